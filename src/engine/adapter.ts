@@ -1,0 +1,96 @@
+// The shapes of a decision, and the small interface behind which any limiter can be checked, simulated or
+// broken on purpose.
+import type { LawName } from "../rules/laws.ts";
+import type { Owner, Rules, Scope } from "../rules/rules.ts";
+
+/** One call to decide. */
+export interface Call {
+  readonly organization: string;
+  /** Unique within the organization. */
+  readonly user: string;
+  readonly scope: Scope;
+  /** 1 for REST, requested complexity points for GraphQL; a safe integer >= 0. */
+  readonly cost: number;
+}
+
+/** What a window shows at one instant (SPEC.md §1, §3). */
+export interface WindowReading {
+  readonly limit: number;
+  readonly current: number;
+  readonly remaining: number;
+  /** Whole seconds to `resetAtMs`, rounded as the rules say. */
+  readonly reset: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly resetAtMs: number;
+  /** Whether this window may refuse. */
+  readonly enforced: boolean;
+}
+
+/** The two windows of one scope that a call touches. */
+export interface Readings {
+  readonly organization: WindowReading;
+  readonly user: WindowReading;
+}
+
+/** What an admitted GraphQL call holds until it completes. Plain JSON; settle it once. */
+export interface Reservation {
+  readonly organization: string;
+  readonly user: string;
+  readonly scope: "graphql";
+  readonly requested: number;
+  /** `resetAtMs` of the windows of the decision; `null` where none was open. */
+  readonly organizationWindow: number | null;
+  readonly userWindow: number | null;
+}
+
+/** The answer to one call: the windows as they are just after it was counted. */
+export interface Decision extends Readings {
+  readonly admitted: boolean;
+  /** Whose window refused; the organization's where both lack room (SPEC.md §2.4). */
+  readonly refusedBy: Owner | null;
+  /** Present for an admitted GraphQL call, whatever its charge: pass it to `settle` when the query completes. */
+  readonly reservation: Reservation | null;
+}
+
+/** Both scopes of an organization, as its status endpoint shows them. */
+export type Status = Readonly<Record<Scope, WindowReading>>;
+
+type Awaitable<T> = T | PromiseLike<T>;
+
+/** A reading of a limiter that may not show everything; what is absent is not judged. */
+export interface PartialReadings {
+  readonly organization?: Partial<WindowReading> | undefined;
+  readonly user?: Partial<WindowReading> | undefined;
+}
+
+/** A decision of a limiter that may not show everything. */
+export interface PartialDecision extends PartialReadings {
+  readonly admitted: boolean;
+  readonly refusedBy?: Owner | null | undefined;
+  /** Plain JSON; handed back to `settle` as it is. */
+  readonly reservation?: unknown;
+}
+
+/** Any limiter, sync or async: all that laws, faults and the simulator know of it. */
+export interface LimiterAdapter {
+  decide(call: Call, nowMs: number): Awaitable<PartialDecision>;
+  /** Completes an admitted GraphQL call; returns the readings that its headers show. */
+  settle?(reservation: unknown, actual: number, nowMs: number): Awaitable<PartialReadings>;
+  status?(organization: string, nowMs: number): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
+  /** Everything it remembers, as plain JSON, for `LimiterFactory.restore`. */
+  snapshot?(): Awaitable<unknown>;
+  /** Drops idle keys; earlier times count as `nowMs` from then on (SPEC.md §2.8). */
+  sweep?(nowMs: number): Awaitable<unknown>;
+  setEnforced?(organization: string, scope: Scope, enforced: boolean): Awaitable<void>;
+  /** Tells a limiter that reads a clock of its own what time it is, before each of the calls above. */
+  setNow?(nowMs: number): void;
+}
+
+/** Makes fresh limiters of one kind, and says what they promise. */
+export interface LimiterFactory {
+  readonly name: string;
+  /** The laws that this kind of limiter promises; the others are reported as not claimed. */
+  readonly claims: "all" | readonly LawName[];
+  create(rules: Rules): Awaitable<LimiterAdapter>;
+  restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
+}

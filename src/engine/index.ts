@@ -1,0 +1,20 @@
+// The entry `spillway/engine`: the pure limiter and its answers.
+export { parseRules } from "../rules/parse.ts";
+export { presets } from "../rules/presets.ts";
+export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
+export type {
+  Call,
+  Decision,
+  LimiterAdapter,
+  LimiterFactory,
+  PartialDecision,
+  PartialReadings,
+  Readings,
+  Reservation,
+  Status,
+  WindowReading,
+} from "./adapter.ts";
+export { headers, refusalBody, type StatusBody, statusBody } from "./answers.ts";
+export * from "./core.ts";
+export { Limiter } from "./limiter.ts";
+export type { LimiterSnapshot } from "./snapshot.ts";

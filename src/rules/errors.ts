@@ -1,0 +1,73 @@
+// The one catalogue of coded errors. A user's mistake is reported by code, field, what was got, what is
+// allowed and the next step; a programmer's mistake (a cost of 1.5 passed to the engine) is a RangeError.
+
+/** Every code that spillway reports, with the exit status it ends a command with (design.md, "Exit codes"). */
+export const errorCodes = {
+  USAGE: 2,
+  FILE_UNREADABLE: 2,
+  FILE_UNWRITABLE: 2,
+  JSON_INVALID: 2,
+  RULES_INVALID: 2,
+  SNAPSHOT_INVALID: 2,
+  SCENARIO_INVALID: 2,
+  SCENARIO_FAILED: 2,
+  TRACE_INVALID: 2,
+  TOKENS_INVALID: 2,
+  RUN_INVALID: 2,
+  ADAPTER_INVALID: 2,
+  TARGET_NOT_ALLOWED: 2,
+  PORT_IN_USE: 3,
+  TARGET_UNREACHABLE: 3,
+  K6_MISSING: 3,
+  K6_FAILED: 3,
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One thing that is wrong: where, what stood there, what may stand there. */
+export interface Problem {
+  /** The field's path as one would write it in JavaScript, `organization.rest.limit`; or `FILE:LINE`. */
+  readonly path: string;
+  /** What was found, as short JSON or words. */
+  readonly got: string;
+  /** What is allowed instead. */
+  readonly allowed: string;
+}
+
+/** An error that a user can cause and mend. Several problems found together are reported together. */
+export class SpillwayError extends Error {
+  readonly code: ErrorCode;
+  readonly problems: readonly Problem[];
+  /** The next step, if there is an obvious one. */
+  readonly hint: string | undefined;
+
+  constructor(
+    code: ErrorCode,
+    summary: string,
+    details: { problems?: readonly Problem[]; hint?: string; cause?: unknown } = {},
+  ) {
+    const problems = details.problems ?? [];
+    const lines = problems.map(({ path, got, allowed }) => `  ${path}: got ${got}, allowed: ${allowed}`);
+    super([summary, ...lines].join("\n"), details.cause === undefined ? {} : { cause: details.cause });
+    this.name = "SpillwayError";
+    this.code = code;
+    this.problems = problems;
+    this.hint = details.hint;
+  }
+
+  /** The status that a command ends with when this error reaches its end. */
+  get exitCode(): number {
+    return errorCodes[this.code];
+  }
+}
+
+/** A value as it is quoted in `Problem.got`: JSON where there is JSON, never more than 60 characters. */
+export function quote(value: unknown): string {
+  const text =
+    value === undefined
+      ? "nothing"
+      : typeof value === "number" || typeof value === "bigint"
+        ? String(value)
+        : (JSON.stringify(value) ?? typeof value);
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}

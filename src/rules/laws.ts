@@ -1,0 +1,45 @@
+// The invariants by name (SPEC.md §7): what the property run checks, what the oracle judges, and which of
+// them a switch makes void. A void law is skipped by name and said to be; none is silently weakened.
+import { type Rules, type Scope, scopes, semanticsOf } from "./rules.ts";
+
+/** Each law's statement in one sentence, in the order of SPEC.md §7. */
+export const lawStatements = {
+  bounded: "while enforced, 0 <= current <= limit",
+  conserved: "current is the sum of the costs admitted in this window",
+  "remaining-agrees": "remaining = max(0, limit - current)",
+  "reset-agrees":
+    "reset = ceil((reset_at - now) / 1 s), 1 <= reset <= W, and reset_at is constant within a window",
+  "status-free": "inserting status calls anywhere changes no later answer",
+  "all-or-nothing": "a refused call changes no window",
+  "refusal-justified": "a call is refused if and only if some enforced window lacks room for its cost",
+  isolated: "calls of other organizations, users or scopes change nothing here",
+  monotone: "within a window current never falls, and at its end it is 0",
+  recovers: "after resetAt the first call whose cost fits the limits is admitted",
+  "unenforced-never-refuses": "while enforced is false nothing is refused, and counting continues",
+  "time-translates": "shifting all times by a common multiple of the window lengths shifts all answers alike",
+  "never-rolls-back": "a clock that steps back reopens nothing and admits nothing extra",
+  "twice-at-most": "any span of length W holds at most 2 x limit admitted",
+  "snapshot-equals": "restoring a snapshot and going on equals never having stopped",
+  "headers-present":
+    "the eight headers are on every answer that owes them, as integers, the scope names right",
+  "limit-agrees": "limit is the rules', and constant within a window",
+  "refusal-agrees": "a refusal names a window that lacks room, and its body agrees with the headers",
+} as const;
+
+export type LawName = keyof typeof lawStatements;
+export const lawNames = Object.keys(lawStatements) as readonly LawName[];
+
+/** Why a law says nothing about this scope under these semantics, or `null` where it holds (SPEC.md §7). */
+export function voidReason(law: LawName, rules: Rules, scope: Scope): string | null {
+  const semantics = semanticsOf(rules, scope);
+  const postpaid = scope === "graphql" && semantics.graphqlCharge === "postpaid";
+  if (law === "bounded" && semantics.refused === "counted") return "refused calls are counted";
+  if (law === "bounded" && postpaid) return "postpaid may overshoot";
+  return null;
+}
+
+/** Why a law says nothing about any scope under these rules, or `null` where it holds for one of them. */
+export function voidEverywhere(law: LawName, rules: Rules): string | null {
+  const reasons = scopes.map((scope) => voidReason(law, rules, scope));
+  return reasons.includes(null) ? null : (reasons[0] ?? null);
+}

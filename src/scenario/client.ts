@@ -1,0 +1,169 @@
+// The client model: a state machine without clock or I/O. It is told what happened and says what to send
+// when. The simulator drives it in virtual time, k6 in real time; it is written once.
+//
+// `next(record, event, out)` changes its own record (plain numbers) and fills `out`. Records, events and outs
+// are reused: no object is made per event.
+import type { Scope } from "../rules/rules.ts";
+import type { RandomState } from "./random.ts";
+
+/** One kind of call that a client makes. `:org` and `:page` in the path are filled in by the driver. */
+export interface CallTemplate {
+  /** Short, for reports and k6's metrics: `pipelines`. */
+  readonly name: string;
+  readonly scope: Scope;
+  readonly kind: "call" | "status";
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly path: string;
+  /** 1 for REST, requested points for GraphQL, 0 for status. */
+  readonly cost: number;
+  /** Points charged in the end; equal to `cost` for REST. */
+  readonly actual: number;
+  /** The GraphQL query that has this cost. */
+  readonly query?: string;
+}
+
+/** What every client remembers; a behaviour adds numbers of its own. */
+export type ClientRecord = RandomState & Record<string, number>;
+
+/** The client's first event: it may begin. */
+export const STARTED = 0;
+/** A call has its answer, or was given up; `event.status` is 0 then. */
+export const ANSWERED = 1;
+
+/** Nothing was shown: a header that did not come, or is no integer. */
+export const ABSENT = -1;
+
+/** What has happened. One object a driver, reused; read it, do not keep it. */
+export interface ClientEvent {
+  kind: typeof STARTED | typeof ANSWERED;
+  /** The client's clock, ms since the epoch: the instant of the answer. */
+  nowMs: number;
+  /** When the run ends, ms since the epoch; what is sent from then on is dropped by the driver. */
+  endMs: number;
+  /** Which of the behaviour's `calls` was answered. */
+  template: number;
+  /** The page that was asked for; 0 where pages make no sense. */
+  page: number;
+  /** Whether the answer says that a next page exists. */
+  hasNextPage: boolean;
+  attempt: number;
+  /** When this call was first due. */
+  wantedMs: number;
+  /** The delay that the refusal policy chose last for this call; 0 at first. */
+  delayMs: number;
+  /** HTTP status; 0 where no answer came. */
+  status: number;
+  /** Seconds, points or requests as the headers show them, `ABSENT` where they do not. */
+  remaining: number;
+  reset: number;
+  userRemaining: number;
+  userReset: number;
+  retryAfter: number;
+}
+
+/** A call that a client asks for. */
+export interface PlannedCall {
+  /** When to send it, ms since the epoch on the client's clock; the past means now. */
+  atMs: number;
+  template: number;
+  page: number;
+  attempt: number;
+  wantedMs: number;
+  delayMs: number;
+}
+
+/** What a client asks for: no, one or several calls, or its own end. One object a driver, reused. */
+export class ClientOut {
+  readonly calls: PlannedCall[] = [];
+  /** How many of `calls` are meant; the others are left from earlier events. */
+  count = 0;
+  stopped = false;
+
+  /** Empties it before the next event. */
+  clear(): void {
+    this.count = 0;
+    this.stopped = false;
+  }
+
+  /** Asks for a first attempt, due at `atMs`. */
+  send(template: number, atMs: number, page = 0): void {
+    this.#push(template, atMs, page, 0, atMs, 0);
+  }
+
+  /** Asks for the answered call once more, at `atMs`. */
+  retry(event: ClientEvent, atMs: number): void {
+    const delayMs = Math.max(0, atMs - event.nowMs);
+    this.#push(event.template, atMs, event.page, event.attempt + 1, event.wantedMs, delayMs);
+  }
+
+  /** The client does nothing more, once its calls on the way are answered. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  #push(
+    template: number,
+    atMs: number,
+    page: number,
+    attempt: number,
+    wantedMs: number,
+    delayMs: number,
+  ): void {
+    const slot = this.calls[this.count];
+    this.count += 1;
+    if (slot === undefined) {
+      this.calls.push({ atMs, template, page, attempt, wantedMs, delayMs });
+      return;
+    }
+    slot.atMs = atMs;
+    slot.template = template;
+    slot.page = page;
+    slot.attempt = attempt;
+    slot.wantedMs = wantedMs;
+    slot.delayMs = delayMs;
+  }
+}
+
+/** What a client does with answers that were not refused (or whose policy gave up). */
+export interface Behaviour {
+  readonly name: string;
+  readonly calls: readonly CallTemplate[];
+  /** The most calls that one client has on the way at once. */
+  readonly inFlightMost: number;
+  /** The behaviour's own numbers at the start, all of them: the record's shape never changes later. */
+  start(): Record<string, number>;
+  next(record: ClientRecord, event: ClientEvent, out: ClientOut): void;
+}
+
+/** What a client does with a refused call: when to try again, or `GIVE_UP`. Pure but for `record`'s draws. */
+export interface RefusalPolicy {
+  readonly name: string;
+  /** Returns ms since the epoch, or `GIVE_UP`. */
+  retryAt(record: ClientRecord, event: ClientEvent): number;
+}
+
+export const GIVE_UP = -1;
+
+/** Whether the answer is one that a refusal policy decides about. */
+export function isRefusal(event: ClientEvent): boolean {
+  return event.kind === ANSWERED && event.status === 429;
+}
+
+/** One step of a client: refusals go to the policy first; what it gives up, the behaviour sees. */
+export function step(
+  behaviour: Behaviour,
+  onRefused: RefusalPolicy,
+  record: ClientRecord,
+  event: ClientEvent,
+  out: ClientOut,
+): void {
+  out.clear();
+  if (isRefusal(event)) {
+    const atMs = onRefused.retryAt(record, event);
+    if (atMs !== GIVE_UP) {
+      out.retry(event, atMs);
+      return;
+    }
+  }
+  behaviour.next(record, event, out);
+}

@@ -1,0 +1,43 @@
+// Seeded random numbers whose whole state is four integers in the client's own record: nothing to allocate,
+// nothing shared between clients, the same draws in Node and in k6. The generator is Chris Doty-Humphrey's
+// sfc32 (PractRand); a library's generators are objects of their own and cannot live in a record.
+
+/** The four words of sfc32; every client's record has them. */
+export interface RandomState {
+  random0: number;
+  random1: number;
+  random2: number;
+  random3: number;
+}
+
+/** The next 32 bits, as an integer from 0 to 2^32 - 1. */
+export function next32(state: RandomState): number {
+  const sum = (state.random0 + state.random1 + state.random3) | 0;
+  state.random3 = (state.random3 + 1) | 0;
+  state.random0 = state.random1 ^ (state.random1 >>> 9);
+  state.random1 = (state.random2 + (state.random2 << 3)) | 0;
+  state.random2 = (((state.random2 << 21) | (state.random2 >>> 11)) + sum) | 0;
+  return sum >>> 0;
+}
+
+/** A whole number in `[0, bound)`, without bias that matters here (bound is far below 2^32). */
+export function below(state: RandomState, bound: number): number {
+  return Math.floor((next32(state) / 4_294_967_296) * bound);
+}
+
+/** A whole number in `[least, most]`. */
+export function between(state: RandomState, least: number, most: number): number {
+  return least + below(state, most - least + 1);
+}
+
+/**
+ * Seeds a state from a run's seed, a stream (one for each population) and an index (one for each client).
+ * Twelve draws are discarded, as sfc32's author advises.
+ */
+export function seedRandom(state: RandomState, seed: number, stream: number, index: number): void {
+  state.random0 = seed | 0;
+  state.random1 = Math.floor(seed / 4_294_967_296) ^ Math.imul(stream + 1, 0x9e3779b1);
+  state.random2 = index | 0;
+  state.random3 = 1;
+  for (let draw = 0; draw < 12; draw++) next32(state);
+}
