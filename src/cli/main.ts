@@ -1,31 +1,106 @@
 #!/usr/bin/env node
-// The command line: one file a verb. This file parses, reports errors, and sets the exit status.
-import { createRequire } from "node:module";
-import yargs, { type CommandModule } from "yargs";
+// The command line: one file a verb. This file parses, reports errors and sets the exit status; the verbs
+// load what they need when they run, so that `--help` needs neither Fastify nor esbuild.
+import yargs, { type Argv } from "yargs";
 import { hideBin } from "yargs/helpers";
 import { SpillwayError } from "../rules/errors.ts";
-import { closest } from "./closest.ts";
+import { command as bundle } from "./bundle.ts";
+import { command as check } from "./check.ts";
+import { closest } from "../rules/closest.ts";
+import { command as demo } from "./demo.ts";
+import { command as doctor } from "./doctor.ts";
+import { command as init } from "./init.ts";
+import { command as load } from "./load.ts";
+import { command as report } from "./report.ts";
+import { command as serve } from "./serve.ts";
+import { command as simulate } from "./simulate.ts";
 import { describeError } from "./terminal.ts";
+import { command as verify } from "./verify.ts";
+import { version } from "./version.ts";
 
-const { version } = createRequire(import.meta.url)("spillway/package.json") as { version: string };
+const epilogue = `Exit status: 0 held, 1 a law or an expectation was violated, 2 usage or bad input,
+3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept).`;
 
-// Loaded when asked for: `spillway --help` needs neither Fastify nor esbuild.
-// biome-ignore lint/suspicious/noExplicitAny: replaced below
-const commands: readonly CommandModule<object, never>[] = [];
+/** Options that may be given several times. */
+const repeatable = new Set(["_", "law"]);
 
-function usageError(message: string, known: readonly string[]): SpillwayError {
-  const unknown = /^Unknown (?:argument|command)s?: (.+)$/.exec(message)?.[1]?.split(", ") ?? [];
-  const hints = unknown.flatMap((name) => {
-    const match = closest(name, known);
-    return match === null ? [] : [`did you mean ${match}?`];
-  });
-  const hint =
-    hints.length > 0 ? hints.join(" ") : "spillway --help shows the verbs, spillway VERB --help its options";
-  return new SpillwayError("USAGE", message, { hint });
+function rejectOddValues(argv: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(argv)) {
+    if (value === "" && name !== "$0")
+      throw new SpillwayError("USAGE", `--${name} needs a value`, { hint: "spillway VERB --help shows the options" });
+    if (Array.isArray(value) && !repeatable.has(name))
+      throw new SpillwayError("USAGE", `--${name} was given ${value.length} times; once is allowed`);
+    if (typeof value === "number" && Number.isNaN(value))
+      throw new SpillwayError("USAGE", `--${name} needs a number`);
+  }
 }
-void usageError;
-void commands;
-void yargs;
-void hideBin;
-void describeError;
-void version;
+
+function parser(): Argv {
+  return yargs()
+    .scriptName("spillway")
+    .usage("$0 VERB [options]\n\nChecks, simulates and load-tests API rate limits.")
+    .command(demo)
+    .command(check)
+    .command(simulate)
+    .command(serve)
+    .command(load)
+    .command(bundle)
+    .command(verify)
+    .command(report)
+    .command(init)
+    .command(doctor)
+    .option("json", { type: "boolean", global: true, describe: "print the result as JSON, and nothing else, on standard output" })
+    .option("debug", { type: "boolean", global: true, describe: "print stack traces of errors" })
+    .example("$0 demo", "the whole pipe on loopback, under a minute")
+    .example("$0 check --runs 1000", "look for a counterexample to each law of the engine")
+    .example("$0 simulate ci-fleet", "a scenario in virtual time, judged, with a report")
+    .example("$0 load herd", "the same kind of clients for real, by k6, against a service started for it")
+    .epilogue(epilogue)
+    .strict()
+    .recommendCommands()
+    .demandCommand(1, "name a verb")
+    .middleware(rejectOddValues)
+    .version(version)
+    .help()
+    .alias("help", "h")
+    .wrap(Math.min(110, process.stdout.columns ?? 100))
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? new SpillwayError("USAGE", message);
+    });
+}
+
+/** yargs suggests verbs; this suggests options, from the help of the verb that was typed. */
+async function withSuggestion(error: SpillwayError, words: readonly string[]): Promise<SpillwayError> {
+  const unknown = /^Unknown arguments?: ([\w-]+)/.exec(error.message)?.[1];
+  const verb = words.find((word) => !word.startsWith("-"));
+  const fallback = "spillway --help shows the verbs, spillway VERB --help the options of one";
+  let known: readonly string[] = [];
+  if (unknown !== undefined && verb !== undefined)
+    await parser().parseAsync([verb, "--help"], {}, (_error, _argv, output) => {
+      known = [...output.matchAll(/--([a-z][\w-]*)/g)].map(([, name]) => name ?? "");
+    });
+  const match = unknown === undefined ? null : closest(unknown, known);
+  const hint = match === null ? fallback : `did you mean --${match}?`;
+  return new SpillwayError("USAGE", error.message, { hint: error.hint ?? hint });
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  const debug = words.includes("--debug");
+  try {
+    await parser().parseAsync([...words]);
+  } catch (thrown) {
+    if (debug) console.error(thrown);
+    if (!(thrown instanceof SpillwayError)) {
+      process.exitCode = 70;
+      const text = thrown instanceof Error ? thrown.message : String(thrown);
+      console.error(`unexpected error: ${text}\nThis is a bug in spillway; --debug shows where.`);
+      return;
+    }
+    const error = thrown.code === "USAGE" ? await withSuggestion(thrown, words) : thrown;
+    process.exitCode = error.exitCode;
+    console.error(describeError(error));
+  }
+}
+
+await main(hideBin(process.argv));
