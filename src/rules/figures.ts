@@ -1,0 +1,168 @@
+// The figures that a run is spoken of in, by name, and the bounds that a scenario may expect of them. Only
+// names and syntax live here, so that scenarios can be validated and k6 be given thresholds without a trace;
+// `src/summary` works the figures out.
+import { closest } from "./closest.ts";
+import { type Problem, quote } from "./errors.ts";
+
+/** `share`: 0 to 1, written `5%` or `0.05`; `ms`: written `250ms`, `2s`, `1m30s` or as milliseconds. */
+export type FigureUnit = "count" | "share" | "ms";
+
+interface FigureKind {
+  readonly unit: FigureUnit;
+  /** One line for people. */
+  readonly meaning: string;
+}
+
+const kind = (unit: FigureUnit, meaning: string): FigureKind => ({ unit, meaning });
+
+/**
+ * Every figure. A *call* is a line of the trace whose kind is `call`, first attempts and retries alike; a *job*
+ * is a first attempt with its retries; a *wait* is the time from when a job was wanted to the answer that was
+ * not a refusal.
+ */
+export const figureKinds = {
+  calls: kind("count", "calls sent that a quota counts, retries included"),
+  admitted: kind("count", "calls answered with anything but 429"),
+  refused: kind("count", "calls answered 429"),
+  refusedShare: kind("share", "refused calls among those that were answered"),
+  refusedByOrganization: kind("count", "refusals that name the organization's window"),
+  refusedByUser: kind("count", "refusals that name the user's window"),
+  unanswered: kind("count", "calls without an answer: time-outs, broken connections, 5xx without headers"),
+  jobs: kind("count", "first attempts"),
+  gaveUp: kind("count", "jobs whose last attempt was refused"),
+  statusCalls: kind("count", "calls of the free status endpoint"),
+  points: kind("count", "complexity points of the admitted GraphQL calls"),
+  waitP50Ms: kind("ms", "half of the jobs had their answer within this time of being wanted"),
+  waitP95Ms: kind("ms", "95% of the jobs had their answer within this time of being wanted"),
+  waitP99Ms: kind("ms", "99% of the jobs had their answer within this time of being wanted"),
+  waitMaxMs: kind("ms", "the longest time from being wanted to the answer"),
+  fairness: kind("share", "Jain's index of the calls admitted for each user: 1 when all had the same"),
+} as const satisfies Record<string, FigureKind>;
+
+export type FigureName = keyof typeof figureKinds;
+export const figureNames = Object.keys(figureKinds) as readonly FigureName[];
+
+/** A figure of the whole run, or of one population: `refusedShare`, `agents.refusedShare`. */
+export interface FigureReference {
+  readonly population: string | null;
+  readonly name: FigureName;
+}
+
+export const operators = ["<", "<=", ">", ">=", "=="] as const;
+export type Operator = (typeof operators)[number];
+
+/** What is expected of one figure. */
+export interface Expectation extends FigureReference {
+  /** The figure as it was written. */
+  readonly figure: string;
+  /** The bound as it was written. */
+  readonly bound: string;
+  readonly operator: Operator;
+  /** In the figure's unit: a count, a share from 0 to 1, milliseconds. */
+  readonly value: number;
+}
+
+/**
+ * Finds a figure by the name that people write.
+ * @param populations the populations that exist; any name passes where it is left out
+ * @returns the figure, or the problem with a suggestion in `allowed`; `path` is the name itself
+ */
+export function parseFigure(text: string, populations?: readonly string[]): FigureReference | Problem {
+  const dot = text.lastIndexOf(".");
+  const population = dot < 0 ? null : text.slice(0, dot);
+  const name = text.slice(dot + 1);
+  if (!Object.hasOwn(figureKinds, name)) {
+    return { path: text, got: quote(name), allowed: suggest(name, figureNames, "one of ") };
+  }
+  if (population !== null && populations !== undefined && !populations.includes(population)) {
+    const allowed = suggest(population, populations, "a population: ");
+    return { path: text, got: quote(population), allowed };
+  }
+  return { population, name: name as FigureName };
+}
+
+function suggest(word: string, known: readonly string[], lead: string): string {
+  const match = closest(word, known);
+  return match === null ? `${lead}${known.join(", ")}` : `${quote(match)}, if that was meant`;
+}
+
+const boundSyntax = /^(<=|>=|<|>|==?)\s*(\S.*)$/;
+const numberSyntax = /^\d+(?:\.\d+)?$/;
+const durationSyntax = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+const boundExamples: Readonly<Record<FigureUnit, string>> = {
+  count: '"==0", "<=100", ">=1000"',
+  share: '"<5%", ">=99.5%", "<0.05"',
+  ms: '"<250ms", "<=2s", "<1m30s"',
+};
+
+function amountOf(unit: FigureUnit, text: string): number | null {
+  if (numberSyntax.test(text)) return Number(text);
+  const percent = text.endsWith("%") ? text.slice(0, -1).trimEnd() : "";
+  if (unit === "share" && numberSyntax.test(percent)) return Number(percent) / 100;
+  if (unit !== "ms" || !durationSyntax.test(text)) return null;
+  let ms = 0;
+  for (const [, amount = "", name = ""] of text.matchAll(/([\d.]+)(ms|s|m|h)/g))
+    ms += Number(amount) * (msOfUnit[name] ?? 0);
+  return ms;
+}
+
+/**
+ * Reads one expectation: a figure's name and a bound such as `"<5%"`, `">=100"`, `"<=2s"`, `"==0"`.
+ * @param populations the populations that exist; any name passes where it is left out
+ * @returns the expectation, or the problem; its `path` is the figure's name as written
+ */
+export function parseExpectation(
+  figure: string,
+  bound: unknown,
+  populations?: readonly string[],
+): Expectation | Problem {
+  const reference = parseFigure(figure, populations);
+  if ("path" in reference) return reference;
+  const { unit } = figureKinds[reference.name];
+  const allowed = `<, <=, >, >= or == and an amount: ${boundExamples[unit]}`;
+  const [, sign = "", rest = ""] = (typeof bound === "string" && boundSyntax.exec(bound.trim())) || [];
+  const value = amountOf(unit, rest);
+  if (typeof bound !== "string" || value === null) return { path: figure, got: quote(bound), allowed };
+  if (unit === "share" && value > 1)
+    return { path: figure, got: quote(bound), allowed: "a share from 0 to 1, or from 0% to 100%" };
+  const operator = (sign === "=" ? "==" : sign) as Operator;
+  return { ...reference, figure, bound, operator, value };
+}
+
+/**
+ * Reads a scenario's `expect`; every mistake is found, none throws.
+ * @param expect untrusted: an object of bounds by figure
+ * @param populations the populations that exist; any name passes where it is left out
+ */
+export function parseExpectations(
+  expect: Readonly<Record<string, unknown>>,
+  populations?: readonly string[],
+): { readonly expectations: readonly Expectation[]; readonly problems: readonly Problem[] } {
+  const expectations: Expectation[] = [];
+  const problems: Problem[] = [];
+  for (const [figure, bound] of Object.entries(expect)) {
+    const parsed = parseExpectation(figure, bound, populations);
+    if ("path" in parsed) problems.push({ ...parsed, path: `expect[${JSON.stringify(figure)}]` });
+    else expectations.push(parsed);
+  }
+  return { expectations, problems };
+}
+
+/** Whether a measured figure is within a bound; one that could not be measured (`null`) never is. */
+export function isWithin({ operator, value }: Expectation, actual: number | null): boolean {
+  if (actual === null) return false;
+  switch (operator) {
+    case "<":
+      return actual < value;
+    case "<=":
+      return actual <= value;
+    case ">":
+      return actual > value;
+    case ">=":
+      return actual >= value;
+    case "==":
+      return actual === value;
+  }
+}
