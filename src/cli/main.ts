@@ -3,10 +3,10 @@
 // load what they need when they run, so that `--help` needs neither Fastify nor esbuild.
 import yargs, { type Argv } from "yargs";
 import { hideBin } from "yargs/helpers";
+import { closest } from "../rules/closest.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { command as bundle } from "./bundle.ts";
 import { command as check } from "./check.ts";
-import { closest } from "../rules/closest.ts";
 import { command as demo } from "./demo.ts";
 import { command as doctor } from "./doctor.ts";
 import { command as init } from "./init.ts";
@@ -27,7 +27,9 @@ const repeatable = new Set(["_", "law"]);
 function rejectOddValues(argv: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(argv)) {
     if (value === "" && name !== "$0")
-      throw new SpillwayError("USAGE", `--${name} needs a value`, { hint: "spillway VERB --help shows the options" });
+      throw new SpillwayError("USAGE", `--${name} needs a value`, {
+        hint: "spillway VERB --help shows the options",
+      });
     if (Array.isArray(value) && !repeatable.has(name))
       throw new SpillwayError("USAGE", `--${name} was given ${value.length} times; once is allowed`);
     if (typeof value === "number" && Number.isNaN(value))
@@ -49,7 +51,11 @@ function parser(): Argv {
     .command(report)
     .command(init)
     .command(doctor)
-    .option("json", { type: "boolean", global: true, describe: "print the result as JSON, and nothing else, on standard output" })
+    .option("json", {
+      type: "boolean",
+      global: true,
+      describe: "print the result as JSON, and nothing else, on standard output",
+    })
     .option("debug", { type: "boolean", global: true, describe: "print stack traces of errors" })
     .example("$0 demo", "the whole pipe on loopback, under a minute")
     .example("$0 check --runs 1000", "look for a counterexample to each law of the engine")

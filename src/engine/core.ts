@@ -305,7 +305,7 @@ export class LimiterCore {
    * Returns the instant that counts. A rolled first-request window stays closed until something is charged.
    */
   #advance(records: Float64Array, at: number, nowMs: number, epoch: boolean): number {
-    let now = nowMs > this.#floorMs ? nowMs : this.#floorMs;
+    let now = Math.max(nowMs, this.#floorMs);
     const seen = records[at + SEEN] as number;
     if (seen > now) now = seen;
     else records[at + SEEN] = now;
@@ -329,7 +329,7 @@ function charge(records: Float64Array, at: number, amount: number, now: number):
   if (records[at + RESET_AT] === NOT_OPEN)
     records[at + RESET_AT] = now - (now % 1000) + (records[at + LENGTH] as number);
   const current = (records[at + CURRENT] as number) + amount;
-  records[at + CURRENT] = current < MOST ? current : MOST;
+  records[at + CURRENT] = Math.min(current, MOST);
 }
 
 /** Valid just after `#advance`: a window that is over has been rolled by then. */

@@ -28,42 +28,53 @@ const limitEntries = {
   limit: wholeFrom1("requests or points"),
   windowSeconds: wholeFrom1("seconds", windowSecondsMost),
 };
-const object = <E extends v.ObjectEntries>(entries: E) =>
-  v.strictObject(entries, (issue) => allowedMembers(issue, Object.keys(entries)));
+/** An object of the given members, every one of which may be left out. Arrays are objects to valibot. */
+const object = (members: Readonly<Record<string, v.GenericSchema>>) => {
+  const names = Object.keys(members).join(", ");
+  const entries = Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name, v.optional(schema)]),
+  );
+  return v.pipe(
+    v.custom<object>(isPlainObject, `an object of ${names}`),
+    v.strictObject(entries, `one of ${names}`),
+  );
+};
 
-function allowedMembers(issue: v.BaseIssue<unknown>, names: readonly string[]): string {
-  return issue.expected === "never" ? `one of ${names.join(", ")}` : `an object of ${names.join(", ")}`;
+function isPlainObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const perScope = <R extends v.GenericSchema, G extends v.GenericSchema>(rest: R, graphql: G) =>
-  object({ rest: v.optional(rest), graphql: v.optional(graphql) });
+const perScope = (value: v.GenericSchema) => object({ rest: value, graphql: value });
 
-const userOverride = v.partial(object(limitEntries));
-const organizationOverride = v.partial(object({ ...limitEntries, enforced: flag }));
+const userOverride = object(limitEntries);
+const organizationOverride = object({ ...limitEntries, enforced: flag });
 
 function switchSchema(name: SwitchName) {
   const values: readonly (string | boolean)[] = switchValues[name];
   const words = values.map((value) => JSON.stringify(value)).join(", ");
   const value = v.picklist(values as readonly string[], `one of ${words}`) as v.GenericSchema<unknown>;
   return v.lazy((input) =>
-    typeof input === "object" && input !== null && !Array.isArray(input)
-      ? perScope(value, value)
+    isPlainObject(input)
+      ? perScope(value)
       : v.picklist(values as readonly string[], `one of ${words}, or {"rest": ..., "graphql": ...} of these`),
   );
 }
 
 const switchNames = Object.keys(switchValues) as readonly SwitchName[];
-const named = <S extends v.GenericSchema>(what: string, value: S) =>
-  v.record(v.string(), value, `an object by ${what}`);
+const byName = <S extends v.GenericSchema>(name: string, value: S) =>
+  v.pipe(
+    v.custom<Record<string, unknown>>(isPlainObject, `an object by ${name}`),
+    v.record(v.string(), value),
+  );
 
+const organizationLimits = perScope(organizationOverride);
+const userLimits = perScope(userOverride);
 const schema = object({
-  organization: v.optional(perScope(organizationOverride, organizationOverride)),
-  user: v.optional(perScope(userOverride, userOverride)),
-  semantics: v.optional(
-    object(Object.fromEntries(switchNames.map((name) => [name, v.optional(switchSchema(name))]))),
-  ),
-  organizations: v.optional(named("organization", perScope(organizationOverride, organizationOverride))),
-  users: v.optional(named("organization/user", perScope(userOverride, userOverride))),
+  organization: organizationLimits,
+  user: userLimits,
+  semantics: object(Object.fromEntries(switchNames.map((name) => [name, switchSchema(name)]))),
+  organizations: byName("organization", organizationLimits),
+  users: byName("organization/user", userLimits),
 });
 
 const defaults: Pick<Rules, "organization" | "user"> = {

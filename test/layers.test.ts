@@ -1,0 +1,186 @@
+// The layer table of the rooms, enforced: who may import whom (type-only imports count too), and no clock,
+// timer, randomness or platform-dependent arithmetic outside the rooms at the edge.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseSync, Visitor } from "oxc-parser";
+import { describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What each room may import, beside itself. The same table stands in src/README.md. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  "src/rules": [],
+  "src/engine": ["src/rules"],
+  "src/scenario": ["src/rules"],
+  "src/trace": ["src/rules"],
+  "src/laws": ["src/rules", "src/engine"],
+  "src/verify": ["src/rules", "src/trace"],
+  "src/service": ["src/rules", "src/engine"],
+  "src/load": ["src/rules", "src/scenario", "src/trace"],
+  "src/summary": ["src/rules", "src/trace"],
+  "src/report": ["src/rules", "src/trace", "src/summary", "src/verify"],
+  "src/cli": ["src", "sim"],
+  sim: ["src/rules", "src/engine", "src/scenario", "src/trace", "src/verify", "src/summary"],
+  scenarios: ["src/scenario", "src/rules"],
+};
+/** Files that stand in `src` itself: the package's public entry, which may import every room. */
+const entries = new Set(["src/index.ts"]);
+/** The rooms that may read clocks, wait, draw true randomness and know the process. */
+const edge = new Set(["src/service", "src/load", "src/cli"]);
+/** The rooms that may use Node's modules beside the edge, and which files of them. */
+const mayUseNode = new Set(["src/report/run-folder.ts"]);
+/** k6 is imported in one place alone. */
+const k6Entry = "src/load/k6/";
+const packages: Readonly<Record<string, string>> = {
+  "spillway/scenario": "src/scenario",
+  "spillway/engine": "src/engine",
+  "spillway/laws": "src/laws",
+};
+
+interface Source {
+  readonly path: string;
+  readonly room: string;
+  readonly text: string;
+}
+
+function sources(): Source[] {
+  return ["src", "sim", "scenarios"].flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => {
+        const path = join(top, name);
+        return { path, room: roomOf(path), text: readFileSync(join(root, path), "utf8") };
+      }),
+  );
+}
+
+function roomOf(path: string): string {
+  const [top = "", second = ""] = path.split("/");
+  return top === "src" && !entries.has(path) ? `src/${second}` : top;
+}
+
+/** Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types. */
+function importsOf({ path, text }: Source): string[] {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  const found: string[] = [];
+  const add = (node: { source: { value?: unknown } | null }): void => {
+    if (typeof node.source?.value === "string") found.push(node.source.value);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: (node) => add({ source: node.source as { value?: unknown } }),
+    TSImportType: (node) => add({ source: node.source }),
+  }).visit(program);
+  return found;
+}
+
+/** The forbidden things that a file does, as words. */
+function impurities({ path, text }: Source): string[] {
+  const { program } = parseSync(path, text);
+  const found: string[] = [];
+  const globals = new Set([
+    "performance",
+    "process",
+    "setTimeout",
+    "setInterval",
+    "setImmediate",
+    "crypto",
+    "fetch",
+    "console",
+    "globalThis",
+  ]);
+  const platformMath = new Set([
+    "random",
+    "exp",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "pow",
+    "sin",
+    "cos",
+    "tan",
+    "cbrt",
+  ]);
+  // `new Date(ms)`, `Date.UTC` and `Date.parse` are arithmetic; `new Date()` and `Date.now` read the clock.
+  const arithmetic = new Set<unknown>();
+  new Visitor({
+    NewExpression(node) {
+      if (node.arguments.length > 0) arithmetic.add(node.callee);
+    },
+    MemberExpression(node) {
+      if (node.object.type !== "Identifier" || node.property.type !== "Identifier") return;
+      const { object, property } = node;
+      if (object.name === "Date" && ["UTC", "parse"].includes(property.name)) arithmetic.add(object);
+      if (object.name === "Math" && platformMath.has(property.name)) found.push(`Math.${property.name}`);
+      if (!node.computed && globals.has(property.name)) arithmetic.add(property);
+    },
+    Identifier(node) {
+      if (node.name === "Date" && !arithmetic.has(node)) found.push("Date");
+      if (globals.has(node.name) && !arithmetic.has(node)) found.push(node.name);
+    },
+  }).visit(program);
+  return found;
+}
+
+const all = sources();
+
+describe("the layer table", () => {
+  test("knows every room that exists", () => {
+    const rooms = new Set(all.filter(({ path }) => !entries.has(path)).map(({ room }) => room));
+    expect([...rooms].filter((room) => !(room in layers))).toEqual([]);
+    expect(rooms.size).toBeGreaterThan(10);
+  });
+
+  test.each(all.filter(({ path }) => !entries.has(path)))(
+    "$path imports only what its room may",
+    (source) => {
+      const allowed = layers[source.room] ?? [];
+      for (const name of importsOf(source)) {
+        if (name.startsWith("node:")) {
+          const may = edge.has(source.room) || mayUseNode.has(source.path);
+          expect(may, `${source.path} imports ${name}`).toBe(true);
+        } else if (name.startsWith("k6")) {
+          expect(source.path.startsWith(k6Entry), `${source.path} imports ${name}`).toBe(true);
+        } else if (name.startsWith(".") || name in packages) {
+          const target = packages[name] ?? roomOf(relative(root, resolve(root, dirname(source.path), name)));
+          const may =
+            target === source.room ||
+            allowed.includes(target) ||
+            (allowed.includes("src") && target.startsWith("src"));
+          expect(may, `${source.path} imports ${name}, in ${target}`).toBe(true);
+        }
+      }
+    },
+  );
+
+  test.each(all.filter(({ room }) => !edge.has(room)))("$path reads no clock and draws nothing", (source) => {
+    expect(impurities(source)).toEqual([]);
+  });
+});
+
+describe("the test itself can fail", () => {
+  const file = (text: string): Source => ({ path: "src/engine/x.ts", room: "src/engine", text });
+
+  test.each([
+    ["const t = Date.now();", ["Date"]],
+    ["const t = new Date();", ["Date"]],
+    ["const t = new Date(5).toISOString();", []],
+    ["setTimeout(() => {}, 5);", ["setTimeout"]],
+    ["const x = Math.random() + Math.pow(2, 0.5);", ["Math.random", "Math.pow"]],
+    ["const x = globalThis.performance;", ["globalThis"]],
+    ["const x = process.env;", ["process"]],
+  ])("%s", (text, expected) => {
+    expect(impurities(file(text))).toEqual(expected);
+  });
+
+  test("type-only, dynamic and re-exported modules count", () => {
+    const text = `import type { A } from "./a.ts"; export * from "./b.ts"; const c = import("./c.ts"); type D = import("./d.ts").D;`;
+    expect(importsOf(file(text)).sort()).toEqual(["./a.ts", "./b.ts", "./c.ts", "./d.ts"]);
+  });
+});
