@@ -4,9 +4,9 @@
 // `next(record, event, out)` changes its own record (plain numbers) and fills `out`. Records, events and outs
 // are reused: no object is made per event.
 import type { Scope } from "../rules/rules.ts";
-import type { RandomState } from "./random.ts";
+import { type RandomState, seedRandom } from "./random.ts";
 
-/** One kind of call that a client makes. `:org` and `:page` in the path are filled in by the driver. */
+/** One kind of call that a client makes; `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
 export interface CallTemplate {
   /** Short, for reports and k6's metrics: `pipelines`. */
   readonly name: string;
@@ -20,10 +20,12 @@ export interface CallTemplate {
   readonly actual: number;
   /** The GraphQL query that has this cost. */
   readonly query?: string;
+  /** How many pages the simulator lets there be; without it there is always a next one. */
+  readonly lastPage?: number;
 }
 
-/** What every client remembers; a behaviour adds numbers of its own. */
-export type ClientRecord = RandomState & Record<string, number>;
+/** What every client remembers; a behaviour adds numbers of its own, all of them at its start. */
+export type ClientRecord<Own extends Record<string, number> = Record<string, number>> = RandomState & Own;
 
 /** The client's first event: it may begin. */
 export const STARTED = 0;
@@ -38,10 +40,12 @@ export interface ClientEvent {
   kind: typeof STARTED | typeof ANSWERED;
   /** The client's clock, ms since the epoch: the instant of the answer. */
   nowMs: number;
-  /** When the run ends, ms since the epoch; what is sent from then on is dropped by the driver. */
+  /** When the run ends, ms since the epoch; what is due at that instant or later is dropped by the driver. */
   endMs: number;
   /** Which of the behaviour's `calls` was answered. */
   template: number;
+  /** What the answered call costs: 1 for REST, requested points for GraphQL, 0 for status. */
+  cost: number;
   /** The page that was asked for; 0 where pages make no sense. */
   page: number;
   /** Whether the answer says that a next page exists. */
@@ -54,11 +58,37 @@ export interface ClientEvent {
   /** HTTP status; 0 where no answer came. */
   status: number;
   /** Seconds, points or requests as the headers show them, `ABSENT` where they do not. */
+  limit: number;
   remaining: number;
   reset: number;
+  userLimit: number;
   userRemaining: number;
   userReset: number;
   retryAfter: number;
+}
+
+/** An event that says that the client may begin; a driver makes one and fills it in again and again. */
+export function createEvent(): ClientEvent {
+  return {
+    kind: STARTED,
+    nowMs: 0,
+    endMs: 0,
+    template: 0,
+    cost: 0,
+    page: 0,
+    hasNextPage: false,
+    attempt: 0,
+    wantedMs: 0,
+    delayMs: 0,
+    status: 0,
+    limit: ABSENT,
+    remaining: ABSENT,
+    reset: ABSENT,
+    userLimit: ABSENT,
+    userRemaining: ABSENT,
+    userReset: ABSENT,
+    retryAfter: ABSENT,
+  };
 }
 
 /** A call that a client asks for. */
@@ -96,7 +126,10 @@ export class ClientOut {
     this.#push(event.template, atMs, event.page, event.attempt + 1, event.wantedMs, delayMs);
   }
 
-  /** The client does nothing more, once its calls on the way are answered. */
+  /**
+   * The client is over: it is told nothing more, so it plans nothing more. What it has planned before, in this
+   * `out` too, is still sent and recorded.
+   */
   stop(): void {
     this.stopped = true;
   }
@@ -125,14 +158,30 @@ export class ClientOut {
 }
 
 /** What a client does with answers that were not refused (or whose policy gave up). */
-export interface Behaviour {
+export interface Behaviour<Own extends Record<string, number> = Record<string, number>> {
   readonly name: string;
   readonly calls: readonly CallTemplate[];
-  /** The most calls that one client has on the way at once. */
+  /** The most calls that one client has planned or on the way at once, those that wait to be retried included. */
   readonly inFlightMost: number;
   /** The behaviour's own numbers at the start, all of them: the record's shape never changes later. */
-  start(): Record<string, number>;
-  next(record: ClientRecord, event: ClientEvent, out: ClientOut): void;
+  start(): Own;
+  next(record: ClientRecord<Own>, event: ClientEvent, out: ClientOut): void;
+}
+
+/**
+ * A client's record at its start.
+ * @param population its place among the scenario's populations, from 0: its stream of draws
+ * @param index its place in the population, from 0
+ */
+export function startRecord(
+  behaviour: Behaviour,
+  seed: number,
+  population: number,
+  index: number,
+): ClientRecord {
+  const record = { random0: 0, random1: 0, random2: 0, random3: 0, ...behaviour.start() };
+  seedRandom(record, seed, population, index);
+  return record;
 }
 
 /** What a client does with a refused call: when to try again, or `GIVE_UP`. Pure but for `record`'s draws. */

@@ -3,12 +3,12 @@
 // sfc32 (PractRand); a library's generators are objects of their own and cannot live in a record.
 
 /** The four words of sfc32; every client's record has them. */
-export interface RandomState {
+export type RandomState = {
   random0: number;
   random1: number;
   random2: number;
   random3: number;
-}
+};
 
 /** The next 32 bits, as an integer from 0 to 2^32 - 1. */
 export function next32(state: RandomState): number {
