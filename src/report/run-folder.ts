@@ -1,0 +1,185 @@
+// The run folder: the only place of this room that touches files. Each file is written beside itself and
+// renamed, and run.json comes last, so that a folder with a run.json is whole.
+import { createReadStream, createWriteStream } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import * as v from "valibot";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Summary } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
+import { type Run, type RunRecord, recordSchema, runFiles, summarySchema, verdictSchema } from "./run.ts";
+
+/** The lines of a trace without their ends; or a finished file, which is moved into the folder. */
+export type TraceLines = Iterable<string> | AsyncIterable<string> | { readonly moveFrom: string };
+
+export interface RunParts {
+  readonly record: RunRecord;
+  readonly trace: TraceLines;
+  readonly summary: Summary;
+  /** `null` where the run was not judged. */
+  readonly verdict: Verdict | null;
+}
+
+/**
+ * Writes a run's data into its folder, which is made if need be: trace, verdict, summary, and run.json last.
+ * A run that stood there before is replaced. `writeReport` adds the documents for people.
+ * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
+ */
+export async function writeRun(folder: string, parts: RunParts): Promise<void> {
+  await writing(folder, () => mkdir(folder, { recursive: true }));
+  await writing(folder, () => rm(join(folder, runFiles.record), { force: true }));
+  await placeTrace(join(folder, runFiles.trace), parts.trace);
+  await writeText(join(folder, runFiles.verdict), json(parts.verdict));
+  await writeText(join(folder, runFiles.summary), json(parts.summary));
+  await writeText(join(folder, runFiles.record), json(parts.record));
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+async function placeTrace(path: string, trace: TraceLines): Promise<void> {
+  if (!("moveFrom" in trace)) return writeText(path, endLines(trace));
+  const from = trace.moveFrom;
+  await writing(path, async () => {
+    if (from === path) return void (await stat(path));
+    await rename(from, path).catch(async (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EXDEV") throw cause;
+      const partial = partOf(path);
+      await copyFile(from, partial);
+      await rename(partial, path);
+      await rm(from);
+    });
+  });
+}
+
+async function* endLines(lines: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
+  let chunk = "";
+  for await (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < 65_536) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield chunk;
+}
+
+const partOf = (path: string): string => `${path}.part`;
+
+/**
+ * Writes a file as a whole or not at all: first beside itself, then renamed.
+ * @throws SpillwayError `FILE_UNWRITABLE`; what stood there before is untouched then
+ */
+export async function writeText(path: string, content: string | AsyncIterable<string>): Promise<void> {
+  const partial = partOf(path);
+  try {
+    await writing(path, async () => {
+      await mkdir(dirname(path), { recursive: true });
+      if (typeof content === "string") await writeFile(partial, content);
+      else await pipeline(Readable.from(content), createWriteStream(partial));
+      await rename(partial, path);
+    });
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // What the source of the lines threw is no fault of the file.
+    if (code === undefined || cause instanceof SpillwayError) throw cause;
+    throw new SpillwayError("FILE_UNWRITABLE", "a file of the run folder cannot be written", {
+      problems: [{ path, got: code, allowed: "a place that can be written" }],
+      cause,
+    });
+  }
+}
+
+/**
+ * Reads a run folder back; the trace stays where it is (`traceOf`).
+ * @throws SpillwayError `FILE_UNREADABLE` where the folder or a file of it is missing; `RUN_INVALID` naming the
+ *   file and every field that is wrong
+ */
+export async function readRun(folder: string): Promise<Run> {
+  await requireFolder(folder);
+  const record = await readPart(join(folder, runFiles.record), recordSchema);
+  const summary = await readPart(join(folder, runFiles.summary), summarySchema);
+  const verdict = await readPart(join(folder, runFiles.verdict), verdictSchema);
+  const rules = readRules(join(folder, runFiles.record), record.rules);
+  // The laws' names are not checked: another version may know more or fewer.
+  return { record: { ...record, rules }, summary, verdict: verdict as Verdict | null };
+}
+
+function readRules(path: string, input: unknown): Rules | null {
+  if (input === null) return null;
+  try {
+    return parseRules(input);
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    throw invalid(
+      path,
+      error.problems.map((problem) => ({ ...problem, path: `rules.${problem.path}` })),
+    );
+  }
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory()) return;
+  throw new SpillwayError("FILE_UNREADABLE", "the run folder cannot be read", {
+    problems: [
+      { path: folder, got: found === null ? "no such folder" : "a file", allowed: "a run's folder" },
+    ],
+    hint: "spillway simulate and spillway load make one, and print where",
+  });
+}
+
+async function readPart<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S>> {
+  const content = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
+      problems: [
+        {
+          path,
+          got: cause.code === "ENOENT" ? "no such file" : String(cause.code),
+          allowed: "a readable file",
+        },
+      ],
+      hint: "a folder without its run.json is of a run that did not end; spillway verify still reads its trace",
+      cause,
+    });
+  });
+  const parsed = v.safeParse(schema, parseJson(path, content));
+  if (parsed.success) return parsed.output;
+  throw invalid(
+    path,
+    parsed.issues.map((issue) => ({
+      path: issue.path?.map(({ key }) => String(key)).join(".") ?? path,
+      got: quote(issue.input),
+      allowed:
+        issue.expected === null || !issue.message.startsWith("Invalid") ? issue.message : issue.expected,
+    })),
+  );
+}
+
+function parseJson(path: string, content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (cause) {
+    throw invalid(path, [{ path, got: (cause as Error).message, allowed: "JSON" }]);
+  }
+}
+
+function invalid(path: string, problems: readonly Problem[]): SpillwayError {
+  return new SpillwayError("RUN_INVALID", `${path} is not what a run leaves`, { problems });
+}
+
+/** The bytes of a run's trace, for the trace's reader. */
+export function traceOf(folder: string): AsyncIterable<Uint8Array> {
+  return createReadStream(join(folder, runFiles.trace));
+}

@@ -1,0 +1,147 @@
+// What a run folder holds, as data, and the schemas that read it back: a folder may have been edited, cut off,
+// or written by another version.
+import * as v from "valibot";
+import { type FigureName, figureNames } from "../rules/figures.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Summary } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
+
+/** run.json: what was run, and how to run it again. */
+export interface RunRecord {
+  readonly format: "spillway-run";
+  readonly version: 1;
+  readonly driver: "simulator" | "k6";
+  readonly scenario: {
+    readonly name: string;
+    readonly description: string | null;
+    /** Its file as it was named, or `null` for one that came as a value. */
+    readonly file: string | null;
+  };
+  readonly seed: number;
+  /** Ms since the epoch, on the clock of the trace: virtual for the simulator. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** How long it was meant to last, ms. */
+  readonly durationMs: number;
+  /** Origin of the target's URL; `null` for the simulator. */
+  readonly target: string | null;
+  /** The shell command that repeats it; no token is ever in it. */
+  readonly command: string;
+  /** `{ spillway, node, k6 }` and whatever else made the run what it was. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** The rules that the target claims to follow, where they are known. */
+  readonly rules: Rules | null;
+  /** The scenario's expectations, as written. */
+  readonly expect: Readonly<Record<string, string>>;
+  /** Ctrl-C, or an end before its time: what was done until then is kept. */
+  readonly interrupted: boolean;
+  /** What a reader must know: `the target stopped answering after 12 s`. */
+  readonly notes: readonly string[];
+}
+
+/** A run folder, read back. */
+export interface Run {
+  readonly record: RunRecord;
+  readonly summary: Summary;
+  /** `null` where the run was not judged. */
+  readonly verdict: Verdict | null;
+}
+
+/** The files of a run folder. `k6/` holds what k6 left. */
+export const runFiles = {
+  record: "run.json",
+  trace: "trace.ndjson",
+  verdict: "verdict.json",
+  summary: "summary.json",
+  markdown: "summary.md",
+  junit: "junit.xml",
+  html: "report.html",
+} as const;
+
+type FigureEntries = Record<FigureName, v.NullableSchema<v.NumberSchema<string>, undefined>>;
+
+const text = v.string("text");
+const whole = v.pipe(v.number("a whole number"), v.safeInteger("a whole number"));
+const ms = v.number("milliseconds since the epoch");
+const amount = v.number("a number");
+
+export const recordSchema = v.object({
+  format: v.literal("spillway-run", '"spillway-run"'),
+  version: v.literal(1, "1, the version that this spillway reads"),
+  driver: v.picklist(["simulator", "k6"], '"simulator" or "k6"'),
+  scenario: v.object({ name: text, description: v.nullable(text), file: v.nullable(text) }),
+  seed: whole,
+  startedAt: ms,
+  endedAt: ms,
+  durationMs: amount,
+  target: v.nullable(text),
+  command: text,
+  versions: v.record(text, text),
+  // Checked by `parseRules`.
+  rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
+  expect: v.record(text, text),
+  interrupted: v.boolean("true or false"),
+  notes: v.array(text),
+});
+
+const figures = v.object(
+  Object.fromEntries(figureNames.map((name) => [name, v.nullable(amount)])) as FigureEntries,
+);
+const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
+
+export const summarySchema = v.object({
+  format: v.literal("spillway-summary", '"spillway-summary"'),
+  version: v.literal(1, "1, the version that this spillway reads"),
+  source: v.picklist(["k6", "simulator", "access-log", "har", "other"]),
+  scenario: v.nullable(text),
+  seed: v.nullable(whole),
+  startedAt: ms,
+  endedAt: ms,
+  records: whole,
+  figures,
+  populations: v.array(v.object({ name: text, clients: whole, figures, waitsMs: v.array(amount) })),
+  users: v.array(v.object({ org: text, user: text, figures })),
+  usersSeen: whole,
+  windows: v.array(
+    v.object({
+      org: text,
+      user: v.nullable(text),
+      scope,
+      opensAt: ms,
+      endsAt: ms,
+      limit: v.nullable(whole),
+      highest: v.nullable(amount),
+      admitted: whole,
+      refused: whole,
+    }),
+  ),
+  windowsSeen: whole,
+});
+
+export const verdictSchema = v.nullable(
+  v.object({
+    verdict: v.picklist(["ok", "violated", "unknown"], '"ok", "violated" or "unknown"'),
+    records: whole,
+    windows: whole,
+    laws: v.record(
+      text,
+      v.union(
+        [v.picklist(["held", "violated"]), v.object({ skipped: text })],
+        '"held", "violated" or {"skipped"}',
+      ),
+    ),
+    violations: v.array(
+      v.object({
+        law: text,
+        suspects: v.array(text),
+        org: text,
+        user: v.nullable(text),
+        scope,
+        window: v.nullable(v.object({ opensAt: ms, endsAt: ms })),
+        count: whole,
+        lines: v.array(whole),
+        explanation: text,
+      }),
+    ),
+  }),
+);
