@@ -2,6 +2,7 @@
 // names and syntax live here, so that scenarios can be validated and k6 be given thresholds without a trace;
 // `src/summary` works the figures out.
 import { closest } from "./closest.ts";
+import { parseDuration } from "./duration.ts";
 import { type Problem, quote } from "./errors.ts";
 
 /** `share`: 0 to 1, written `5%` or `0.05`; `ms`: written `250ms`, `2s`, `1m30s` or as milliseconds. */
@@ -88,8 +89,6 @@ function suggest(word: string, known: readonly string[], lead: string): string {
 
 const boundSyntax = /^(<=|>=|<|>|==?)\s*(\S.*)$/;
 const numberSyntax = /^\d+(?:\.\d+)?$/;
-const durationSyntax = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
-const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 const boundExamples: Readonly<Record<FigureUnit, string>> = {
   count: '"==0", "<=100", ">=1000"',
@@ -101,11 +100,7 @@ function amountOf(unit: FigureUnit, text: string): number | null {
   if (numberSyntax.test(text)) return Number(text);
   const percent = text.endsWith("%") ? text.slice(0, -1).trimEnd() : "";
   if (unit === "share" && numberSyntax.test(percent)) return Number(percent) / 100;
-  if (unit !== "ms" || !durationSyntax.test(text)) return null;
-  let ms = 0;
-  for (const [, amount = "", name = ""] of text.matchAll(/([\d.]+)(ms|s|m|h)/g))
-    ms += Number(amount) * (msOfUnit[name] ?? 0);
-  return ms;
+  return unit === "ms" ? parseDuration(text) : null;
 }
 
 /**
