@@ -1,7 +1,25 @@
-// The limiter over integer handles: two Float64Arrays, one record of 64 bytes a window, no object and no
-// string made per decision. The simulator uses this door; `Limiter` is the door for strings. Nothing here
+// The limiter over integer handles: one array a scope and kind of owner, one record of 32 bytes a window (so
+// that 100,000 users fit the processor's caches), no object and no string made per decision. The simulator uses this door; `Limiter` is the door for strings. Nothing here
 // knows a clock: every time is an argument in whole milliseconds since the Unix epoch.
-import { type Rules, type Scope, type Semantics, scopes, semanticsOf } from "../rules/rules.ts";
+import {
+  type OrganizationLimit,
+  type Owner,
+  type Rules,
+  type Scope,
+  type Semantics,
+  semanticsOf,
+  type WindowLimit,
+} from "../rules/rules.ts";
+import {
+  CURRENT,
+  DOUBLES,
+  INTS,
+  LINK,
+  RESET_AT,
+  SEEN,
+  type WindowState,
+  WindowTable,
+} from "./window-table.ts";
 
 /** `scopes[0]` and `scopes[1]` as the core's integers. */
 export const REST = 0;
@@ -17,20 +35,7 @@ export type Outcome = typeof ADMITTED | typeof REFUSED_BY_ORGANIZATION | typeof 
 /** `resetAtMs` of a window that is not open. No open window has it: windows end after the epoch. */
 export const NOT_OPEN = 0;
 
-// Fields of a window's record. A record is a cache line; the organization's handle sits in its users'.
-const RESET_AT = 0;
-const CURRENT = 1;
-const SEEN = 2;
-const LIMIT = 3;
-const LENGTH = 4;
-const ENFORCED = 5;
-const ORGANIZATION = 6;
-const RECORD = 8;
-const KEY = RECORD * 2;
-
-const MOST = Number.MAX_SAFE_INTEGER;
-
-/** One reading of a window, filled in place by `LimiterCore.read`. */
+/** One reading of a window, filled in place by `LimiterCore.readOrganization` and `readUser`. */
 export class ReadingRecord {
   limit = 0;
   current = 0;
@@ -40,35 +45,7 @@ export class ReadingRecord {
   enforced = true;
 }
 
-/** The windows of one kind of owner, and which of its records are free. */
-class Table {
-  records = new Float64Array(KEY * 16);
-  used = 0;
-  readonly free: number[] = [];
-
-  take(): number {
-    const freed = this.free.pop();
-    if (freed !== undefined) {
-      this.records.fill(0, freed * KEY, (freed + 1) * KEY);
-      return freed;
-    }
-    if ((this.used + 1) * KEY > this.records.length) {
-      const larger = new Float64Array(this.records.length * 2);
-      larger.set(this.records);
-      this.records = larger;
-    }
-    return this.used++;
-  }
-}
-
-/** What a window remembers, for snapshots. */
-export interface WindowState {
-  resetAtMs: number;
-  current: number;
-  seenMs: number;
-}
-
-/** Seconds from `nowMs` to `resetAtMs` as the rules round them (SPEC.md §3, `reset`). */
+/** Seconds from `nowMs` to `resetAtMs` as the rules round them (SPEC.md §3, §8 `reset`). */
 export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semantics["reset"]): number {
   const seconds = (resetAtMs - nowMs) / 1000;
   return rounding === "ceil"
@@ -78,9 +55,50 @@ export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semanti
       : Math.round(seconds);
 }
 
+/** The same number, held without a box on the heap where it is small: most counts are. */
+function unboxed(count: number): number {
+  const small = count | 0;
+  return small === count ? small : count;
+}
+
 function requireCount(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new RangeError(`${field} must be a safe integer >= 0, got ${value}`);
+}
+
+/** The switches of one scope, as the decision asks for them. */
+interface Switches {
+  readonly epoch: boolean;
+  readonly counted: boolean;
+  readonly chargesOrganization: boolean;
+  readonly reserved: boolean;
+  readonly postpaid: boolean;
+  readonly userAlways: boolean;
+  readonly signed: boolean;
+  readonly reset: Semantics["reset"];
+}
+
+function switchesOf(rules: Rules, scope: Scope): Switches {
+  const semantics = semanticsOf(rules, scope);
+  return {
+    epoch: semantics.anchor === "epoch",
+    counted: semantics.refused === "counted",
+    chargesOrganization: semantics.refusedByUser === "charges-organization",
+    reserved: scope === "graphql" && semantics.graphqlCharge === "reserved",
+    postpaid: scope === "graphql" && semantics.graphqlCharge === "postpaid",
+    userAlways: semantics.userEnforced === "always",
+    signed: semantics.remaining === "signed",
+    reset: semantics.reset,
+  };
+}
+
+/** The windows of one scope. */
+interface ScopeWindows {
+  readonly switches: Switches;
+  /** `LINK` is 1 where the organization's window is enforced. */
+  readonly organizations: WindowTable;
+  /** `LINK` is the organization's handle. */
+  readonly users: WindowTable;
 }
 
 /**
@@ -88,13 +106,26 @@ function requireCount(value: number, field: string): void {
  * Times are safe integers >= 0 in milliseconds; anything else is a RangeError that names the field.
  */
 export class LimiterCore {
-  readonly #semantics: readonly [Semantics, Semantics];
-  readonly #organizations = new Table();
-  readonly #users = new Table();
+  readonly #rest: ScopeWindows;
+  readonly #graphql: ScopeWindows;
   #floorMs = 0;
 
   constructor(rules: Rules) {
-    this.#semantics = [semanticsOf(rules, "rest"), semanticsOf(rules, "graphql")];
+    const windows = (scope: Scope): ScopeWindows => ({
+      switches: switchesOf(rules, scope),
+      organizations: new WindowTable(),
+      users: new WindowTable(),
+    });
+    this.#rest = windows("rest");
+    this.#graphql = windows("graphql");
+  }
+
+  #of(scope: ScopeIndex): ScopeWindows {
+    return scope === REST ? this.#rest : this.#graphql;
+  }
+
+  #table(owner: Owner, scope: ScopeIndex): WindowTable {
+    return owner === "organization" ? this.#of(scope).organizations : this.#of(scope).users;
   }
 
   /** Earlier times than this count as this (SPEC.md §2.8). */
@@ -104,50 +135,31 @@ export class LimiterCore {
 
   raiseFloor(nowMs: number): void {
     requireCount(nowMs, "nowMs");
-    if (nowMs > this.#floorMs) this.#floorMs = nowMs;
+    this.#floorMs = Math.max(this.#floorMs, nowMs);
   }
 
-  addOrganization(
-    limits: Readonly<Record<Scope, { limit: number; windowSeconds: number; enforced: boolean }>>,
-  ): number {
-    const handle = this.#organizations.take();
-    for (const [index, scope] of scopes.entries()) {
-      const { limit, windowSeconds, enforced } = limits[scope];
-      this.#describe(this.#organizations, handle * KEY + index * RECORD, limit, windowSeconds);
-      this.setEnforced(handle, index as ScopeIndex, enforced);
-    }
+  /** Returns the organization's handle, valid until it is dropped. */
+  addOrganization(limits: Readonly<Record<Scope, OrganizationLimit>>): number {
+    const handle = this.#rest.organizations.take(limits.rest, Number(limits.rest.enforced));
+    this.#graphql.organizations.take(limits.graphql, Number(limits.graphql.enforced));
     return handle;
   }
 
-  addUser(
-    organization: number,
-    limits: Readonly<Record<Scope, { limit: number; windowSeconds: number }>>,
-  ): number {
-    const handle = this.#users.take();
-    for (const [index, scope] of scopes.entries()) {
-      const at = handle * KEY + index * RECORD;
-      this.#describe(this.#users, at, limits[scope].limit, limits[scope].windowSeconds);
-      this.#users.records[at + ORGANIZATION] = organization;
-    }
+  /** Returns the user's handle, valid until it is dropped; the user's calls are its organization's. */
+  addUser(organization: number, limits: Readonly<Record<Scope, WindowLimit>>): number {
+    const handle = this.#rest.users.take(limits.rest, organization);
+    this.#graphql.users.take(limits.graphql, organization);
     return handle;
   }
 
-  #describe(table: Table, at: number, limit: number, windowSeconds: number): void {
-    table.records[at + LIMIT] = limit;
-    table.records[at + LENGTH] = windowSeconds * 1000;
-  }
-
-  /** The handle is free for another organization afterwards. */
-  dropOrganization(handle: number): void {
-    this.#organizations.free.push(handle);
-  }
-
-  dropUser(handle: number): void {
-    this.#users.free.push(handle);
+  /** The handle may be given to another afterwards. */
+  drop(owner: Owner, handle: number): void {
+    this.#table(owner, REST).give(handle);
+    this.#table(owner, GRAPHQL).give(handle);
   }
 
   setEnforced(organization: number, scope: ScopeIndex, enforced: boolean): void {
-    this.#organizations.records[organization * KEY + scope * RECORD + ENFORCED] = enforced ? 1 : 0;
+    this.#of(scope).organizations.ints[organization * INTS + LINK] = Number(enforced);
   }
 
   /**
@@ -159,29 +171,24 @@ export class LimiterCore {
   decide(user: number, scope: ScopeIndex, cost: number, nowMs: number): Outcome {
     requireCount(cost, "cost");
     requireCount(nowMs, "nowMs");
-    const semantics = this.#semantics[scope];
-    const users = this.#users.records;
-    const narrow = user * KEY + scope * RECORD;
-    const organizations = this.#organizations.records;
-    const broad = (users[narrow + ORGANIZATION] as number) * KEY + scope * RECORD;
-    const epoch = semantics.anchor === "epoch";
-    const broadNow = this.#advance(organizations, broad, nowMs, epoch);
-    const narrowNow = this.#advance(users, narrow, nowMs, epoch);
-    const postpaid = scope === GRAPHQL && semantics.graphqlCharge === "postpaid";
-    const enforced = organizations[broad + ENFORCED] === 1;
+    const { switches, organizations, users } = this.#of(scope);
+    const organization = users.ints[user * INTS + LINK] as number;
+    const broadNow = advance(organizations, organization, nowMs, this.#floorMs, switches.epoch);
+    const narrowNow = advance(users, user, nowMs, this.#floorMs, switches.epoch);
+    const enforced = organizations.ints[organization * INTS + LINK] === 1;
 
-    if (enforced && !hasRoom(organizations, broad, cost, postpaid)) {
-      if (semantics.refused === "counted") charge(organizations, broad, cost, broadNow);
+    if (enforced && !hasRoom(organizations, organization, cost, switches.postpaid)) {
+      if (switches.counted) charge(organizations, organization, cost, broadNow);
       return REFUSED_BY_ORGANIZATION;
     }
-    if ((enforced || semantics.userEnforced === "always") && !hasRoom(users, narrow, cost, postpaid)) {
-      if (semantics.refused === "counted") charge(users, narrow, cost, narrowNow);
-      if (semantics.refusedByUser === "charges-organization") charge(organizations, broad, cost, broadNow);
+    if ((enforced || switches.userAlways) && !hasRoom(users, user, cost, switches.postpaid)) {
+      if (switches.counted) charge(users, user, cost, narrowNow);
+      if (switches.chargesOrganization) charge(organizations, organization, cost, broadNow);
       return REFUSED_BY_USER;
     }
-    if (!postpaid) {
-      charge(organizations, broad, cost, broadNow);
-      charge(users, narrow, cost, narrowNow);
+    if (!switches.postpaid) {
+      charge(organizations, organization, cost, broadNow);
+      charge(users, user, cost, narrowNow);
     }
     return ADMITTED;
   }
@@ -204,135 +211,130 @@ export class LimiterCore {
     requireCount(nowMs, "nowMs");
     if (actual > requested)
       throw new RangeError(`actual must be at most the ${requested} points requested, got ${actual}`);
-    const narrow = user * KEY + RECORD;
-    const broad = (this.#users.records[narrow + ORGANIZATION] as number) * KEY + RECORD;
-    this.#complete(this.#organizations.records, broad, requested, actual, organizationWindow, nowMs);
-    this.#complete(this.#users.records, narrow, requested, actual, userWindow, nowMs);
+    const { organizations, users } = this.#graphql;
+    const organization = users.ints[user * INTS + LINK] as number;
+    this.#complete(organizations, organization, requested, actual, organizationWindow, nowMs);
+    this.#complete(users, user, requested, actual, userWindow, nowMs);
   }
 
   #complete(
-    records: Float64Array,
-    at: number,
+    table: WindowTable,
+    handle: number,
     requested: number,
     actual: number,
     window: number,
     nowMs: number,
   ): void {
-    const semantics = this.#semantics[GRAPHQL];
-    const now = this.#advance(records, at, nowMs, semantics.anchor === "epoch");
-    const same = records[at + RESET_AT] === window && now < window;
-    if (semantics.graphqlCharge === "reserved") {
-      if (same) records[at + CURRENT] = (records[at + CURRENT] as number) - (requested - actual);
-    } else if (semantics.graphqlCharge === "postpaid") {
-      if (same || window === NOT_OPEN) charge(records, at, actual, now);
+    const { switches } = this.#graphql;
+    const now = advance(table, handle, nowMs, this.#floorMs, switches.epoch);
+    const same = table.doubles[handle * DOUBLES + RESET_AT] === window && now < window;
+    if (switches.reserved && same) {
+      const current = table.doubles[handle * DOUBLES + CURRENT] as number;
+      table.doubles[handle * DOUBLES + CURRENT] = current - (requested - actual);
     }
+    if (switches.postpaid && (same || window === NOT_OPEN)) charge(table, handle, actual, now);
   }
 
-  /** `resetAtMs` of the window that is open for this user's calls just after a call, or `NOT_OPEN`. */
-  organizationWindow(user: number, scope: ScopeIndex): number {
-    const organization = this.#users.records[user * KEY + scope * RECORD + ORGANIZATION] as number;
-    return openWindow(this.#organizations.records, organization * KEY + scope * RECORD);
-  }
-
-  userWindow(user: number, scope: ScopeIndex): number {
-    return openWindow(this.#users.records, user * KEY + scope * RECORD);
+  /**
+   * `resetAtMs` of the window that a call of this user found open, or left open, or `NOT_OPEN`. To be asked
+   * just after the call: a window that was over has been rolled then.
+   */
+  windowOf(owner: Owner, user: number, scope: ScopeIndex): number {
+    const { organizations, users } = this.#of(scope);
+    const organization = users.ints[user * INTS + LINK] as number;
+    return owner === "user"
+      ? (users.doubles[user * DOUBLES + RESET_AT] as number)
+      : (organizations.doubles[organization * DOUBLES + RESET_AT] as number);
   }
 
   /** Reads an organization's window at `nowMs` without moving its clock (SPEC.md §2.8, §3). */
   readOrganization(organization: number, scope: ScopeIndex, nowMs: number, out: ReadingRecord): void {
-    const at = organization * KEY + scope * RECORD;
-    this.#read(this.#organizations.records, at, scope, nowMs, out);
-    out.enforced = this.#organizations.records[at + ENFORCED] === 1;
+    const { switches, organizations } = this.#of(scope);
+    read(organizations, organization, switches, nowMs, this.#floorMs, out);
+    out.enforced = organizations.ints[organization * INTS + LINK] === 1;
   }
 
   /** Reads a user's window at `nowMs` without moving its clock. */
   readUser(user: number, scope: ScopeIndex, nowMs: number, out: ReadingRecord): void {
-    const at = user * KEY + scope * RECORD;
-    this.#read(this.#users.records, at, scope, nowMs, out);
-    const organization = this.#users.records[at + ORGANIZATION] as number;
-    out.enforced =
-      this.#semantics[scope].userEnforced === "always" ||
-      this.#organizations.records[organization * KEY + scope * RECORD + ENFORCED] === 1;
+    const { switches, organizations, users } = this.#of(scope);
+    read(users, user, switches, nowMs, this.#floorMs, out);
+    const organization = users.ints[user * INTS + LINK] as number;
+    out.enforced = switches.userAlways || organizations.ints[organization * INTS + LINK] === 1;
   }
 
-  #read(records: Float64Array, at: number, scope: ScopeIndex, nowMs: number, out: ReadingRecord): void {
-    const semantics = this.#semantics[scope];
-    const now = Math.max(nowMs, this.#floorMs, records[at + SEEN] as number);
-    const resetAt = records[at + RESET_AT] as number;
-    const length = records[at + LENGTH] as number;
-    const open = now < resetAt;
-    const limit = records[at + LIMIT] as number;
-    const current = open ? (records[at + CURRENT] as number) : 0;
-    // An idle window reads as one that would open now (SPEC.md §3).
-    const opening = semantics.anchor === "epoch" ? now - (now % length) : now - (now % 1000);
-    out.resetAtMs = open ? resetAt : opening + length;
-    out.limit = limit;
-    out.current = current;
-    out.remaining = semantics.remaining === "signed" ? limit - current : Math.max(0, limit - current);
-    out.reset = resetSeconds(out.resetAtMs, now, semantics.reset);
+  /** Whether nothing of this key needs remembering: its windows are over at the floor, its clocks not ahead. */
+  isIdle(owner: Owner, handle: number): boolean {
+    return [REST, GRAPHQL].every((scope) => {
+      const { resetAtMs, seenMs } = this.exportWindow(owner, handle, scope as ScopeIndex);
+      return resetAtMs <= this.#floorMs && seenMs <= this.#floorMs;
+    });
   }
 
-  /** Whether nothing of this key needs remembering at the floor: its windows are over and its clock is not ahead. */
-  isIdle(owner: "organization" | "user", handle: number): boolean {
-    const { records } = owner === "user" ? this.#users : this.#organizations;
-    for (let at = handle * KEY; at < (handle + 1) * KEY; at += RECORD) {
-      if ((records[at + RESET_AT] as number) > this.#floorMs) return false;
-      if ((records[at + SEEN] as number) > this.#floorMs) return false;
-    }
-    return true;
+  exportWindow(owner: Owner, handle: number, scope: ScopeIndex): WindowState {
+    return this.#table(owner, scope).read(handle);
   }
 
-  exportWindow(owner: "organization" | "user", handle: number, scope: ScopeIndex): WindowState {
-    const { records } = owner === "user" ? this.#users : this.#organizations;
-    const at = handle * KEY + scope * RECORD;
-    return {
-      resetAtMs: records[at + RESET_AT] as number,
-      current: records[at + CURRENT] as number,
-      seenMs: records[at + SEEN] as number,
-    };
-  }
-
-  importWindow(owner: "organization" | "user", handle: number, scope: ScopeIndex, state: WindowState): void {
-    const { records } = owner === "user" ? this.#users : this.#organizations;
-    const at = handle * KEY + scope * RECORD;
-    records[at + RESET_AT] = state.resetAtMs;
-    records[at + CURRENT] = state.current;
-    records[at + SEEN] = state.seenMs;
-  }
-
-  /**
-   * Moves a window's own clock to `nowMs`, never back (SPEC.md §2.8), and rolls the window if it is over.
-   * Returns the instant that counts. A rolled first-request window stays closed until something is charged.
-   */
-  #advance(records: Float64Array, at: number, nowMs: number, epoch: boolean): number {
-    let now = Math.max(nowMs, this.#floorMs);
-    const seen = records[at + SEEN] as number;
-    if (seen > now) now = seen;
-    else records[at + SEEN] = now;
-    if (now >= (records[at + RESET_AT] as number)) {
-      const length = records[at + LENGTH] as number;
-      records[at + CURRENT] = 0;
-      records[at + RESET_AT] = epoch ? now - (now % length) + length : NOT_OPEN;
-    }
-    return now;
+  importWindow(owner: Owner, handle: number, scope: ScopeIndex, state: WindowState): void {
+    this.#table(owner, scope).write(handle, state);
   }
 }
 
+/**
+ * Moves a window's own clock to `nowMs`, never back (SPEC.md §2.8), and rolls the window if it is over.
+ * Returns the instant that counts. A rolled first-request window stays closed until something is charged.
+ */
+function advance(table: WindowTable, handle: number, nowMs: number, floorMs: number, epoch: boolean): number {
+  const { doubles } = table;
+  const at = handle * DOUBLES;
+  const now = Math.max(nowMs, floorMs, doubles[at + SEEN] as number);
+  doubles[at + SEEN] = now;
+  if (now >= (doubles[at + RESET_AT] as number)) {
+    const length = table.lengthMs(handle);
+    doubles[at + CURRENT] = 0;
+    doubles[at + RESET_AT] = epoch ? now - (now % length) + length : NOT_OPEN;
+  }
+  return now;
+}
+
 /** Written as a difference: `current + cost` could pass what a double counts exactly. */
-function hasRoom(records: Float64Array, at: number, cost: number, postpaid: boolean): boolean {
-  const room = (records[at + LIMIT] as number) - (records[at + CURRENT] as number);
+function hasRoom(table: WindowTable, handle: number, cost: number, postpaid: boolean): boolean {
+  const room = table.limit(handle) - (table.doubles[handle * DOUBLES + CURRENT] as number);
   return postpaid ? room > 0 : cost <= room;
 }
 
 /** Adds to a window, opening it at the whole second where none is open. Counts end at 2^53 - 1. */
-function charge(records: Float64Array, at: number, amount: number, now: number): void {
-  if (records[at + RESET_AT] === NOT_OPEN)
-    records[at + RESET_AT] = now - (now % 1000) + (records[at + LENGTH] as number);
-  const current = (records[at + CURRENT] as number) + amount;
-  records[at + CURRENT] = Math.min(current, MOST);
+function charge(table: WindowTable, handle: number, amount: number, now: number): void {
+  const { doubles } = table;
+  const at = handle * DOUBLES;
+  if (doubles[at + RESET_AT] === NOT_OPEN)
+    doubles[at + RESET_AT] = now - (now % 1000) + table.lengthMs(handle);
+  doubles[at + CURRENT] = Math.min((doubles[at + CURRENT] as number) + amount, Number.MAX_SAFE_INTEGER);
 }
 
-/** Valid just after `#advance`: a window that is over has been rolled by then. */
-function openWindow(records: Float64Array, at: number): number {
-  return records[at + RESET_AT] as number;
+/** An idle window reads as one that would open now (SPEC.md §3). */
+function read(
+  table: WindowTable,
+  handle: number,
+  switches: Switches,
+  nowMs: number,
+  floorMs: number,
+  out: ReadingRecord,
+): void {
+  const { doubles } = table;
+  const at = handle * DOUBLES;
+  const now = Math.max(nowMs, floorMs, doubles[at + SEEN] as number);
+  const limit = table.limit(handle);
+  let resetAt = doubles[at + RESET_AT] as number;
+  let current = doubles[at + CURRENT] as number;
+  if (now >= resetAt) {
+    const length = table.lengthMs(handle);
+    current = 0;
+    resetAt = now - (now % (switches.epoch ? length : 1000)) + length;
+  }
+  const left = limit - current;
+  out.limit = unboxed(limit);
+  out.current = unboxed(current);
+  out.remaining = unboxed(switches.signed ? left : Math.max(0, left));
+  out.reset = unboxed(resetSeconds(resetAt, now, switches.reset));
+  out.resetAtMs = resetAt;
 }

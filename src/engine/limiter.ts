@@ -70,8 +70,8 @@ export class Limiter {
       user: call.user,
       scope: "graphql",
       requested: call.cost,
-      organizationWindow: window(this.#core.organizationWindow(user, GRAPHQL)),
-      userWindow: window(this.#core.userWindow(user, GRAPHQL)),
+      organizationWindow: window(this.#core.windowOf("organization", user, GRAPHQL)),
+      userWindow: window(this.#core.windowOf("user", user, GRAPHQL)),
     };
   }
 
@@ -136,12 +136,12 @@ export class Limiter {
     for (const [slug, { handle, users }] of this.#organizations) {
       for (const [name, user] of users) {
         if (!core.isIdle("user", user)) continue;
-        core.dropUser(user);
+        core.drop("user", user);
         users.delete(name);
         dropped += 1;
       }
       if (users.size > 0 || !core.isIdle("organization", handle)) continue;
-      core.dropOrganization(handle);
+      core.drop("organization", handle);
       this.#organizations.delete(slug);
       dropped += 1;
     }
