@@ -1,10 +1,11 @@
-// What a scenario is: data. Populations of clients, what they do, what is expected of the run.
-import type { RulesInput } from "../rules/rules.ts";
-import type { Arrivals } from "./arrivals.ts";
+// What a scenario is: data. `ScenarioInput` is what people write, `Scenario` is what `defineScenario` makes of
+// it: everything checked, every default filled in, every duration in milliseconds.
+import type { Expectation } from "../rules/figures.ts";
+import type { Rules, RulesInput } from "../rules/rules.ts";
+import { type ArrivalSchedule, type Arrivals, arrivalTimes } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
-
-/** `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or milliseconds. */
-export type Duration = string | number;
+import type { Duration, DurationSpan, Span } from "./mistakes.ts";
+import { below, type RandomState } from "./random.ts";
 
 /** Clients that are alike. */
 export interface PopulationInput {
@@ -12,9 +13,12 @@ export interface PopulationInput {
   readonly clients?: number;
   /** Each arrival is a client (open model), in k6's words. */
   readonly arrivals?: Arrivals;
-  /** A slug; the first of the tokens' organizations where it is left out. */
+  /** A slug; where it is left out the first of the tokens' organizations, `acme` without tokens. */
   readonly organization?: string;
-  /** Every client a user of its own, all one user, or so many users in turn. */
+  /**
+   * Every client a user of its own, all one user, or so many users in turn. Where it is left out: `each` for
+   * `clients`, `shared` for `arrivals`. No two populations share a user.
+   */
   readonly user?: "each" | "shared" | number;
   readonly behaviour: Behaviour;
   /** What they do when refused; nothing (the call is lost) where it is left out. */
@@ -23,22 +27,89 @@ export interface PopulationInput {
   readonly startWithin?: Duration;
 }
 
-/** What is expected of a run: a figure's name (`src/summary`) and a bound such as `"<5%"`, `">=100"`, `"<=2s"`. */
+/** What is expected of a run: a figure (`src/rules/figures.ts`) and a bound such as `"<5%"`, `">=100"`, `"<=2s"`. */
 export type Expectations = Readonly<Record<string, string>>;
 
+/** What the simulator puts between clients and limiter; a real run has its own. */
+export interface NetworkInput {
+  /** One way; drawn for each trip. 2 to 8 ms where it is left out. */
+  readonly latency?: DurationSpan;
+  /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
+  readonly execution?: DurationSpan;
+}
+
 export interface ScenarioInput {
+  /** Letters, digits, dashes, underscores: run folders are named after it. */
   readonly name: string;
   readonly description?: string;
+  /** A whole number >= 0; 1 where it is left out. */
   readonly seed?: number;
+  /** Nothing is sent from then on. */
   readonly duration: Duration;
-  /** Where virtual time starts, ISO 8601; 2026-01-01T00:00:00Z where it is left out. */
+  /** Where virtual time starts, ISO 8601 with a zone; 2026-01-01T00:00:00Z where it is left out. */
   readonly startAt?: string;
   readonly rules?: RulesInput;
   readonly populations: Readonly<Record<string, PopulationInput>>;
-  /** One-way trips in the simulator. */
-  readonly network?: { readonly latency?: Latency };
+  readonly network?: NetworkInput;
   readonly expect?: Expectations;
 }
 
-/** One way, in ms: constant, or uniform over whole milliseconds. */
-export type Latency = number | { readonly least: number; readonly most: number };
+/** The simulator's network, checked. */
+export interface Network {
+  readonly latencyMs: Span;
+  readonly executionMs: Span;
+}
+
+interface PopulationCommon {
+  /** Clients are called `name/index` in a trace. */
+  readonly name: string;
+  /** `null`: the first of the tokens' organizations, or `acme`. */
+  readonly organization: string | null;
+  readonly user: "each" | "shared" | number;
+  readonly behaviour: Behaviour;
+  readonly onRefused: RefusalPolicy;
+}
+
+/** Clients that are there for the whole run. */
+export interface ClosedPopulation extends PopulationCommon {
+  readonly clients: number;
+  readonly arrivals: null;
+  readonly startWithinMs: number;
+}
+
+/** Clients that arrive, each for a life of its own. */
+export interface OpenPopulation extends PopulationCommon {
+  readonly clients: null;
+  readonly arrivals: ArrivalSchedule;
+}
+
+export type Population = ClosedPopulation | OpenPopulation;
+
+/** A scenario as `defineScenario` returns it. Clients and draws go by the order of `populations`. */
+export interface Scenario {
+  readonly format: "spillway-scenario";
+  readonly name: string;
+  readonly description: string;
+  readonly seed: number;
+  readonly durationMs: number;
+  /** Where virtual time starts, ms since the epoch. */
+  readonly startAtMs: number;
+  /** `null` where the scenario claims none: a simulation then has the default rules. */
+  readonly rules: Rules | null;
+  readonly populations: readonly Population[];
+  readonly network: Network;
+  readonly expect: readonly Expectation[];
+}
+
+/** When a client of a closed population begins, ms from the start of the run: its record's first draw. */
+export function startDelayMs({ startWithinMs }: ClosedPopulation, record: RandomState): number {
+  return startWithinMs === 0 ? 0 : below(record, startWithinMs);
+}
+
+/** How many clients a population has in a run: its `clients`, or its arrivals within `durationMs`. */
+export function clientCount(population: Population, durationMs: number): number {
+  if (population.arrivals === null) return population.clients;
+  let count = 0;
+  for (const _ of arrivalTimes(population.arrivals, durationMs)) count += 1;
+  return count;
+}

@@ -1,0 +1,37 @@
+// What is legal in a scenario but surely not meant.
+import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
+import { pointsMost } from "./calls.ts";
+import type { CallTemplate } from "./client.ts";
+import type { Population, Scenario } from "./scenario.ts";
+import { defaultOrganization } from "./seats.ts";
+
+/**
+ * Calls that can never be admitted, a sentence each (SPEC.md §2.7): waiting for a reset does not help them.
+ * @param rules the rules of the run
+ */
+export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
+  return scenario.populations.flatMap((population) =>
+    population.behaviour.calls.flatMap((call) => {
+      const reason = neverAdmitted(population, call, rules);
+      return reason === null ? [] : [`${population.name}: ${call.name} costs ${call.cost}, ${reason}`];
+    }),
+  );
+}
+
+function neverAdmitted(population: Population, call: CallTemplate, rules: Rules): string | null {
+  if (call.kind === "status") return null;
+  const { scope, cost } = call;
+  if (scope === "graphql" && cost > pointsMost)
+    return `above the ${pointsMost} points of one query: it is answered with errors and never executed`;
+  // Under postpaid any cost is let through while something is left (SPEC.md §8).
+  const semantics = semanticsOf(rules, scope);
+  if (scope === "graphql" && semantics.graphqlCharge === "postpaid") return null;
+  const organization = population.organization ?? defaultOrganization;
+  const broad = organizationLimit(rules, organization, scope);
+  if (broad.enforced && cost > broad.limit)
+    return `above the organization's limit of ${broad.limit}: it is refused for ever`;
+  const narrow = userLimit(rules, organization, "", scope);
+  if ((broad.enforced || semantics.userEnforced === "always") && cost > narrow.limit)
+    return `above a user's limit of ${narrow.limit}: it is refused for ever`;
+  return null;
+}

@@ -1,0 +1,31 @@
+// Asks the same thing again and again, as dashboards and watchers do.
+import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
+import { type Duration, Mistakes } from "../mistakes.ts";
+import { nextTick } from "../ticks.ts";
+
+export interface PollerOptions {
+  readonly every: Duration;
+  readonly call: CallTemplate;
+}
+
+/**
+ * One call at each tick: at the client's start, and every `every` from there. One call at a time: while one is
+ * not answered (or waits to be retried) its ticks are missed, and the next call comes at the first tick after
+ * the answer, one that falls on the same millisecond included. A call is wanted at its tick.
+ */
+export function poller(options: PollerOptions): Behaviour {
+  const mistakes = new Mistakes();
+  mistakes.members("poller", options, ["every", "call"]);
+  const everyMs = mistakes.duration("poller.every", options.every, 1);
+  mistakes.call("poller.call", options.call);
+  mistakes.finish("this poller cannot be made");
+  return {
+    name: "poller",
+    calls: [options.call],
+    inFlightMost: 1,
+    start: () => ({}),
+    next(_record, event, out) {
+      out.send(0, event.kind === STARTED ? event.nowMs : nextTick(event.wantedMs, everyMs, event.nowMs));
+    },
+  };
+}

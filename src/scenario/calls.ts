@@ -1,0 +1,94 @@
+// The calls that clients make. A GraphQL call carries query, cost and actual cost together: the simulator
+// needs the numbers, k6 the query, and one place makes all three.
+import type { CallTemplate } from "./client.ts";
+import { Mistakes } from "./mistakes.ts";
+
+/** A query that asks for more points than this is answered with errors and counts nothing (SPEC.md §6). */
+export const pointsMost = 50_000;
+
+/** How many pipelines each organization of the service's sample data has. */
+export const samplePipelines = 10;
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+const nameAllowed = "letters, digits, dashes, underscores";
+
+/**
+ * A REST call of cost 1.
+ * @param path from the slash on; `:org` stands for the organization's slug, `:page` for the page's number
+ * @param name for reports and k6's metrics; the path's last word where it is left out
+ */
+export function rest(path: string, name?: string): CallTemplate {
+  const mistakes = new Mistakes();
+  const checked = mistakes.text("rest.path", path, /^\/[\x21-\x7e]*$/, "a path such as /v2/user, ASCII");
+  const words = checked.split("?")[0]?.split("/") ?? [];
+  const given = name ?? words.filter((word) => namePattern.test(word)).at(-1) ?? "call";
+  mistakes.text("rest.name", given, namePattern, nameAllowed);
+  mistakes.finish("this REST call cannot be made");
+  return { name: given, scope: "rest", kind: "call", method: "GET", path, cost: 1, actual: 1 };
+}
+
+/** The free status call of the client's organization (SPEC.md §4). */
+export function status(): CallTemplate {
+  return {
+    name: "status",
+    scope: "rest",
+    kind: "status",
+    method: "GET",
+    path: "/v2/organizations/:org/rate_limit",
+    cost: 0,
+    actual: 0,
+  };
+}
+
+export interface GraphqlOptions {
+  /** Requested points, as SPEC.md §1 counts complexity. */
+  readonly cost: number;
+  /** Points charged in the end, at most `cost`; the same where it is left out. */
+  readonly actual?: number;
+  readonly name?: string;
+}
+
+/**
+ * A GraphQL call.
+ * @param query `:org` stands for the organization's slug
+ */
+export function graphql(query: string, options: GraphqlOptions): CallTemplate {
+  const { cost, actual = cost, name = "graphql" } = options;
+  const mistakes = new Mistakes();
+  mistakes.text("graphql.query", query, /\S/, "a GraphQL query");
+  mistakes.whole("graphql.cost", cost, 0, Number.MAX_SAFE_INTEGER);
+  mistakes.whole("graphql.actual", actual, 0, Number.isSafeInteger(cost) ? cost : 0);
+  mistakes.text("graphql.name", name, namePattern, nameAllowed);
+  mistakes.finish("this GraphQL call cannot be made");
+  return { name, scope: "graphql", kind: "call", method: "POST", path: "/v1/graphql", cost, actual, query };
+}
+
+/**
+ * The first pipelines of the client's organization: 3 points for `organization`, `pipelines` and `edges`, and
+ * one for each `node` (SPEC.md §1: 500 pipelines are 503 points). Charged in the end: the same over what the
+ * sample data has.
+ * @param first how many to ask for, 1 to 500
+ * @param existing how many there are
+ */
+export function pipelinesQuery(first: number, existing = samplePipelines): CallTemplate {
+  const mistakes = new Mistakes();
+  mistakes.whole("pipelinesQuery.first", first, 1, 500);
+  mistakes.whole("pipelinesQuery.existing", existing, 0, Number.MAX_SAFE_INTEGER);
+  mistakes.finish("this query cannot be made");
+  const query = `{ organization(slug: ":org") { pipelines(first: ${first}) { edges { node { slug name } } } } }`;
+  return graphql(query, {
+    cost: 3 + first,
+    actual: 3 + Math.min(first, existing),
+    name: `pipelines-${first}`,
+  });
+}
+
+/** The path to ask for, its blanks filled in. */
+export function callPath(template: CallTemplate, organization: string, page: number): string {
+  return template.path.replaceAll(":org", organization).replaceAll(":page", String(page));
+}
+
+/** The GraphQL query, its blanks filled in; empty for REST. */
+export function callQuery(template: CallTemplate, organization: string): string {
+  return (template.query ?? "").replaceAll(":org", organization);
+}

@@ -1,0 +1,217 @@
+// ScenarioInput → Scenario: the one place where a scenario is checked and its defaults are filled in. It runs
+// in Node and in k6 alike.
+import { SpillwayError } from "../rules/errors.ts";
+import { type Expectation, parseExpectations } from "../rules/figures.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import { arrivalsMost, parseArrivals, roughArrivals } from "./arrivals.ts";
+import type { Behaviour, RefusalPolicy } from "./client.ts";
+import { Mistakes } from "./mistakes.ts";
+import { none } from "./retries/none.ts";
+import type { Network, Population, Scenario, ScenarioInput } from "./scenario.ts";
+
+const slug = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+const slugAllowed = "letters, digits, dashes, underscores, at most 64";
+const organizationSlug = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const zonedTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+const clientsMost = 1_000_000;
+
+/**
+ * Checks a scenario and fills in what it leaves out.
+ * @throws SpillwayError `SCENARIO_INVALID`, naming every field that is wrong
+ *
+ * @example
+ * export default defineScenario({
+ *   name: "two-agents",
+ *   duration: "2m",
+ *   populations: {
+ *     agents: { clients: 2, behaviour: poller({ every: "5s", call: rest("/v2/user") }) },
+ *   },
+ *   expect: { refused: "==0" },
+ * });
+ */
+export function defineScenario(input: ScenarioInput): Scenario {
+  const mistakes = new Mistakes();
+  const names = [
+    "name",
+    "description",
+    "seed",
+    "duration",
+    "startAt",
+    "rules",
+    "populations",
+    "network",
+    "expect",
+  ];
+  const given: unknown = input;
+  const fields = mistakes.members("scenario", given, names) ? given : {};
+  const durationMs = mistakes.duration("duration", fields["duration"], 1);
+  const populations = parsePopulations(fields["populations"], durationMs, mistakes);
+  const scenario: Scenario = {
+    format: "spillway-scenario",
+    name: parseName("name", fields["name"], mistakes),
+    description: mistakes.text("description", fields["description"] ?? "", /^/, "text"),
+    seed: mistakes.whole("seed", fields["seed"] ?? 1, 0, Number.MAX_SAFE_INTEGER),
+    durationMs,
+    startAtMs: parseStart(fields["startAt"], mistakes),
+    rules: fields["rules"] === undefined ? null : rulesOf(fields["rules"], mistakes),
+    populations,
+    network: parseNetwork(fields["network"], mistakes),
+    expect: parseExpect(fields["expect"], populations, mistakes),
+  };
+  mistakes.finish("this scenario cannot be used");
+  return scenario;
+}
+
+function parseName(path: string, value: unknown, mistakes: Mistakes): string {
+  const name = mistakes.text(path, value, slug, slugAllowed);
+  if (name.length > 64) mistakes.add(path, name, slugAllowed);
+  return name;
+}
+
+function parseStart(value: unknown, mistakes: Mistakes): number {
+  const text = value ?? "2026-01-01T00:00:00Z";
+  const ms = typeof text === "string" && zonedTime.test(text) ? Date.parse(text) : Number.NaN;
+  if (ms >= 0) return ms;
+  mistakes.add("startAt", value, "a time since 1970 with its zone, such as 2026-01-01T00:00:00Z");
+  return 0;
+}
+
+function rulesOf(value: unknown, mistakes: Mistakes): Rules | null {
+  try {
+    return parseRules(value);
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    const { problems } = error;
+    mistakes.include(
+      problems.map((problem) => ({
+        ...problem,
+        path: problem.path === "rules" ? problem.path : `rules.${problem.path}`,
+      })),
+    );
+    return null;
+  }
+}
+
+function parseNetwork(value: unknown, mistakes: Mistakes): Network {
+  const fallback = { latencyMs: { least: 2, most: 8 }, executionMs: { least: 5, most: 20 } };
+  if (value === undefined || !mistakes.members("network", value, ["latency", "execution"])) return fallback;
+  const { latency, execution } = value;
+  return {
+    latencyMs: latency === undefined ? fallback.latencyMs : mistakes.span("network.latency", latency),
+    executionMs:
+      execution === undefined ? fallback.executionMs : mistakes.span("network.execution", execution),
+  };
+}
+
+function parseExpect(
+  value: unknown,
+  populations: readonly Population[],
+  mistakes: Mistakes,
+): readonly Expectation[] {
+  if (value === undefined) return [];
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    mistakes.add("expect", value, 'an object of bounds by figure, such as {refusedShare: "<5%"}');
+    return [];
+  }
+  const { expectations, problems } = parseExpectations(
+    value as Record<string, unknown>,
+    populations.map(({ name }) => name),
+  );
+  mistakes.include(problems);
+  return expectations;
+}
+
+function parsePopulations(value: unknown, durationMs: number, mistakes: Mistakes): Population[] {
+  if (
+    typeof value !== "object" ||
+    value === null ||
+    Array.isArray(value) ||
+    Object.keys(value).length === 0
+  ) {
+    mistakes.add("populations", value, "an object of populations by name, at least one");
+    return [];
+  }
+  return Object.entries(value).flatMap(([name, population]) => {
+    const parsed = parsePopulation(name, population, durationMs, mistakes);
+    return parsed === null ? [] : [parsed];
+  });
+}
+
+const populationMembers = [
+  "clients",
+  "arrivals",
+  "organization",
+  "user",
+  "behaviour",
+  "onRefused",
+  "startWithin",
+];
+
+function parsePopulation(
+  name: string,
+  value: unknown,
+  durationMs: number,
+  mistakes: Mistakes,
+): Population | null {
+  const path = `populations.${name}`;
+  parseName(path, name, mistakes);
+  if (!mistakes.members(path, value, populationMembers)) return null;
+  const { clients, arrivals, organization, user, startWithin } = value;
+  const common = {
+    name,
+    organization:
+      organization === undefined
+        ? null
+        : mistakes.text(`${path}.organization`, organization, organizationSlug, "a slug"),
+    user: parseUser(`${path}.user`, user ?? (arrivals === undefined ? "each" : "shared"), mistakes),
+    behaviour: parseBehaviour(`${path}.behaviour`, value["behaviour"], mistakes),
+    onRefused: parsePolicy(`${path}.onRefused`, value["onRefused"] ?? none(), mistakes),
+  };
+  if (arrivals === undefined)
+    return {
+      ...common,
+      clients: mistakes.whole(`${path}.clients`, clients, 1, clientsMost),
+      arrivals: null,
+      startWithinMs: mistakes.duration(`${path}.startWithin`, startWithin ?? 0, 0),
+    };
+  for (const field of ["clients", "startWithin"] as const)
+    if (value[field] !== undefined) mistakes.add(`${path}.${field}`, value[field], "nothing beside arrivals");
+  const schedule = parseArrivals(`${path}.arrivals`, arrivals, mistakes);
+  if (schedule === null) return null;
+  if (roughArrivals(schedule, durationMs) > arrivalsMost)
+    mistakes.add(`${path}.arrivals`, arrivals, `at most ${arrivalsMost} arrivals in all`);
+  return { ...common, clients: null, arrivals: schedule };
+}
+
+function parseUser(path: string, value: unknown, mistakes: Mistakes): "each" | "shared" | number {
+  if (value === "each" || value === "shared") return value;
+  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= clientsMost)
+    return value as number;
+  mistakes.add(path, value, '"each", "shared" or a number of users from 1');
+  return "shared";
+}
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+function parseBehaviour(path: string, value: unknown, mistakes: Mistakes): Behaviour {
+  const shape = value as Partial<Behaviour> | null | undefined;
+  const fits =
+    typeof shape === "object" &&
+    shape !== null &&
+    Array.isArray(shape.calls) &&
+    shape.calls.length > 0 &&
+    Number.isSafeInteger(shape.inFlightMost) &&
+    isFunction(shape.start) &&
+    isFunction(shape.next);
+  if (!fits)
+    mistakes.add(path, value, "what poller, burst, pager or worker make, or a Behaviour of your own");
+  return shape as Behaviour;
+}
+
+function parsePolicy(path: string, value: unknown, mistakes: Mistakes): RefusalPolicy {
+  const shape = value as Partial<RefusalPolicy> | null;
+  if (typeof shape !== "object" || shape === null || !isFunction(shape.retryAt))
+    mistakes.add(path, value, "what none, waitReset or exponential make, or a RefusalPolicy of your own");
+  return shape as RefusalPolicy;
+}

@@ -1,0 +1,29 @@
+// The entry `spillway/scenario`: everything that a scenario file needs. It runs in Node and in k6.
+export type { RulesInput } from "../rules/rules.ts";
+export { type Adjustments, adjustScenario } from "./adjust.ts";
+export { adviseScenario } from "./advice.ts";
+export type { Arrivals, ConstantArrivals, RampingArrivals } from "./arrivals.ts";
+export { type BurstOptions, burst } from "./behaviours/burst.ts";
+export { type PagerOptions, pager } from "./behaviours/pager.ts";
+export { type PollerOptions, poller } from "./behaviours/poller.ts";
+export { type WeightedCall, type WorkerOptions, worker } from "./behaviours/worker.ts";
+export { type GraphqlOptions, graphql, pipelinesQuery, rest, status } from "./calls.ts";
+export {
+  ABSENT,
+  ANSWERED,
+  type Behaviour,
+  type CallTemplate,
+  type ClientEvent,
+  type ClientOut,
+  type ClientRecord,
+  GIVE_UP,
+  type RefusalPolicy,
+  STARTED,
+} from "./client.ts";
+export { defineScenario } from "./define.ts";
+export type { Duration, DurationSpan } from "./mistakes.ts";
+export { below, between } from "./random.ts";
+export { type ExponentialOptions, exponential } from "./retries/exponential.ts";
+export { none } from "./retries/none.ts";
+export { type WaitResetOptions, waitReset } from "./retries/wait-reset.ts";
+export type { Expectations, NetworkInput, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";

@@ -1,0 +1,106 @@
+// What is wrong with a scenario, collected: everything that can be told at once is reported at once.
+import { closest } from "../rules/closest.ts";
+import { parseDuration } from "../rules/duration.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import type { CallTemplate } from "./client.ts";
+
+/** `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or milliseconds. */
+export type Duration = string | number;
+
+/** The same for every draw, or uniform over the whole milliseconds from `least` to `most`. */
+export type DurationSpan = Duration | { readonly least: Duration; readonly most: Duration };
+
+/** Whole milliseconds, both ends included. */
+export interface Span {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** No time in a scenario is longer than a year: more is a mistake in units. */
+export const longestMs = 366 * 24 * 3_600_000;
+
+/**
+ * Problems found so far. A check returns the value in its checked form; where the value is wrong it returns
+ * one that the next checks can bear, and `finish` throws.
+ */
+export class Mistakes {
+  readonly #problems: Problem[] = [];
+
+  /** @param got the value as it stood there; quoted here */
+  add(path: string, got: unknown, allowed: string): void {
+    this.#problems.push({ path, got: quote(got), allowed });
+  }
+
+  include(problems: readonly Problem[]): void {
+    this.#problems.push(...problems);
+  }
+
+  /** @throws SpillwayError `SCENARIO_INVALID` where anything was added */
+  finish(summary: string): void {
+    if (this.#problems.length === 0) return;
+    throw new SpillwayError("SCENARIO_INVALID", summary, { problems: this.#problems });
+  }
+
+  /** A plain object with no other members than these. */
+  members(path: string, value: unknown, names: readonly string[]): value is Record<string, unknown> {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      this.add(path, value, `an object of ${names.join(", ")}`);
+      return false;
+    }
+    for (const name of Object.keys(value)) {
+      if (names.includes(name)) continue;
+      const meant = closest(name, names);
+      const allowed = meant === null ? `one of ${names.join(", ")}` : `${quote(meant)}, if that was meant`;
+      this.add(path === "" ? name : `${path}.${name}`, name, allowed);
+    }
+    return true;
+  }
+
+  text(path: string, value: unknown, syntax: RegExp, allowed: string): string {
+    if (typeof value === "string" && syntax.test(value)) return value;
+    this.add(path, value, allowed);
+    return "";
+  }
+
+  whole(path: string, value: unknown, least: number, most: number): number {
+    if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most)
+      return value as number;
+    this.add(path, value, `a whole number from ${least} to ${most}`);
+    return least;
+  }
+
+  oneOf<T extends string>(path: string, value: unknown, values: readonly T[]): T | undefined {
+    if (values.includes(value as T)) return value as T;
+    this.add(path, value, `one of ${values.map((word) => quote(word)).join(", ")}`);
+    return undefined;
+  }
+
+  /** What `rest`, `status`, `graphql` and `pipelinesQuery` make. */
+  call(path: string, value: unknown): void {
+    const call = value as Partial<CallTemplate> | null | undefined;
+    const fits = typeof call?.path === "string" && typeof call.name === "string" && call.cost !== undefined;
+    if (!fits) this.add(path, value, 'a call, such as rest("/v2/user"), status() or pipelinesQuery(50)');
+  }
+
+  /** @returns whole milliseconds */
+  duration(path: string, value: unknown, leastMs: number, mostMs = longestMs): number {
+    const ms = typeof value === "string" ? parseDuration(value) : value;
+    if (Number.isSafeInteger(ms) && (ms as number) >= leastMs && (ms as number) <= mostMs)
+      return ms as number;
+    const range = leastMs === 0 ? "" : ` of at least ${leastMs} ms`;
+    this.add(path, value, `"90s", "1m30s", "250ms" or whole milliseconds${range}, a year at the most`);
+    return leastMs;
+  }
+
+  span(path: string, value: unknown, leastMs = 0): Span {
+    if (typeof value !== "object" || value === null) {
+      const ms = this.duration(path, value, leastMs);
+      return { least: ms, most: ms };
+    }
+    if (!this.members(path, value, ["least", "most"])) return { least: leastMs, most: leastMs };
+    const least = this.duration(`${path}.least`, value["least"], leastMs);
+    const most = this.duration(`${path}.most`, value["most"], leastMs);
+    if (most < least) this.add(`${path}.most`, value["most"], `no less than ${path}.least`);
+    return { least, most };
+  }
+}
