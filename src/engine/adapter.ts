@@ -1,7 +1,7 @@
 // The shapes of a decision, and the small interface behind which any limiter can be checked, simulated or
 // broken on purpose.
 import type { LawName } from "../rules/laws.ts";
-import type { Owner, Rules, Scope } from "../rules/rules.ts";
+import type { Owner, Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
 
 /** One call to decide. */
 export interface Call {
@@ -71,6 +71,21 @@ export interface PartialDecision extends PartialReadings {
   readonly reservation?: unknown;
 }
 
+/** What was asked of a limiter, and what it said, for `LimiterAdapter.answer`. */
+export type Asked =
+  | { readonly kind: "call"; readonly call: Call; readonly said: PartialDecision }
+  | { readonly kind: "completion"; readonly call: Call; readonly said: PartialReadings }
+  | { readonly kind: "status"; readonly organization: string; readonly user: string };
+
+/** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in any case, values as they are sent; what is absent was not sent. */
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  /** The body, parsed where it is JSON. */
+  readonly body?: unknown;
+}
+
 /** Any limiter, sync or async: all that laws, faults and the simulator know of it. */
 export interface LimiterAdapter {
   decide(call: Call, nowMs: number): Awaitable<PartialDecision>;
@@ -82,6 +97,11 @@ export interface LimiterAdapter {
   /** Drops idle keys; earlier times count as `nowMs` from then on (SPEC.md §2.8). */
   sweep?(nowMs: number): Awaitable<unknown>;
   setEnforced?(organization: string, scope: Scope, enforced: boolean): Awaitable<void>;
+  /**
+   * The HTTP answer to what was just asked. It is made from what was said, so that a limiter that says
+   * something wrong also sends it. `null` where nothing is sent yet: a GraphQL call that is still executed.
+   */
+  answer?(asked: Asked, nowMs: number): Awaitable<HttpAnswer | null>;
   /** Tells a limiter that reads a clock of its own what time it is, before each of the calls above. */
   setNow?(nowMs: number): void;
 }
@@ -91,6 +111,11 @@ export interface LimiterFactory {
   readonly name: string;
   /** The laws that this kind of limiter promises; the others are reported as not claimed. */
   readonly claims: "all" | readonly LawName[];
+  /**
+   * The values of each semantics switch that `create` understands; a switch left out may have any. Laws draw
+   * their rules from these. A limiter with one fixed behaviour names one value for each.
+   */
+  readonly semantics?: { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
   create(rules: Rules): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
 }

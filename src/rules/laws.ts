@@ -1,6 +1,6 @@
 // The invariants by name (SPEC.md §7): what the property run checks, what the oracle judges, and which of
 // them a switch makes void. A void law is skipped by name and said to be; none is silently weakened.
-import { type Rules, type Scope, scopes, semanticsOf } from "./rules.ts";
+import { type Rules, type Scope, type SwitchName, type SwitchValue, scopes, semanticsOf } from "./rules.ts";
 
 /** Each law's statement in one sentence, in the order of SPEC.md §7. */
 export const lawStatements = {
@@ -42,4 +42,52 @@ export function voidReason(law: LawName, rules: Rules, scope: Scope): string | n
 export function voidEverywhere(law: LawName, rules: Rules): string | null {
   const reasons = scopes.map((scope) => voidReason(law, rules, scope));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
+}
+
+/** A switch that leaves a law standing in another form: a row of the column "changed by" in SPEC.md §7. */
+interface Change<S extends SwitchName = SwitchName> {
+  readonly law: LawName;
+  readonly name: S;
+  readonly value: SwitchValue<S>;
+  /** What the law says instead, as the report puts it. */
+  readonly form: string;
+}
+
+const change = <S extends SwitchName>(
+  law: LawName,
+  name: S,
+  value: SwitchValue<S>,
+  form: string,
+): Change<S> => ({ law, name, value, form });
+
+const changes: readonly Change[] = [
+  change("conserved", "graphqlCharge", "reserved", "completed calls count their actual cost"),
+  change("conserved", "graphqlCharge", "postpaid", "calls count their actual cost, once completed"),
+  change("conserved", "refused", "counted", "refusals count in the window that they name"),
+  change("conserved", "refusedByUser", "charges-organization", "users' refusals count in the organization's"),
+  change("remaining-agrees", "remaining", "signed", "remaining = limit - current"),
+  change("reset-agrees", "reset", "floor", "reset is rounded down, 0..W-1, W at the opening instant"),
+  change("reset-agrees", "reset", "round", "reset is rounded to the nearest second, 0..W"),
+  change("all-or-nothing", "refused", "counted", "the refusing window is not judged"),
+  change(
+    "all-or-nothing",
+    "refusedByUser",
+    "charges-organization",
+    "where a user's window refuses, the organization's is not judged",
+  ),
+  change("refusal-justified", "graphqlCharge", "postpaid", "refused if and only if a window has none left"),
+  change("monotone", "graphqlCharge", "reserved", "current falls only by what completed calls give back"),
+  change("unenforced-never-refuses", "userEnforced", "always", "the user's window may refuse"),
+  change("twice-at-most", "graphqlCharge", "postpaid", "2 x limit and the overshoots"),
+  change("twice-at-most", "graphqlCharge", "reserved", "by the final charges"),
+];
+
+/** How the switches change a law that they leave standing, in words; empty where it stands as stated. */
+export function changedForms(law: LawName, rules: Rules, scope: Scope): string[] {
+  if (voidReason(law, rules, scope) !== null) return [];
+  const semantics = semanticsOf(rules, scope);
+  return changes.flatMap((row) => {
+    const applies = row.law === law && semantics[row.name] === row.value;
+    return applies && (scope === "graphql" || row.name !== "graphqlCharge") ? [row.form] : [];
+  });
 }
