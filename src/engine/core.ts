@@ -152,6 +152,11 @@ export class LimiterCore {
     return handle;
   }
 
+  /** The handle of the organization that a user belongs to. */
+  organizationOf(user: number): number {
+    return this.#rest.users.ints[user * INTS + LINK] as number;
+  }
+
   /** The handle may be given to another afterwards. */
   drop(owner: Owner, handle: number): void {
     this.#table(owner, REST).give(handle);

@@ -1,7 +1,6 @@
-// The limiter by names: strings in, fresh plain objects out. Names are interned once, per organization and
-// then per user, so that a decision costs two Map look-ups and builds no key.
-import { quote, SpillwayError } from "../rules/errors.ts";
-import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+// The limiter by names: strings in, fresh plain objects out. Names are interned once; a decision looks up one
+// of them and builds no key.
+import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "./adapter.ts";
 import {
   ADMITTED,
@@ -14,11 +13,8 @@ import {
   type ScopeIndex,
 } from "./core.ts";
 import { type LimiterSnapshot, parseSnapshot } from "./snapshot.ts";
-
-interface OrganizationEntry {
-  readonly handle: number;
-  readonly users: Map<string, number>;
-}
+import { UserNames } from "./user-names.ts";
+import type { WindowState } from "./window-table.ts";
 
 const indexOf = (scope: Scope): ScopeIndex => (scope === "rest" ? REST : GRAPHQL);
 
@@ -33,7 +29,8 @@ const indexOf = (scope: Scope): ScopeIndex => (scope === "rest" ? REST : GRAPHQL
 export class Limiter {
   readonly rules: Rules;
   readonly #core: LimiterCore;
-  readonly #organizations = new Map<string, OrganizationEntry>();
+  readonly #organizations = new Map<string, number>();
+  readonly #users = new UserNames();
   /** `enforced` as it was last set, where that is not what the rules say. Outlives idle keys. */
   readonly #enforced = new Map<string, Record<Scope, boolean>>();
   readonly #record = new ReadingRecord();
@@ -50,14 +47,13 @@ export class Limiter {
   decide(call: Call, nowMs: number): Decision {
     const core = this.#core;
     const scope = indexOf(call.scope);
-    const organization = this.#organization(call.organization);
-    const user = this.#user(call.organization, organization, call.user);
+    const user = this.#user(call.organization, call.user);
     const outcome = core.decide(user, scope, call.cost, nowMs);
     const admitted = outcome === ADMITTED;
     return {
       admitted,
       refusedBy: admitted ? null : outcome === REFUSED_BY_ORGANIZATION ? "organization" : "user",
-      organization: this.#readOrganization(organization.handle, scope, nowMs),
+      organization: this.#readOrganization(core.organizationOf(user), scope, nowMs),
       user: this.#readUser(user, scope, nowMs),
       reservation: admitted && scope === GRAPHQL ? this.#reserve(call, user) : null,
     };
@@ -81,19 +77,15 @@ export class Limiter {
    * @throws RangeError where `actual` or `nowMs` is out of range
    */
   settle(reservation: Reservation, actual: number, nowMs: number): Readings {
-    const organization = this.#organization(reservation.organization);
-    const user = this.#user(reservation.organization, organization, reservation.user);
+    const user = this.#user(reservation.organization, reservation.user);
     const { requested, organizationWindow, userWindow } = reservation;
     this.#core.settle(user, requested, actual, organizationWindow ?? NOT_OPEN, userWindow ?? NOT_OPEN, nowMs);
-    return {
-      organization: this.#readOrganization(organization.handle, GRAPHQL, nowMs),
-      user: this.#readUser(user, GRAPHQL, nowMs),
-    };
+    return this.#readings(user, GRAPHQL, nowMs);
   }
 
   /** Both scopes of an organization, free of charge; opens nothing and moves no clock (SPEC.md §2.8, §4). */
   status(organization: string, nowMs: number): Status {
-    const { handle } = this.#organization(organization);
+    const handle = this.#organization(organization);
     return {
       rest: this.#readOrganization(handle, REST, nowMs),
       graphql: this.#readOrganization(handle, GRAPHQL, nowMs),
@@ -102,19 +94,15 @@ export class Limiter {
 
   /** What the headers of an uncounted answer show: both windows of a scope as they stand. */
   readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    const entry = this.#organization(organization);
-    return {
-      organization: this.#readOrganization(entry.handle, indexOf(scope), nowMs),
-      user: this.#readUser(this.#user(organization, entry, user), indexOf(scope), nowMs),
-    };
+    return this.#readings(this.#user(organization, user), indexOf(scope), nowMs);
   }
 
   /** Switches refusing on or off for one organization and scope, now (SPEC.md §2.5). Counting goes on. */
   setEnforced(organization: string, scope: Scope, enforced: boolean): void {
     const known = this.#enforced.get(organization) ?? this.#enforcedByRules(organization);
     this.#enforced.set(organization, { ...known, [scope]: enforced });
-    const entry = this.#organizations.get(organization);
-    if (entry !== undefined) this.#core.setEnforced(entry.handle, indexOf(scope), enforced);
+    const handle = this.#organizations.get(organization);
+    if (handle !== undefined) this.#core.setEnforced(handle, indexOf(scope), enforced);
   }
 
   #enforcedByRules(organization: string): Record<Scope, boolean> {
@@ -132,17 +120,21 @@ export class Limiter {
   sweep(nowMs: number): number {
     const core = this.#core;
     core.raiseFloor(nowMs);
+    const kept = new Set<string>();
     let dropped = 0;
-    for (const [slug, { handle, users }] of this.#organizations) {
-      for (const [name, user] of users) {
-        if (!core.isIdle("user", user)) continue;
-        core.drop("user", user);
-        users.delete(name);
-        dropped += 1;
+    for (const [organization, user, handle] of this.#users) {
+      if (!core.isIdle("user", handle)) {
+        kept.add(organization);
+        continue;
       }
-      if (users.size > 0 || !core.isIdle("organization", handle)) continue;
+      core.drop("user", handle);
+      this.#users.delete(organization, user);
+      dropped += 1;
+    }
+    for (const [organization, handle] of this.#organizations) {
+      if (kept.has(organization) || !core.isIdle("organization", handle)) continue;
       core.drop("organization", handle);
-      this.#organizations.delete(slug);
+      this.#organizations.delete(organization);
       dropped += 1;
     }
     return dropped;
@@ -150,7 +142,7 @@ export class Limiter {
 
   /** Everything this limiter remembers, as plain JSON; `Limiter.restore` goes on from it. */
   snapshot(): LimiterSnapshot {
-    const windows = (owner: "organization" | "user", handle: number) => ({
+    const windows = (owner: Owner, handle: number) => ({
       rest: this.#core.exportWindow(owner, handle, REST),
       graphql: this.#core.exportWindow(owner, handle, GRAPHQL),
     });
@@ -159,10 +151,14 @@ export class Limiter {
       version: 1,
       floorMs: this.#core.floorMs,
       enforced: [...this.#enforced].map(([organization, value]) => ({ organization, ...value })),
-      organizations: [...this.#organizations].map(([organization, { handle, users }]) => ({
+      organizations: [...this.#organizations].map(([organization, handle]) => ({
         organization,
         windows: windows("organization", handle),
-        users: [...users].map(([user, key]) => ({ user, windows: windows("user", key) })),
+      })),
+      users: [...this.#users].map(([organization, user, handle]) => ({
+        organization,
+        user,
+        windows: windows("user", handle),
       })),
     };
   }
@@ -173,55 +169,55 @@ export class Limiter {
    * @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong
    */
   static restore(rules: Rules, snapshot: unknown): Limiter {
-    const { floorMs, enforced, organizations } = parseSnapshot(snapshot);
+    const { floorMs, enforced, organizations, users } = parseSnapshot(snapshot);
     const limiter = new Limiter(rules);
     limiter.#core.raiseFloor(floorMs);
     for (const { organization, rest, graphql } of enforced) {
       limiter.setEnforced(organization, "rest", rest);
       limiter.setEnforced(organization, "graphql", graphql);
     }
-    for (const { organization, windows, users } of organizations) {
-      if (limiter.#organizations.has(organization))
-        throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot names an organization twice", {
-          problems: [{ path: "organizations", got: quote(organization), allowed: "each name once" }],
-        });
-      const entry = limiter.#organization(organization);
-      for (const scope of scopes)
-        limiter.#core.importWindow("organization", entry.handle, indexOf(scope), windows[scope]);
-      for (const { user, windows } of users) {
-        const handle = limiter.#user(organization, entry, user);
-        for (const scope of scopes)
-          limiter.#core.importWindow("user", handle, indexOf(scope), windows[scope]);
-      }
-    }
+    for (const { organization, windows } of organizations)
+      limiter.#import("organization", limiter.#organization(organization), windows);
+    for (const { organization, user, windows } of users)
+      limiter.#import("user", limiter.#user(organization, user), windows);
     return limiter;
   }
 
-  #organization(slug: string): OrganizationEntry {
-    const known = this.#organizations.get(slug);
-    if (known !== undefined) return known;
-    const limits = {
-      rest: organizationLimit(this.rules, slug, "rest"),
-      graphql: organizationLimit(this.rules, slug, "graphql"),
-    };
-    const handle = this.#core.addOrganization(limits);
-    const set = this.#enforced.get(slug);
-    if (set !== undefined)
-      for (const scope of scopes) this.#core.setEnforced(handle, indexOf(scope), set[scope]);
-    const entry = { handle, users: new Map<string, number>() };
-    this.#organizations.set(slug, entry);
-    return entry;
+  #import(owner: Owner, handle: number, windows: Readonly<Record<Scope, WindowState>>): void {
+    this.#core.importWindow(owner, handle, REST, windows.rest);
+    this.#core.importWindow(owner, handle, GRAPHQL, windows.graphql);
   }
 
-  #user(slug: string, organization: OrganizationEntry, user: string): number {
-    const known = organization.users.get(user);
+  #organization(name: string): number {
+    const known = this.#organizations.get(name);
     if (known !== undefined) return known;
-    const handle = this.#core.addUser(organization.handle, {
-      rest: userLimit(this.rules, slug, user, "rest"),
-      graphql: userLimit(this.rules, slug, user, "graphql"),
+    const handle = this.#core.addOrganization({
+      rest: organizationLimit(this.rules, name, "rest"),
+      graphql: organizationLimit(this.rules, name, "graphql"),
     });
-    organization.users.set(user, handle);
+    const set = this.#enforced.get(name);
+    if (set !== undefined)
+      for (const scope of scopes) this.#core.setEnforced(handle, indexOf(scope), set[scope]);
+    this.#organizations.set(name, handle);
     return handle;
+  }
+
+  #user(organization: string, name: string): number {
+    const known = this.#users.find(organization, name);
+    if (known !== undefined) return known;
+    const handle = this.#core.addUser(this.#organization(organization), {
+      rest: userLimit(this.rules, organization, name, "rest"),
+      graphql: userLimit(this.rules, organization, name, "graphql"),
+    });
+    this.#users.add(organization, name, handle);
+    return handle;
+  }
+
+  #readings(user: number, scope: ScopeIndex, nowMs: number): Readings {
+    return {
+      organization: this.#readOrganization(this.#core.organizationOf(user), scope, nowMs),
+      user: this.#readUser(user, scope, nowMs),
+    };
   }
 
   #readOrganization(handle: number, scope: ScopeIndex, nowMs: number): WindowReading {

@@ -1,6 +1,6 @@
 // What a limiter remembers, as plain JSON. A snapshot may come from a file, so it is read like any input.
 import * as v from "valibot";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const name = v.string();
@@ -14,13 +14,8 @@ const schema = v.strictObject({
   floorMs: count,
   /** `enforced` where it was set while running. */
   enforced: v.array(v.strictObject({ organization: name, rest: v.boolean(), graphql: v.boolean() })),
-  organizations: v.array(
-    v.strictObject({
-      organization: name,
-      windows,
-      users: v.array(v.strictObject({ user: name, windows })),
-    }),
-  ),
+  organizations: v.array(v.strictObject({ organization: name, windows })),
+  users: v.array(v.strictObject({ organization: name, user: name, windows })),
 });
 
 export type LimiterSnapshot = v.InferOutput<typeof schema>;
@@ -28,12 +23,26 @@ export type LimiterSnapshot = v.InferOutput<typeof schema>;
 /** @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong */
 export function parseSnapshot(input: unknown): LimiterSnapshot {
   const parsed = v.safeParse(schema, input);
-  if (parsed.success) return parsed.output;
-  throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot cannot be restored", {
-    problems: parsed.issues.map((issue) => ({
-      path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
-      got: quote(issue.input),
-      allowed: issue.expected ?? "a safe integer >= 0",
-    })),
+  const problems = parsed.success
+    ? [...repeated(parsed.output, "organizations"), ...repeated(parsed.output, "users")]
+    : parsed.issues.map((issue) => ({
+        path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
+        got: quote(issue.input),
+        allowed: issue.expected ?? "a safe integer >= 0",
+      }));
+  if (!parsed.success || problems.length > 0)
+    throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot cannot be restored", { problems });
+  return parsed.output;
+}
+
+function repeated(snapshot: LimiterSnapshot, field: "organizations" | "users"): Problem[] {
+  const seen = new Set<string>();
+  return snapshot[field].flatMap((entry, index) => {
+    const key = JSON.stringify([entry.organization, "user" in entry ? entry.user : null]);
+    const known = seen.has(key);
+    seen.add(key);
+    return known
+      ? [{ path: `${field}.${index}`, got: quote(entry.organization), allowed: "each name once" }]
+      : [];
   });
 }
