@@ -15,6 +15,7 @@ const slugAllowed = "letters, digits, dashes, underscores, at most 64";
 const organizationSlug = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const zonedTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 const clientsMost = 1_000_000;
+const inFlightMost = 100_000;
 
 /**
  * Checks a scenario and fills in what it leaves out.
@@ -98,7 +99,7 @@ function parseNetwork(value: unknown, mistakes: Mistakes): Network {
   if (value === undefined || !mistakes.members("network", value, ["latency", "execution"])) return fallback;
   const { latency, execution } = value;
   return {
-    latencyMs: latency === undefined ? fallback.latencyMs : mistakes.span("network.latency", latency),
+    latencyMs: latency === undefined ? fallback.latencyMs : mistakes.span("network.latency", latency, 1),
     executionMs:
       execution === undefined ? fallback.executionMs : mistakes.span("network.execution", execution),
   };
@@ -202,6 +203,8 @@ function parseBehaviour(path: string, value: unknown, mistakes: Mistakes): Behav
     Array.isArray(shape.calls) &&
     shape.calls.length > 0 &&
     Number.isSafeInteger(shape.inFlightMost) &&
+    (shape.inFlightMost ?? 0) >= 1 &&
+    (shape.inFlightMost ?? 0) <= inFlightMost &&
     isFunction(shape.start) &&
     isFunction(shape.next);
   if (!fits)

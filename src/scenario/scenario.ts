@@ -32,7 +32,10 @@ export type Expectations = Readonly<Record<string, string>>;
 
 /** What the simulator puts between clients and limiter; a real run has its own. */
 export interface NetworkInput {
-  /** One way; drawn for each trip. 2 to 8 ms where it is left out. */
+  /**
+   * One way, at least 1 ms; drawn for each trip. 2 to 8 ms where it is left out. (Two calls that both took no
+   * time at the same instant would each have been answered before the other was sent.)
+   */
   readonly latency?: DurationSpan;
   /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
   readonly execution?: DurationSpan;
