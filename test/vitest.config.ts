@@ -1,9 +1,11 @@
-// One configuration for all tests. Tests run on the sources; what needs the built package builds on `dist`.
+// One configuration for all tests. They run on the sources; what tests the built package uses the build that
+// `test/support/build.ts` makes first.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}src/${path}/index.ts`;
+const counts = `${root}node_modules/.cache/spillway-tests.json`;
 
 export default defineConfig({
   root,
@@ -17,8 +19,9 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
     pool: "forks",
+    reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: counts }]],
   },
 });

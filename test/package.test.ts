@@ -1,0 +1,70 @@
+// The package as a user gets it: packed, judged by publint and are-the-types-wrong, installed into an empty
+// project, its command run and each entry imported there.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const run = promisify(execFile);
+const { exports } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { exports: object };
+const entries = Object.keys(exports)
+  .filter((name) => name !== "./package.json")
+  .map((name) => name.replace(/^\./, "spillway"));
+let folder = "";
+let tarball = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-package-"));
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], { cwd: root });
+  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  tarball = join(folder, packed.filename);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
+  await run("npm", ["install", "--no-audit", "--prefer-offline", tarball], { cwd: folder });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("the tarball", () => {
+  test("publint finds nothing", async () => {
+    const { stdout } = await run("npx", ["publint", "run", tarball, "--strict"], { cwd: root });
+    expect(stdout).toContain("All good!");
+  });
+
+  test("are-the-types-wrong finds nothing", async () => {
+    const { stdout } = await run("npx", ["attw", tarball, "--profile", "esm-only", "--format", "json"], { cwd: root });
+    const { problems } = JSON.parse(stdout) as { problems: Record<string, unknown> };
+    expect(problems).toEqual({});
+  });
+
+  test("holds what runs and what is read, and no source or test", async () => {
+    const { stdout } = await run("tar", ["-tzf", tarball]);
+    const files = stdout.trim().split("\n");
+    expect(files).toContain("package/dist/src/cli/main.js");
+    expect(files).toContain("package/scenarios/steady.ts");
+    expect(files).toContain("package/src/rules/SPEC.md");
+    expect(files.filter((file) => /^package\/(test|sim|reports|src\/.*\.ts$)/.test(file))).toEqual([]);
+  });
+});
+
+describe("installed into an empty project", () => {
+  test("npx spillway --help names every verb", async () => {
+    const { stdout } = await run("npx", ["spillway", "--help"], { cwd: folder });
+    for (const verb of ["demo", "check", "simulate", "serve", "load", "bundle", "verify", "report", "init", "doctor"])
+      expect(stdout).toMatch(new RegExp(`spillway ${verb}\\b`));
+  });
+
+  test.each(entries)("import of %s works", async (entry) => {
+    const script = `console.log(Object.keys(await import(${JSON.stringify(entry)})).length)`;
+    const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
+    expect(Number(stdout)).toBeGreaterThan(0);
+  });
+
+  test("a scenario by name is simulated and judged", async () => {
+    const { stdout } = await run("npx", ["spillway", "simulate", "steady", "--duration", "10s", "--out", "run", "--json"], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: { verdict: "ok" } });
+    expect(await readFile(join(folder, "run", "report.html"), "utf8")).toContain("<svg");
+  });
+});

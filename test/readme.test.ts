@@ -1,0 +1,44 @@
+// Every command block of the README runs as it stands there (the two commands for a fresh machine, which CI
+// runs itself, aside).
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const run = promisify(execFile);
+const readme = await readFile(join(root, "README.md"), "utf8");
+const blocks = [...readme.matchAll(/^```(sh|ts|js)\n([\s\S]*?)^```/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+const forFreshMachines = ["npm ci && npm start\n", "npm cit\n"];
+const commands = blocks.filter(({ language, text }) => language === "sh" && !forFreshMachines.includes(text));
+let folder = "";
+let path = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-readme-"));
+  // `npx spillway` of a project that has installed the package.
+  const bin = join(folder, "node_modules", ".bin");
+  await mkdir(bin, { recursive: true });
+  const main = join(root, "dist", "src", "cli", "main.js");
+  await writeFile(join(bin, "spillway"), `#!/bin/sh\nexec node ${JSON.stringify(main)} "$@"\n`);
+  await chmod(join(bin, "spillway"), 0o755);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "readme", private: true, type: "module" }));
+  path = `${bin}:${process.env["PATH"] ?? ""}`;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("README", () => {
+  test("has the two commands and command blocks", () => {
+    for (const command of forFreshMachines) expect(blocks.map(({ text }) => text)).toContain(command);
+    expect(commands.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each(commands)("$text", async ({ text }) => {
+    const options = { cwd: folder, env: { ...process.env, PATH: path }, timeout: 120_000 };
+    const { stdout, stderr } = await run("bash", ["-euo", "pipefail", "-c", text], options);
+    expect(`${stdout}${stderr}`).not.toBe("");
+  }, 150_000);
+});

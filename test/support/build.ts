@@ -1,0 +1,13 @@
+// Builds the package once before the tests, so that those of the command line and of the tarball see the
+// sources that the other tests see.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+export default async function build(): Promise<void> {
+  await promisify(execFile)("npm", ["run", "build", "--silent"], { cwd: root }).catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`the build failed:\n${error.stdout}${error.stderr}`);
+  });
+}
