@@ -1,0 +1,230 @@
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SpillwayError } from "../../src/rules/errors.ts";
+import { readTrace, type TraceLine } from "../../src/trace/read.ts";
+import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import { call, chunks, header, headerLine, line, text } from "./samples.ts";
+
+async function read(
+  bytes: string | Uint8Array,
+  options: { size?: number; sort?: boolean } = {},
+): Promise<{ header: TraceHeader; calls: TraceLine[] }> {
+  const { header, calls } = await readTrace(chunks(bytes, options.size), { sort: options.sort === true });
+  const all: TraceLine[] = [];
+  for await (const each of calls) all.push(each);
+  return { header, calls: all };
+}
+
+/** The error that reading gives, as its first problem and summary. */
+async function mistake(
+  bytes: string | Uint8Array,
+): Promise<{ summary: string; path: string; got: string; allowed: string; hint: string | undefined }> {
+  const error = await read(bytes).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SpillwayError)) throw new Error(`expected a SpillwayError, got ${String(error)}`);
+  expect(error.code).toBe("TRACE_INVALID");
+  const [problem = { path: "", got: "", allowed: "" }] = error.problems;
+  return { summary: error.message.split("\n")[0] ?? "", ...problem, hint: error.hint };
+}
+
+describe("readTrace", () => {
+  test("gives the header and the calls with their line numbers, whatever the chunks", async () => {
+    const trace = text(headerLine, line({ call: 0 }), line({ call: 1, org: "größe" }));
+    for (const size of [1, 2, 7, 1000, 1 << 20]) {
+      const { header: head, calls } = await read(trace, { size });
+      expect(head).toEqual(header);
+      expect(calls.map((each) => each.line)).toEqual([2, 3]);
+      expect(calls[1]?.call).toEqual(call({ call: 1, org: "größe" }));
+    }
+  });
+
+  test("reads back what was written", async () => {
+    const value = fc.oneof(fc.integer(), fc.string(), fc.constant(null));
+    const calls = fc.array(
+      fc.record(
+        { remaining: value, userReset: value, retryAfter: value, body: fc.jsonValue(), wanted: fc.nat() },
+        { noNullPrototype: true },
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(calls, fc.integer({ min: 1, max: 300 }), async (changes, size) => {
+        const written = changes.map((change, index) =>
+          call({ ...change, call: index } as Partial<TraceCall>),
+        );
+        const trace = text(encodeHeader(header), ...written.map(encodeCall));
+        const again = (await read(trace, { size })).calls.map((each) => encodeCall(each.call));
+        expect(again).toEqual(written.map(encodeCall));
+      }),
+    );
+  });
+
+  test("takes gzip, a byte order mark, CRLF, unknown members, and a last line without its end", async () => {
+    const extra = `${line().slice(0, -1)},"later":[1]}`;
+    expect((await read(gzipSync(text(headerLine, line())))).calls).toHaveLength(1);
+    expect((await read(gzipSync(text(headerLine, line())), { size: 1 })).calls).toHaveLength(1);
+    expect((await read(`\uFEFF${headerLine}\r\n${line()}\r\n`)).calls).toHaveLength(1);
+    expect((await read(text(headerLine, extra))).calls[0]?.call.call).toBe(3);
+    expect((await read(`${headerLine}\n${line()}`)).calls).toHaveLength(1);
+    expect((await read(`${headerLine}   \n`)).calls).toHaveLength(0);
+  });
+
+  test("takes numbers in any of JSON's ways, and the last of two equal keys", async () => {
+    const odd = line()
+      .replace('"remaining":150', '"remaining":1e2,"remaining":15e1')
+      .replace('"call":3', '"call":-0');
+    const [only] = (await read(text(headerLine, odd))).calls;
+    expect(only?.call.remaining).toBe(150);
+    expect(only?.call.call).toBe(-0);
+  });
+
+  test("takes lines 120 s out of order, and any order when it sorts", async () => {
+    const received = call().received;
+    const late = text(
+      headerLine,
+      line({ call: 0 }),
+      line({ call: 1, received: received - 120_000, sent: 1 }),
+    );
+    expect((await read(late)).calls.map((each) => each.line)).toEqual([2, 3]);
+    const later = text(
+      headerLine,
+      line({ call: 0 }),
+      line({ call: 1, received: received - 120_001, sent: 1 }),
+    );
+    expect((await read(later, { sort: true })).calls.map((each) => each.line)).toEqual([3, 2]);
+    expect(await mistake(later)).toMatchObject({
+      path: "line 3: received",
+      hint: expect.stringContaining("--sort"),
+    });
+  });
+
+  test("does not read ahead of what is asked for", async () => {
+    let given = 0;
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      yield new TextEncoder().encode(`${headerLine}\n`);
+      for (; ; given++) yield new TextEncoder().encode(`${line({ call: given })}\n`);
+    };
+    const { calls } = await readTrace(endless());
+    let taken = 0;
+    for await (const _ of calls) if (++taken === 100) break;
+    expect(given).toBeLessThan(200);
+  });
+});
+
+describe("a trace that is not valid", () => {
+  test.each([
+    ["an empty file", "", "line 1", "nothing"],
+    ["no header", text(line()), "line 1: format", "nothing"],
+    ["an unknown version", text(headerLine.replace('"version":1', '"version":2')), "line 1: version", "2"],
+    ["an unknown source", text(headerLine.replace('"other"', '"tcpdump"')), "line 1: source", '"tcpdump"'],
+    [
+      "a clock without resolution",
+      text(headerLine.replace('"resolutionMs":1,', "")),
+      "line 1: clock.resolutionMs",
+      "nothing",
+    ],
+    [
+      "rules that are none",
+      text(headerLine.replace('"rules":null', '"rules":{"user":{"rest":{"limit":0}}}')),
+      "line 1: rules.user.rest.limit",
+      "0",
+    ],
+    ["a second header", text(headerLine, line(), headerLine), "line 3", "a header"],
+    ["an empty line", text(headerLine, "", line()), "line 2", "an empty line"],
+    ["a line that is no JSON", text(headerLine, "{oops}"), "line 2", "{oops}"],
+    ["a line that is no object", text(headerLine, "[1]"), "line 2", "[1]"],
+    ["a missing member", text(headerLine, line().replace('"org":"acme",', "")), "line 2: org", "nothing"],
+    [
+      "an integer beyond 2^53",
+      text(headerLine, line({ limit: 2 ** 60 })),
+      "line 2: limit",
+      "1152921504606846976",
+    ],
+    [
+      "a time in text",
+      text(headerLine, line().replace(/"sent":\d+/, '"sent":"now"')),
+      "line 2: sent",
+      '"now"',
+    ],
+    ["points beyond the cost", text(headerLine, line({ cost: 3, actual: 4 })), "line 2: actual", "4"],
+    ["a status of 7", text(headerLine, line({ status: 7 })), "line 2: status", "7"],
+    [
+      "a call that stands there twice",
+      text(headerLine, line(), line()),
+      "line 3: call",
+      '"agents/17" 3 again',
+    ],
+    [
+      "a line over 1 MiB",
+      text(headerLine, line(), `"${"x".repeat(1 << 20)}"`),
+      "line 3",
+      "more than 1048576 bytes",
+    ],
+  ])("%s is a coded error with its line", async (_, trace, path, got) => {
+    const found = await mistake(trace);
+    expect(found.path).toBe(path);
+    expect(found.got).toContain(got);
+    expect(found.allowed).not.toBe("");
+  });
+
+  test("a last line that was cut says so", async () => {
+    const cut = `${headerLine}\n${line()}\n${line({ call: 4 }).slice(0, 50)}`;
+    expect(await mistake(cut)).toMatchObject({
+      path: "line 3",
+      summary: expect.stringContaining("cut in the middle"),
+    });
+  });
+
+  test("gzip that was cut or damaged says so", async () => {
+    const packed = gzipSync(text(headerLine, line()));
+    expect((await mistake(packed.subarray(0, 60))).summary).toContain("gzip");
+    const damaged = Uint8Array.from(packed);
+    damaged[40] = (damaged[40] ?? 0) ^ 0xff;
+    expect((await mistake(damaged)).summary).toContain("gzip");
+  });
+
+  test("bytes that are no UTF-8 are found by line", async () => {
+    const bytes = new TextEncoder().encode(text(headerLine, line(), line({ call: 4 })));
+    bytes[headerLine.length + line().length + 20] = 0xff;
+    expect(await mistake(bytes)).toMatchObject({ path: "line 3", got: "bytes that are no UTF-8" });
+  });
+
+  test("an endless line ends in bounded memory", async () => {
+    let given = 0;
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      yield new TextEncoder().encode(`${headerLine}\n"`);
+      for (; ; given++) yield new Uint8Array(1 << 16).fill(120);
+    };
+    const { calls } = await readTrace(endless());
+    await expect(calls[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "TRACE_INVALID" });
+    expect(given).toBeLessThan(20);
+  });
+
+  test("an error of the source is passed on as it is, packed or not", async () => {
+    for (const start of [new TextEncoder().encode(headerLine), gzipSync(headerLine).subarray(0, 20)]) {
+      const broken = async function* (): AsyncGenerator<Uint8Array> {
+        yield start;
+        throw new Error("the disk is gone");
+      };
+      await expect(readTrace(broken())).rejects.toThrow("the disk is gone");
+    }
+  });
+
+  test("200,000 unknown members in one line are passed over or refused, never kept", async () => {
+    const wide = `{${Array.from({ length: 200_000 }, (_, index) => `"m${index}":1`).join(",")},${line().slice(1)}`;
+    expect((await mistake(text(headerLine, wide))).got).toContain("1048576");
+  });
+});
+
+describe("call numbers", () => {
+  test("a client's numbers may come in any order, once each", async () => {
+    const numbers = [2, 0, 1, 5, 4, 3, 6];
+    const lines = numbers.map((number) => line({ call: number }));
+    expect((await read(text(headerLine, ...lines))).calls).toHaveLength(7);
+    for (const again of numbers)
+      expect((await mistake(text(headerLine, ...lines, line({ call: again })))).path).toBe("line 9: call");
+  });
+});
