@@ -141,7 +141,7 @@ describe("a trace that is not valid", () => {
       "an integer beyond 2^53",
       text(headerLine, line({ limit: 2 ** 60 })),
       "line 2: limit",
-      "1152921504606846976",
+      "1152921504606847000",
     ],
     [
       "a time in text",
