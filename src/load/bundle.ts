@@ -1,0 +1,99 @@
+// A scenario and the k6 entry as one JavaScript file: k6 needs neither Node nor spillway to run it.
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildFailure, build } from "esbuild";
+import { type Problem, SpillwayError } from "../rules/errors.ts";
+import { scenarioAliases } from "./scenario-file.ts";
+import { variables } from "./variables.ts";
+
+export interface BundleOptions {
+  /** The scenario's file, absolute. */
+  readonly path: string;
+  readonly name: string;
+  /** Writes k6's figures as JSON to `SUMMARY` in place of k6's text. */
+  readonly summaryFile?: boolean;
+}
+
+// The same code runs from `src` (tests) and from `dist/src` (installed).
+const entry = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "./k6/entry.ts" : "./k6/entry.js", import.meta.url),
+);
+
+/**
+ * Bundles a scenario for k6.
+ * @returns JavaScript, ready for `k6 run`
+ * @throws SpillwayError `SCENARIO_INVALID` with file, line and reason where the scenario imports what k6 does
+ *   not have (Node's modules), or cannot be bundled
+ */
+export async function bundleScenario(options: BundleOptions): Promise<string> {
+  try {
+    const { outputFiles } = await build({
+      stdin: { contents: stub(options), resolveDir: dirname(options.path), sourcefile: "bundle.js" },
+      bundle: true,
+      write: false,
+      format: "esm",
+      // No platform: k6 has Node's modules as little as a browser's.
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      // `for await` is the one thing of this edition that k6 does not have; nobody needs it in a behaviour.
+      target: "es2022",
+      // Paths in the bundle's comments are as seen from the scenario.
+      absWorkingDir: dirname(options.path),
+      external: ["k6", "k6/*"],
+      alias: { ...scenarioAliases },
+      banner: { js: header(options.name) },
+      charset: "utf8",
+      legalComments: "inline",
+      logOverride: { "duplicate-object-key": "error" },
+      logLevel: "silent",
+    });
+    return outputFiles[0]?.text ?? "";
+  } catch (error) {
+    throw notBundled(error, options.path);
+  }
+}
+
+function stub({ path, summaryFile }: BundleOptions): string {
+  const lines = [
+    `import scenario from ${JSON.stringify(path)};`,
+    `import { prepare } from ${JSON.stringify(entry)};`,
+    "const prepared = prepare(scenario);",
+    "export const options = prepared.options;",
+    "export const client = prepared.client;",
+    "export default client;",
+  ];
+  if (summaryFile === true) lines.push("export const handleSummary = prepared.handleSummary;");
+  return lines.join("\n");
+}
+
+/** What a person who finds the file needs to know. */
+function header(name: string): string {
+  const width = Math.max(...Object.keys(variables).map((variable) => variable.length));
+  const explained = Object.entries(variables).map(
+    ([variable, meaning]) => `//   ${variable.padEnd(width)}  ${meaning}`,
+  );
+  return [
+    `// Scenario ${name}, bundled by spillway for k6 1.x and 2.x. No Node, no network beside the target:`,
+    "//",
+    `//   k6 run -e TARGET=http://127.0.0.1:4100 -e TOKENS="$PWD/tokens.json" FILE`,
+    "//",
+    '// tokens.json: [{"token":"...","user":"user-0","organization":"acme","scopes":["read_accounts"]}]. Tokens are',
+    "// read from that file alone: on a command line every process of the machine could see them. For a trace that",
+    "// spillway can judge, add: --log-format raw --console-output raw.ndjson (the lines lack the trace's header).",
+    "//",
+    "// Variables (-e NAME=VALUE):",
+    ...explained,
+    "",
+  ].join("\n");
+}
+
+function notBundled(error: unknown, path: string): unknown {
+  const { errors } = error as Partial<BuildFailure>;
+  if (!Array.isArray(errors) || errors.length === 0) return error;
+  const problems: Problem[] = (errors as BuildFailure["errors"]).map(({ text, location }) => ({
+    path: location === null ? path : `${location.file}:${location.line}`,
+    got: text.split("\n")[0] ?? text,
+    allowed: "modules that run inside k6: your own files, spillway/scenario, packages without node: imports",
+  }));
+  return new SpillwayError("SCENARIO_INVALID", "this scenario cannot be bundled for k6", { problems });
+}

@@ -1,0 +1,59 @@
+// What k6 says on standard error, in bounded memory: a full disk gives one line for each record that is lost,
+// and cut-off clients one each.
+
+const distinctMost = 100;
+const lineMost = 1_000;
+
+/** Lines that are no complaints: each is accounted for elsewhere. */
+const expected: readonly RegExp[] = [
+  /^$/,
+  // Time-outs and broken connections: the trace has a line for each.
+  /^Request Failed$/,
+  // Clients that were cut off: they have no end line.
+  /^setTimeout \d+ was stopped because the VU iteration was interrupted$/,
+  /^thresholds on metrics? .* (?:has|have) been crossed$/,
+  /^test run was aborted because k6 received/,
+  /^No script iterations fully finished/,
+];
+
+/** Counts lines that are alike; keeps the first hundred kinds. */
+export class ErrorLines {
+  /** Lines that k6 could not write to the raw file. */
+  linesFailed = 0;
+  count = 0;
+  readonly #kinds = new Map<string, number>();
+  #rest = "";
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = (lines.pop() ?? "").slice(0, lineMost);
+    for (const line of lines) this.#addLine(line.trimEnd());
+  }
+
+  /** Everything, a line for each kind with how often it came. */
+  text(): string {
+    return [...this.#all()].map(([line, times]) => `${times} x ${line}\n`).join("");
+  }
+
+  /** What nothing else accounts for. */
+  complaints(): string[] {
+    return [...this.#all()]
+      .filter(([line]) => !expected.some((pattern) => pattern.test(line)))
+      .map(([line, times]) => (times === 1 ? line : `${line} (${times} times)`));
+  }
+
+  #all(): Map<string, number> {
+    if (this.#rest !== "") this.#addLine(this.#rest);
+    this.#rest = "";
+    return this.#kinds;
+  }
+
+  #addLine(line: string): void {
+    this.count += 1;
+    // The logger of k6 says this for each line that it cannot write, and goes on.
+    if (line.startsWith("Failed to write to log")) this.linesFailed += 1;
+    const kind = line.slice(0, lineMost);
+    const times = this.#kinds.get(kind);
+    if (times !== undefined || this.#kinds.size < distinctMost) this.#kinds.set(kind, (times ?? 0) + 1);
+  }
+}

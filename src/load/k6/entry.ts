@@ -1,0 +1,68 @@
+// The k6 entry: what a bundle exports. `prepare` runs in k6's init, once in each VU.
+import exec from "k6/execution";
+import type { Options } from "k6/options";
+import { type ClientRecord, startRecord } from "../../scenario/client.ts";
+import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
+import { drive } from "../drive.ts";
+import { Client } from "./client.ts";
+import { k6Options } from "./options.ts";
+import { readSettings, type Settings } from "./settings.ts";
+
+/** The members that a bundle exports. */
+export interface Prepared {
+  readonly options: Options;
+  client(): Promise<void>;
+  /** k6's own figures as a file in place of its text. */
+  handleSummary(data: unknown): Record<string, string>;
+}
+
+/** @param scenario a scenario file's default export */
+export function prepare(scenario: Scenario): Prepared {
+  const settings = readSettings(scenario);
+  return {
+    options: k6Options(settings),
+    client: () => runClient(settings),
+    handleSummary: (data) => ({ [__ENV["SUMMARY"] ?? "summary.json"]: JSON.stringify(data, null, 2) }),
+  };
+}
+
+/**
+ * A client's whole life. Its first line says that it began and its last that it ended: a client without an end
+ * was cut off, and what it had on the way is lost. A behaviour that throws would go unseen (k6 ends with 0):
+ * it is written down and ends the run.
+ */
+async function runClient(settings: Settings): Promise<void> {
+  const { scenario } = settings;
+  const { name, iterationInTest: index, startTime } = exec.scenario;
+  const place = scenario.populations.findIndex((one) => one.name === name);
+  const population = scenario.populations[place];
+  const callers = settings.callers[place] ?? [];
+  const caller = callers[index % callers.length];
+  if (population === undefined || caller === undefined) throw new Error(`no population ${name}`);
+  const endMs = startTime + scenario.durationMs;
+  const client = `${name}/${index}`;
+  const record = startRecord(population.behaviour, scenario.seed, place, index);
+  const startMs = await started(population, record, startTime);
+  if (startMs >= endMs) return;
+  console.log(`{"start":"${client}"}`);
+  try {
+    const { behaviour, onRefused } = population;
+    const world = new Client(settings, population, client, caller);
+    await drive({ behaviour, onRefused, record, startMs, endMs }, world);
+  } catch (thrown) {
+    const message = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
+    console.log(JSON.stringify({ error: client, message }));
+    console.log(`{"end":"${client}"}`);
+    exec.test.abort(`client ${client} failed: ${message}`);
+  }
+  console.log(`{"end":"${client}"}`);
+}
+
+/** Waits for the client's begin; resolves to when it was meant to be. */
+async function started(population: Population, record: ClientRecord, runStartMs: number): Promise<number> {
+  if (population.arrivals !== null) return Date.now();
+  const startMs = runStartMs + startDelayMs(population, record);
+  const waitMs = startMs - Date.now();
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  return startMs;
+}

@@ -1,0 +1,99 @@
+// What a run is told through `__ENV` and files, read in k6's init. Every VU runs this: what is long (tokens) is
+// read and worked out once, in memory that all of them share.
+import { SharedArray } from "k6/data";
+import { parseRules } from "../../rules/parse.ts";
+import { parseTokens, type Token } from "../../rules/tokens.ts";
+import { adjustScenario } from "../../scenario/adjust.ts";
+import type { Scenario } from "../../scenario/scenario.ts";
+import { seatingOf } from "../../scenario/seats.ts";
+import { parseTarget, requireAllowed } from "../target.ts";
+import { defaultTimeoutMs, type Variable } from "../variables.ts";
+
+/** Who a client is. */
+export interface Caller {
+  readonly organization: string;
+  readonly user: string;
+  readonly token: string;
+}
+
+export interface Settings {
+  /** With what this run changes of it. */
+  readonly scenario: Scenario;
+  readonly base: string;
+  readonly graphqlUrl: string;
+  readonly timeoutMs: number;
+  readonly keepAlive: boolean;
+  /** Others use the same quotas. */
+  readonly shared: boolean;
+  /** The users of each population; its clients take them in turn. */
+  readonly callers: readonly (readonly Caller[])[];
+}
+
+function variable(name: Variable): string | undefined {
+  const value = __ENV[name];
+  return value === "" ? undefined : value;
+}
+
+function wholeNumber(name: Variable): number | undefined {
+  const text = variable(name);
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`${name} is ${text}: it must be a whole number`);
+  return Number(text);
+}
+
+/** A path is read from where the bundle lies; `open` itself goes by that of the running file. */
+const openJson = (path: string): unknown => JSON.parse(open(path));
+
+/** @throws Error or SpillwayError saying what is missing or wrong; k6 ends with status 107 then */
+export function readSettings(written: Scenario): Settings {
+  if (written?.format !== "spillway-scenario")
+    throw new Error("the scenario's default export is not what defineScenario returns");
+  const targetText = variable("TARGET");
+  if (targetText === undefined)
+    throw new Error(
+      "name the target: k6 run -e TARGET=http://127.0.0.1:4100 -e TOKENS=$PWD/tokens.json FILE",
+    );
+  const target = parseTarget("TARGET", targetText);
+  const allowHost = variable("ALLOW_HOST") ?? null;
+  requireAllowed("TARGET", target, allowHost);
+  const graphql = variable("GRAPHQL_URL");
+  const graphqlTarget = graphql === undefined ? null : parseTarget("GRAPHQL_URL", graphql);
+  if (graphqlTarget !== null) requireAllowed("GRAPHQL_URL", graphqlTarget, allowHost);
+  const rulesPath = variable("RULES");
+  const scenario = adjustScenario(written, {
+    seed: wholeNumber("SEED"),
+    durationMs: wholeNumber("DURATION_MS"),
+    rules: rulesPath === undefined ? undefined : parseRules(openJson(rulesPath)),
+  });
+  return {
+    scenario,
+    base: target.base,
+    graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
+    timeoutMs: wholeNumber("TIMEOUT_MS") ?? defaultTimeoutMs,
+    keepAlive: variable("KEEP_ALIVE") === "1",
+    shared: variable("SHARED") === "1",
+    callers: callersOf(scenario, variable("TOKENS") ?? "tokens.json"),
+  };
+}
+
+function callersOf(scenario: Scenario, path: string): Caller[][] {
+  let read: Caller[][] | null = null;
+  const all = (): Caller[][] => {
+    read ??= seatCallers(scenario, parseTokens(openJson(path)));
+    return read;
+  };
+  return scenario.populations.map(
+    ({ name }, index) => new SharedArray<Caller>(`callers of ${name}`, () => all()[index] ?? []),
+  );
+}
+
+/** `Seating` as lists: a population's seats lie side by side, in the order of populations. */
+function seatCallers(scenario: Scenario, tokens: readonly Token[]): Caller[][] {
+  const { seats, seatOf } = seatingOf(scenario, tokens);
+  return scenario.populations.map((_, index) => {
+    const next = index + 1 < scenario.populations.length ? seatOf(index + 1, 0) : seats.length;
+    return seats
+      .slice(seatOf(index, 0), next)
+      .map(({ organization, user, token }) => ({ organization, user, token: token?.token ?? "" }));
+  });
+}

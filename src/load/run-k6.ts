@@ -1,0 +1,227 @@
+// Runs k6 over a bundle as a child of its own, and tells truly how it ended. k6's exit status is one witness
+// among several: it ends with 0 where the disk was full and where a script threw.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ErrorLines } from "./error-lines.ts";
+
+export interface RunK6Options {
+  /** The program. */
+  readonly k6: string;
+  /** The bundle. */
+  readonly script: string;
+  /** Where k6's files go; made if need be. */
+  readonly folder: string;
+  /** The script's `__ENV`, through the environment: no process list shows it. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Aborted: k6 is asked to end, and ends with its summary written. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: K6Progress) => void;
+}
+
+/** How far a run is. */
+export interface K6Progress {
+  readonly elapsedMs: number;
+  /** Lines that clients have written so far: answers, and two for each client. */
+  readonly lines: number;
+  readonly refused: number;
+}
+
+/** The names in k6's folder. */
+export const k6Files = {
+  /** What the clients wrote; it is gone once the trace is made of it. */
+  raw: "raw.ndjson",
+  summary: "summary.json",
+  dashboard: "dashboard.html",
+  stderr: "stderr.txt",
+} as const;
+
+/** k6's exit statuses that mean something to us (its package `errext/exitcodes`). */
+export const k6Exit = { thresholds: 99, interrupted: 105, exception: 107, aborted: 108 } as const;
+
+export interface K6Outcome {
+  /** `null` where a signal ended it. */
+  readonly exitCode: number | null;
+  readonly killedBy: NodeJS.Signals | null;
+  /** We were told to stop. */
+  readonly interrupted: boolean;
+  /** Lines that k6 could not write. */
+  readonly linesFailed: number;
+  /** What k6 complained of, with how often: the first hundred. */
+  readonly complaints: readonly string[];
+  /** k6's own figures (its `handleSummary` data), or `null` where it did not get so far. */
+  readonly summary: K6Summary | null;
+}
+
+/** The part of k6's summary that we read. */
+export interface K6Summary {
+  readonly metrics: Readonly<
+    Record<
+      string,
+      {
+        readonly values: Readonly<Record<string, number>>;
+        readonly thresholds?: Readonly<Record<string, { readonly ok: boolean }>>;
+      }
+    >
+  >;
+}
+
+/**
+ * The child's environment: the user's without any `K6_*` (`K6_ITERATIONS` alone turned four clients into two),
+ * and ours. The dashboard needs a period of 1 s, or short runs are "not enough data", and no port.
+ */
+export function k6Environment(
+  env: NodeJS.ProcessEnv,
+  variables: Readonly<Record<string, string>>,
+  folder: string,
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !/^K6_/i.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    ...variables,
+    K6_WEB_DASHBOARD: "true",
+    K6_WEB_DASHBOARD_PERIOD: "1s",
+    K6_WEB_DASHBOARD_PORT: "-1",
+    K6_WEB_DASHBOARD_EXPORT: join(folder, k6Files.dashboard),
+  };
+}
+
+/**
+ * Flags that 1.x and 2.x both have. `--address ""`: 1.x opens port 6565 otherwise, and a second k6 dies of it.
+ * `--config`: the user's own defaults (`rps`, `hosts`, ...) would change the run.
+ */
+function k6Words({ script, folder }: RunK6Options, config: string): string[] {
+  const raw = ["--log-format", "raw", "--console-output", join(folder, k6Files.raw)];
+  return [
+    "run",
+    "--quiet",
+    "--no-color",
+    "--address",
+    "",
+    "--no-usage-report",
+    "--config",
+    config,
+    ...raw,
+    script,
+  ];
+}
+
+/** Runs k6 to its end; whatever that is, what was written is kept. */
+export async function runK6(options: RunK6Options): Promise<K6Outcome> {
+  const { folder } = options;
+  await mkdir(folder, { recursive: true });
+  // k6 appends to what it finds.
+  for (const name of Object.values(k6Files)) await rm(join(folder, name), { force: true });
+  const raw = join(folder, k6Files.raw);
+  await writeFile(raw, "");
+  const config = join(folder, "config.json");
+  await writeFile(config, "{}\n");
+  const progress = new Progress(raw, options.onProgress);
+  const errors = new ErrorLines();
+  try {
+    const ended = await runChild(options, config, errors);
+    return {
+      ...ended,
+      interrupted: options.signal?.aborted === true,
+      linesFailed: errors.linesFailed,
+      complaints: errors.complaints(),
+      summary: await readSummary(join(folder, k6Files.summary)),
+    };
+  } finally {
+    await progress.end();
+    await rm(config, { force: true });
+    if (errors.count > 0) await writeFile(join(folder, k6Files.stderr), errors.text());
+  }
+}
+
+/**
+ * In a process group of its own: a terminal sends Ctrl-C to the whole group, k6 would have it twice, from the
+ * terminal and from us, and the second one makes it quit without a summary.
+ */
+function runChild(
+  options: RunK6Options,
+  config: string,
+  errors: ErrorLines,
+): Promise<{ exitCode: number | null; killedBy: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn(options.k6, k6Words(options, config), {
+      detached: process.platform !== "win32",
+      env: k6Environment(process.env, options.variables, options.folder),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const stop = (): void => void child.kill("SIGINT");
+    const kill = (): void => void child.kill("SIGKILL");
+    options.signal?.addEventListener("abort", stop);
+    process.once("exit", kill);
+    child.once("spawn", () => options.signal?.aborted === true && stop());
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => errors.add(text));
+    const release = (): void => {
+      options.signal?.removeEventListener("abort", stop);
+      process.off("exit", kill);
+    };
+    child.once("error", (error) => {
+      release();
+      reject(error);
+    });
+    child.once("close", (exitCode, killedBy) => {
+      release();
+      resolve({ exitCode, killedBy });
+    });
+  });
+}
+
+async function readSummary(path: string): Promise<K6Summary | null> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as K6Summary;
+  } catch {
+    // Not there, or not whole: k6 was killed, or the disk was full.
+    return null;
+  }
+}
+
+/** Follows the raw file as it grows: k6's own progress names iterations, and here a client's life is one. */
+class Progress {
+  readonly #startedMs = Date.now();
+  readonly #timer: NodeJS.Timeout | null = null;
+  readonly #path: string;
+  #read = Promise.resolve();
+  #offset = 0;
+  #lines = 0;
+  #refused = 0;
+
+  constructor(path: string, report: RunK6Options["onProgress"]) {
+    this.#path = path;
+    if (report === undefined) return;
+    this.#timer = setInterval(() => {
+      this.#read = this.#read.then(() => this.#follow(report)).catch(() => undefined);
+    }, 500);
+  }
+
+  async end(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#read;
+  }
+
+  async #follow(report: (progress: K6Progress) => void): Promise<void> {
+    const file = await open(this.#path, "r");
+    try {
+      const buffer = Buffer.allocUnsafe(1 << 20);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#offset);
+        if (bytesRead === 0) break;
+        this.#offset += bytesRead;
+        this.#count(buffer.toString("latin1", 0, bytesRead));
+      }
+    } finally {
+      await file.close();
+    }
+    report({ elapsedMs: Date.now() - this.#startedMs, lines: this.#lines, refused: this.#refused });
+  }
+
+  /** A mark that falls between two chunks is missed: progress is for the eye. */
+  #count(text: string): void {
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines += 1;
+    const mark = '"status":429,';
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) this.#refused += 1;
+  }
+}

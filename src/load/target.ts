@@ -1,0 +1,48 @@
+// Whom a run may load. The same words are read in Node and in k6, whose JavaScript has no `URL`; so the syntax
+// is narrow, and two parsers cannot disagree about the host.
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+
+/** A target's URL: where its paths are appended, whose host it is. */
+export interface Target {
+  /** Without a slash at the end. */
+  readonly base: string;
+  /** `http://127.0.0.1:4100`. */
+  readonly origin: string;
+  /** In lower case, an IPv6 address in its brackets. */
+  readonly host: string;
+}
+
+const syntax = /^(https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)((?:\/[\w.~%-]+)*)\/?$/i;
+const allowed = "http://HOST[:PORT][/PATH] or https://..., no user, no query";
+
+/** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` where the text is no such URL */
+export function parseTarget(field: string, text: string): Target {
+  const [, origin = "", host = "", path = ""] = syntax.exec(text) ?? [];
+  if (origin === "") throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
+  return { base: origin + path, origin: origin.toLowerCase(), host: host.toLowerCase() };
+}
+
+/** A mistyped URL may carry a password. */
+const withoutSecrets = (text: string): string => quote(text.replace(/\/\/[^/]*@/, "//...@"));
+
+const refused = (problems: readonly Problem[]): SpillwayError =>
+  new SpillwayError("TARGET_NOT_ALLOWED", "this target may not be loaded", {
+    problems,
+    hint: "a target that is not on this machine needs --allow-host with exactly its host: load only what is yours",
+  });
+
+/** Whether the host is this machine. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Lets loopback pass, and the one other host that the user named.
+ * @throws SpillwayError `TARGET_NOT_ALLOWED`
+ */
+export function requireAllowed(field: string, { host }: Target, allowHost: string | null): void {
+  if (isLoopback(host) || host === allowHost?.toLowerCase()) return;
+  const got =
+    allowHost === null ? `${host}, without --allow-host` : `${host}, with --allow-host ${allowHost}`;
+  throw refused([{ path: field, got, allowed: `this machine, or --allow-host ${host}` }]);
+}

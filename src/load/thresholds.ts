@@ -1,0 +1,45 @@
+// A scenario's expectations as k6's thresholds, as far as k6 measures the figures; the summary judges them all.
+import type { Expectation, FigureName } from "../rules/figures.ts";
+
+/** Our own metrics in k6. */
+export const metricNames = {
+  /** Rate: calls answered 429 among the calls that were answered. */
+  refused: "spillway_refused",
+  /** Trend, ms: from when a job was wanted to its first answer that was not a refusal. */
+  wait: "spillway_wait",
+} as const;
+
+/** How k6 says a figure; what is not here, k6 does not measure. */
+const measures: { readonly [F in FigureName]?: { readonly metric: string; readonly measure: string } } = {
+  refusedShare: { metric: metricNames.refused, measure: "rate" },
+  waitP50Ms: { metric: metricNames.wait, measure: "p(50)" },
+  waitP95Ms: { metric: metricNames.wait, measure: "p(95)" },
+  waitP99Ms: { metric: metricNames.wait, measure: "p(99)" },
+  waitMaxMs: { metric: metricNames.wait, measure: "max" },
+};
+
+/** Thresholds by metric; a population's are on the metric's part with its `scenario` tag. */
+export function thresholdsOf(expect: readonly Expectation[]): Record<string, string[]> {
+  const thresholds: Record<string, string[]> = {
+    // Each check names the law that an answer broke: one is too many.
+    checks: ["rate==1"],
+  };
+  for (const { name, population, operator, value } of expect) {
+    const said = measures[name];
+    if (said === undefined) continue;
+    const metric = population === null ? said.metric : `${said.metric}{scenario:${population}}`;
+    thresholds[metric] = [...(thresholds[metric] ?? []), `${said.measure}${operator}${value}`];
+  }
+  return thresholds;
+}
+
+/** Whether refusals are part of the scenario: only then is a 429 no failed request in k6's own metrics. */
+export function refusalsExpected(expect: readonly Expectation[], population: string): boolean {
+  return !expect.some(
+    ({ name, population: whose, operator, value }) =>
+      (whose === null || whose === population) &&
+      (name === "refused" || name === "refusedShare") &&
+      ((value === 0 && (operator === "==" || operator === "<=")) ||
+        (name === "refused" && value === 1 && operator === "<")),
+  );
+}

@@ -1,0 +1,171 @@
+// k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client}`,
+// `{"end": client}`, `{"error": client, ...}`, and whatever a scenario printed by itself. The trace is written
+// beside its place and renamed, so that there is a whole one or none.
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { SpillwayError } from "../rules/errors.ts";
+import type { TraceHeader } from "../trace/record.ts";
+import { encodeHeader } from "../trace/write.ts";
+import { readLines } from "./lines.ts";
+
+export interface TraceFromK6Options {
+  /** What k6's `console.log` wrote. */
+  readonly raw: string;
+  /** Where the trace goes. */
+  readonly trace: string;
+  /** The header, but for what only the end of the run shows. */
+  readonly header: Omit<TraceHeader, "lost">;
+  /** The most calls that one client of a population has on the way. */
+  readonly inFlightMost: ReadonlyMap<string, number>;
+  /** Lines that k6 says it could not write (the disk was full): each may have been a call's. */
+  readonly linesFailed: number;
+}
+
+/** A client whose behaviour threw. */
+export interface ClientError {
+  readonly client: string;
+  readonly message: string;
+}
+
+/** What the raw file accounts for. */
+export interface RawAccount {
+  /** Lines of the trace, its header left out. */
+  readonly calls: number;
+  /** Calls without an answer (status 0). */
+  readonly unanswered: number;
+  readonly refused: number;
+  /** Calls answered by a status of 400 or more other than 429, by status. */
+  readonly failures: ReadonlyMap<number, number>;
+  readonly clients: number;
+  /** Clients that began and did not end. */
+  readonly cutOff: number;
+  /** Upper bound of calls that were sent and have no line. */
+  readonly lost: number;
+  /** Lines that are no JSON of ours: half ones that a full disk or a kill left. */
+  readonly torn: number;
+  /** The first few; a behaviour that throws does so in every client. */
+  readonly errors: readonly ClientError[];
+  /** The first few lines that the scenario printed by itself. */
+  readonly printed: readonly string[];
+}
+
+const keptMost = 20;
+const writeChars = 1 << 16;
+
+/** The account while it is being drawn up. */
+class Account {
+  calls = 0;
+  unanswered = 0;
+  refused = 0;
+  clients = 0;
+  torn = 0;
+  readonly failures = new Map<number, number>();
+  readonly running = new Set<string>();
+  readonly errors: ClientError[] = [];
+  readonly printed: string[] = [];
+
+  /** @returns whether the line is a call's */
+  add(line: string): boolean {
+    const value = parseOurs(line);
+    if (value === null) return this.#addForeign(line);
+    if (typeof value["status"] === "number") return this.#addCall(value["status"]);
+    if (typeof value["start"] === "string") {
+      this.clients += 1;
+      this.running.add(value["start"]);
+    } else if (typeof value["end"] === "string") this.running.delete(value["end"]);
+    else if (typeof value["error"] === "string" && this.errors.length < keptMost)
+      this.errors.push({ client: value["error"], message: String(value["message"]) });
+    return false;
+  }
+
+  /**
+   * `lost`: a client that did not end had at most so many calls on the way; and each line that could not be
+   * written was a call's, or the start of a client that may have been cut off too.
+   */
+  finish({ inFlightMost, linesFailed }: TraceFromK6Options): RawAccount {
+    const most = Math.max(1, ...inFlightMost.values());
+    let lost = linesFailed * most;
+    for (const client of this.running)
+      lost += inFlightMost.get(client.slice(0, client.lastIndexOf("/"))) ?? most;
+    const { calls, unanswered, refused, failures, clients, torn, errors, printed } = this;
+    const cutOff = this.running.size;
+    return { calls, unanswered, refused, failures, clients, cutOff, lost, torn, errors, printed };
+  }
+
+  #addCall(status: number): true {
+    this.calls += 1;
+    if (status === 0) this.unanswered += 1;
+    else if (status === 429) this.refused += 1;
+    else if (status >= 400) this.failures.set(status, (this.failures.get(status) ?? 0) + 1);
+    return true;
+  }
+
+  #addForeign(line: string): false {
+    if (ourStart.test(line)) this.torn += 1;
+    else if (this.printed.length < keptMost) this.printed.push(line.slice(0, 500));
+    return false;
+  }
+}
+
+const ourStart = /^\{"(?:sent|start|end|error)":/;
+
+function parseOurs(line: string): Record<string, unknown> | null {
+  if (!ourStart.test(line)) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The header's line while `lost` is not known yet, and once it is: both of one length, since the end of a line
+ * of JSON may be blank. So the calls are read, judged and written once, whatever their number.
+ */
+function headerLine(header: Omit<TraceHeader, "lost">, lost: number): string {
+  const longest = encodeHeader({ ...header, lost: Number.MAX_SAFE_INTEGER }).length;
+  return `${encodeHeader({ ...header, lost }).padEnd(longest)}\n`;
+}
+
+/**
+ * Makes the trace; memory does not grow with its length. The order is the order of writing, which is that of
+ * `received` give or take the moment between an answer and its line (FORMAT.md allows 120 s).
+ * @throws SpillwayError `FILE_UNWRITABLE`; what k6 wrote stays where it is then
+ */
+export async function traceFromK6(options: TraceFromK6Options): Promise<RawAccount> {
+  const account = new Account();
+  const partial = `${options.trace}.part`;
+  try {
+    const file = await open(partial, "w");
+    try {
+      await writeTrace(file, account, options);
+    } finally {
+      await file.close();
+    }
+    await rename(partial, options.trace);
+  } catch (cause) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw new SpillwayError("FILE_UNWRITABLE", "the trace cannot be written", {
+      problems: [
+        { path: options.trace, got: (cause as Error).message, allowed: "a place that can be written" },
+      ],
+      hint: `what k6 wrote is in ${options.raw}`,
+      cause,
+    });
+  }
+  return account.finish(options);
+}
+
+async function writeTrace(file: FileHandle, account: Account, options: TraceFromK6Options): Promise<void> {
+  await file.writeFile(headerLine(options.header, 0));
+  let pending = "";
+  const rest = await readLines(options.raw, async (lines) => {
+    for (const line of lines) if (account.add(line)) pending += `${line}\n`;
+    if (pending.length < writeChars) return;
+    await file.writeFile(pending);
+    pending = "";
+  });
+  // A last line without its end was cut off by a kill or a full disk: the trace ends at the line before.
+  if (rest !== "") account.torn += 1;
+  await file.writeFile(pending);
+  await file.write(headerLine(options.header, account.finish(options).lost), 0);
+}

@@ -1,0 +1,21 @@
+// The variables that a bundle reads (`__ENV`): `spillway load` sets them, and so may a person with `k6 run -e`.
+
+/** Each with one line for the bundle's header comment. Empty counts as not given. */
+export const variables = {
+  TARGET: "whom to load: http://HOST[:PORT][/PATH]",
+  TOKENS: "path of the tokens file, from where the bundle lies or absolute; tokens.json where it is left out",
+  ALLOW_HOST: "the target's host, again, where it is not this machine",
+  GRAPHQL_URL: "where GraphQL is, if not at TARGET/v1/graphql",
+  RULES: "path of a JSON file with the rules that the target claims; the scenario's where it is left out",
+  SEED: "a whole number in place of the scenario's seed",
+  DURATION_MS: "milliseconds in place of the scenario's duration",
+  TIMEOUT_MS: "how long to wait for an answer; 30000 where it is left out",
+  KEEP_ALIVE: "1: reuse connections (k6 then repeats a call by itself when a connection breaks)",
+  SHARED: "1: others use the same quotas meanwhile",
+  SUMMARY: "path of a JSON file for k6's summary (spillway load)",
+} as const;
+
+export type Variable = keyof typeof variables;
+
+/** How long an answer may take, ms. */
+export const defaultTimeoutMs = 30_000;
