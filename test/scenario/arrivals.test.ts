@@ -1,0 +1,211 @@
+// The schedule against one that is slow and plainly right: it walks through every millisecond with exact
+// fractions of integers and sees when a whole arrival has added up.
+import { fc, test as property } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import {
+  type ArrivalSchedule,
+  arrivalTimes,
+  parseArrivals,
+  roughArrivals,
+} from "../../src/scenario/arrivals.ts";
+import { Mistakes } from "../../src/scenario/mistakes.ts";
+
+const common = { timeUnitMs: 1_000, preAllocatedVUs: 1, maxVUs: 1 };
+const constant = (rate: number, timeUnitMs = 1_000): ArrivalSchedule => ({
+  ...common,
+  timeUnitMs,
+  executor: "constant-arrival-rate",
+  rate,
+});
+const ramping = (
+  startRate: number,
+  stages: readonly (readonly [target: number, durationMs: number])[],
+  timeUnitMs = 1_000,
+): ArrivalSchedule => ({
+  ...common,
+  timeUnitMs,
+  executor: "ramping-arrival-rate",
+  startRate,
+  stages: stages.map(([target, durationMs]) => ({ target, durationMs })),
+});
+const all = (schedule: ArrivalSchedule, durationMs = 1e9): number[] => [
+  ...arrivalTimes(schedule, durationMs),
+];
+
+describe("constant-arrival-rate", () => {
+  test.each([
+    ["two a second", constant(2), 2_000, [0, 500, 1_000, 1_500]],
+    ["three a second: fractions are cut off", constant(3), 1_001, [0, 333, 666, 1_000]],
+    ["one a minute", constant(1, 60_000), 120_000, [0, 60_000]],
+    ["several in a millisecond", constant(3, 1), 2, [0, 0, 0, 1, 1, 1]],
+  ])("%s", (_, schedule, durationMs, expected) => {
+    expect(all(schedule, durationMs)).toEqual(expected);
+  });
+
+  property.prop([
+    fc.integer({ min: 1, max: 1_000_000 }),
+    fc.integer({ min: 1, max: 86_400_000 }),
+    fc.nat(9_999_999),
+  ])("arrival i comes at the floor of i * timeUnit / rate", (rate, timeUnitMs, index) => {
+    // The generator starts at 0; this is its formula, at an index that would take long to reach.
+    const exact = Number((BigInt(index) * BigInt(timeUnitMs)) / BigInt(rate));
+    expect(Math.floor((index * timeUnitMs) / rate)).toBe(exact);
+  });
+});
+
+describe("ramping-arrival-rate", () => {
+  test.each([
+    // 2 x^2 / 2 = i after x seconds of a ramp from 0 to 2 in 1 s, and so on.
+    ["up from nothing: at sqrt(i) seconds", ramping(0, [[20, 10_000]]), [1_000, 1_414, 1_732, 2_000, 2_236]],
+    [
+      "level: the first one when a whole arrival has added up",
+      ramping(2, [[2, 2_000]]),
+      [500, 1_000, 1_500, 2_000],
+    ],
+    ["down to nothing", ramping(4, [[0, 2_000]]), [267, 585, 1_000, 2_000]],
+    [
+      "a stage of no length jumps",
+      ramping(0, [
+        [10, 0],
+        [10, 300],
+      ]),
+      [100, 200, 300],
+    ],
+    [
+      "nothing while the rate is 0",
+      ramping(0, [
+        [0, 5_000],
+        [1, 0],
+        [1, 1_000],
+      ]),
+      [6_000],
+    ],
+    [
+      "a half arrival is carried into the next stage",
+      ramping(1, [
+        [1, 500],
+        [1, 500],
+      ]),
+      [1_000],
+    ],
+  ])("%s", (_, schedule, expected) => {
+    expect(all(schedule).slice(0, expected.length)).toEqual(expected);
+  });
+
+  test("nothing comes after the last stage, nor at the run's end", () => {
+    expect(all(ramping(2, [[2, 2_000]]))).toHaveLength(4);
+    expect(all(ramping(2, [[2, 2_000]]), 2_000)).toHaveLength(3);
+  });
+
+  const stages = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 700 })), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  property.prop([fc.integer({ min: 0, max: 40 }), stages, fc.integer({ min: 1, max: 200 })])(
+    "equals the slow schedule",
+    (startRate, list, timeUnitMs) => {
+      expect(all(ramping(startRate, list, timeUnitMs))).toEqual(slowTimes(startRate, list, timeUnitMs));
+    },
+  );
+
+  const longStages = fc.array(
+    fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 100_000_000 })),
+    { minLength: 1, maxLength: 3 },
+  );
+  property.prop([
+    fc.integer({ min: 0, max: 50 }),
+    longStages,
+    fc.integer({ min: 1_000_000, max: 86_400_000 }),
+  ])(
+    "over days: each arrival is the millisecond in which the area reaches it",
+    (startRate, list, timeUnitMs) => {
+      const schedule = ramping(startRate, list, timeUnitMs);
+      const found = all(schedule, 1e12);
+      expect(found.length).toBe(Math.floor(roughArrivals(schedule, 1e12) + 1e-9));
+      for (const [index, ms] of found.entries()) {
+        const area = (at: number): number => compareArea(startRate, list, timeUnitMs, at, index + 1);
+        expect(area(ms) === 0 ? ms === 0 || area(ms - 1) < 0 : area(ms) < 0 && area(ms + 1) > 0).toBe(true);
+      }
+    },
+  );
+});
+
+type Stages = readonly (readonly [target: number, durationMs: number])[];
+
+/**
+ * The sign of (arrivals that have added up `atMs` into the schedule) - `count`, in exact fractions: x ms into a
+ * stage the area is x (2 f D + (t - f) x) / 2 D T.
+ */
+function compareArea(
+  startRate: number,
+  stages: Stages,
+  timeUnitMs: number,
+  atMs: number,
+  count: number,
+): number {
+  let [from, startMs] = [startRate, 0];
+  const wanted = 2n * BigInt(timeUnitMs) * BigInt(count);
+  // 2 T times the area of the stages that are over.
+  let over = 0n;
+  for (const [to, length] of stages) {
+    if (atMs < startMs + length) {
+      const [x, f, d, rise] = [BigInt(atMs - startMs), BigInt(from), BigInt(length), BigInt(to - from)];
+      return sign(over * d + x * (2n * f * d + rise * x) - wanted * d);
+    }
+    over += BigInt(from + to) * BigInt(length);
+    [from, startMs] = [to, startMs + length];
+  }
+  return sign(over - wanted);
+}
+
+const sign = (value: bigint): number => (value > 0n ? 1 : value < 0n ? -1 : 0);
+
+/** A rate changes at whole milliseconds only, so an area that is reached between two of them is passed at the second. */
+function slowTimes(startRate: number, stages: Stages, timeUnitMs: number): number[] {
+  const endMs = stages.reduce((sum, [, length]) => sum + length, 0);
+  const found: number[] = [];
+  for (let ms = 0; ms <= endMs; ms++) {
+    for (;;) {
+      const area = compareArea(startRate, stages, timeUnitMs, ms, found.length + 1);
+      if (area < 0) break;
+      found.push(area === 0 ? ms : ms - 1);
+    }
+  }
+  return found;
+}
+
+describe("k6's words are checked", () => {
+  const mistakesOf = (value: unknown): string[] => {
+    const mistakes = new Mistakes();
+    parseArrivals("arrivals", value, mistakes);
+    try {
+      mistakes.finish("wrong");
+      return [];
+    } catch (error) {
+      return (error as { problems: { path: string }[] }).problems.map(({ path }) => path);
+    }
+  };
+  const right = { executor: "constant-arrival-rate", rate: 5, timeUnit: "1m", preAllocatedVUs: 3 };
+
+  test.each([
+    ["a right one", right, []],
+    [
+      "an executor of k6's that is no arrival rate",
+      { ...right, executor: "constant-vus" },
+      ["arrivals.executor"],
+    ],
+    ["rate 0", { ...right, rate: 0 }, ["arrivals.rate"]],
+    ["rate 1.5", { ...right, rate: 1.5 }, ["arrivals.rate"]],
+    ["no preAllocatedVUs", { executor: "constant-arrival-rate", rate: 1 }, ["arrivals.preAllocatedVUs"]],
+    ["stages beside a constant rate", { ...right, stages: [] }, ["arrivals.stages"]],
+    ["fewer maxVUs than preAllocatedVUs", { ...right, maxVUs: 2 }, ["arrivals.maxVUs"]],
+    ["no stages", { executor: "ramping-arrival-rate", preAllocatedVUs: 1 }, ["arrivals.stages"]],
+    [
+      "stages that are none",
+      { executor: "ramping-arrival-rate", preAllocatedVUs: 1, stages: [{ target: -1, duration: "soon" }, 5] },
+      ["arrivals.stages.0.target", "arrivals.stages.0.duration", "arrivals.stages.1"],
+    ],
+  ])("%s", (_, value, expected) => {
+    expect(mistakesOf(value)).toEqual(expected);
+  });
+});

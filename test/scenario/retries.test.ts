@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import type { RefusalPolicy } from "../../src/scenario/client.ts";
+import { exponential, none, pipelinesQuery, rest, waitReset, worker } from "../../src/scenario/index.ts";
+import { type AnswerShown, Rig } from "./rig.ts";
+
+const NOW = 1_000_000;
+
+/** A refusal answered at NOW: how long the policy waits from there, or `null` where it gives the call up. */
+function waits(policy: RefusalPolicy, shown: AnswerShown, call = rest("/v2/user"), seed = 1): number | null {
+  const rig = new Rig(worker({ calls: [{ call }], think: "1h" }), policy, seed);
+  const [next] = rig.answer(rig.only(rig.start(NOW - 20)), NOW, { status: 429, ...shown });
+  return next === undefined || next.attempt === 0 ? null : next.atMs - NOW;
+}
+
+test("none gives up: the behaviour goes on as after any answer", () => {
+  const rig = new Rig(worker({ calls: [{ call: rest("/v2/user") }], think: "3s" }), none());
+  const [next] = rig.answer(rig.only(rig.start(0)), 50, { status: 429 });
+  expect(next).toMatchObject({ atMs: 3_050, attempt: 0, wantedMs: 3_050 });
+});
+
+describe("waitReset", () => {
+  const organizationOnly = {
+    limit: 200,
+    remaining: 0,
+    reset: 12,
+    userLimit: 50,
+    userRemaining: 9,
+    userReset: 40,
+  };
+  const userOnly = { limit: 200, remaining: 70, reset: 12, userLimit: 50, userRemaining: 0, userReset: 40 };
+  const both = { limit: 200, remaining: 0, reset: 12, userLimit: 50, userRemaining: 0, userReset: 40 };
+  const neither = { limit: 200, remaining: 5, reset: 12, userLimit: 50, userRemaining: 5, userReset: 40 };
+
+  test.each([
+    ["organization", "the organization's window refused", organizationOnly, 12_000],
+    ["organization", "the user's window refused: it waits for the wrong one", userOnly, 12_000],
+    ["both", "the organization's window refused", organizationOnly, 12_000],
+    ["both", "the user's window refused", userOnly, 40_000],
+    ["both", "both lack room: the later reset", both, 40_000],
+    ["both", "neither shows that it lacks room: the later reset", neither, 40_000],
+  ] as const)("of %s: %s", (of, _, shown, expected) => {
+    expect(waits(waitReset({ of }), shown)).toBe(expected);
+  });
+
+  test("room is held against the call's cost", () => {
+    const shown = {
+      limit: 20_000,
+      remaining: 52,
+      reset: 7,
+      userLimit: 5_000,
+      userRemaining: 53,
+      userReset: 90,
+    };
+    expect(waits(waitReset({ of: "both" }), shown, pipelinesQuery(50))).toBe(7_000);
+  });
+
+  test("gives up where no reset is shown", () => {
+    expect(waits(waitReset({ of: "organization" }), {})).toBe(null);
+    expect(waits(waitReset({ of: "both" }), {})).toBe(null);
+  });
+
+  test("waits 0 s where 0 is shown (reset: floor)", () => {
+    expect(waits(waitReset({ of: "organization" }), { ...both, reset: 0 })).toBe(0);
+  });
+
+  test("jitter comes on top, within its bounds, and by the client's own draws", () => {
+    const policy = waitReset({ of: "organization", jitter: { least: 500, most: "2s" } });
+    const drawn = Array.from({ length: 50 }, (_, seed) => waits(policy, both, rest("/v2/user"), seed) ?? 0);
+    for (const ms of drawn) expect(ms >= 12_500 && ms <= 14_000).toBe(true);
+    expect(new Set(drawn).size).toBeGreaterThan(40);
+  });
+
+  test("`attempts` counts the first one", () => {
+    const rig = new Rig(
+      worker({ calls: [{ call: rest("/v2/user") }] }),
+      waitReset({ of: "both", attempts: 2 }),
+    );
+    const retry = rig.only(rig.answer(rig.only(rig.start(0)), 10, { status: 429, ...both }));
+    expect(retry.attempt).toBe(1);
+    expect(rig.answer(retry, 50_000, { status: 429, ...both })).toMatchObject([{ attempt: 0 }]);
+  });
+
+  describe("a cost above a limit", () => {
+    const call = pipelinesQuery(200);
+    const shown = {
+      limit: 20_000,
+      remaining: 900,
+      reset: 7,
+      userLimit: 150,
+      userRemaining: 150,
+      userReset: 9,
+    };
+
+    test("is given up: waiting is hopeless", () => {
+      expect(waits(waitReset({ of: "both" }), shown, call)).toBe(null);
+      expect(waits(waitReset({ of: "organization" }), shown, call)).toBe(null);
+    });
+
+    test("is waited for while a window is used up: who charges afterwards lets it through then", () => {
+      expect(waits(waitReset({ of: "both" }), { ...shown, userRemaining: 0 }, call)).toBe(9_000);
+    });
+
+    test("is unknown where the headers did not come", () => {
+      const { userLimit, userRemaining, userReset, ...organization } = shown;
+      expect(waits(waitReset({ of: "organization" }), { ...organization, limit: 150 }, call)).toBe(7_000);
+    });
+  });
+});
+
+describe("exponential", () => {
+  /** How long the policy waits after each of the first n refusals. */
+  function delays(policy: RefusalPolicy, n: number, seed = 1): number[] {
+    const rig = new Rig(worker({ calls: [{ call: rest("/v2/user") }] }), policy, seed);
+    let call = rig.only(rig.start(0));
+    const found: number[] = [];
+    for (let nowMs = 10; found.length < n; nowMs = call.atMs + 10) {
+      call = rig.only(rig.answer(call, nowMs, { status: 429 }));
+      if (call.attempt === 0) break;
+      found.push(call.atMs - nowMs);
+    }
+    return found;
+  }
+
+  test.each([
+    ["doubling", { first: "1s", most: "1h" }, [1_000, 2_000, 4_000, 8_000, 16_000]],
+    ["up to `most`", { first: "1s", factor: 3, most: "20s" }, [1_000, 3_000, 9_000, 20_000, 20_000]],
+    ["fractions are cut off", { first: 5, factor: 1.5, most: "1h" }, [5, 7, 11, 16, 25]],
+    ["constant", { first: 250, factor: 1, most: "1h" }, [250, 250, 250, 250, 250]],
+    ["a `first` above `most`", { first: "1m", most: "1s" }, [1_000, 1_000, 1_000, 1_000, 1_000]],
+    ["three attempts in all", { first: 1, most: 9, attempts: 3 }, [1, 2]],
+  ])("%s", (_, options, expected) => {
+    expect(delays(exponential(options), 5)).toEqual(expected);
+  });
+
+  test("full jitter draws from 0 to the wait, both ends included", () => {
+    const policy = exponential({ first: 2, factor: 1, most: 2, jitter: "full" });
+    expect(new Set(delays(policy, 60))).toEqual(new Set([0, 1, 2]));
+  });
+
+  test("however many refusals, the wait stays `most`", () => {
+    expect(delays(exponential({ first: 1, factor: 100, most: "1s" }), 2_000).at(-1)).toBe(1_000);
+  });
+});

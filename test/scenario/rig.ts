@@ -1,0 +1,91 @@
+// One client on a table: its events are dealt by hand, its plans are laid open.
+import {
+  ABSENT,
+  ANSWERED,
+  type Behaviour,
+  type ClientEvent,
+  ClientOut,
+  type ClientRecord,
+  createEvent,
+  type PlannedCall,
+  type RefusalPolicy,
+  STARTED,
+  startRecord,
+  step,
+} from "../../src/scenario/client.ts";
+import { none } from "../../src/scenario/retries/none.ts";
+
+/** What an answer shows beside the call that it answers. */
+export type AnswerShown = Partial<
+  Pick<
+    ClientEvent,
+    | "status"
+    | "hasNextPage"
+    | "cost"
+    | "limit"
+    | "remaining"
+    | "reset"
+    | "userLimit"
+    | "userRemaining"
+    | "userReset"
+    | "retryAfter"
+  >
+>;
+
+const nothingShown = {
+  status: 200,
+  hasNextPage: false,
+  limit: ABSENT,
+  remaining: ABSENT,
+  reset: ABSENT,
+  userLimit: ABSENT,
+  userRemaining: ABSENT,
+  userReset: ABSENT,
+  retryAfter: ABSENT,
+};
+
+export class Rig {
+  readonly record: ClientRecord;
+  readonly #behaviour: Behaviour;
+  readonly #policy: RefusalPolicy;
+  readonly #event = createEvent();
+  readonly #out = new ClientOut();
+
+  constructor(behaviour: Behaviour, policy: RefusalPolicy = none(), seed = 1) {
+    this.#behaviour = behaviour;
+    this.#policy = policy;
+    this.record = startRecord(behaviour, seed, 0, 0);
+  }
+
+  get stopped(): boolean {
+    return this.#out.stopped;
+  }
+
+  start(nowMs: number): PlannedCall[] {
+    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs, endMs: Number.MAX_SAFE_INTEGER });
+    return this.#step();
+  }
+
+  answer(call: PlannedCall, nowMs: number, shown: AnswerShown = {}): PlannedCall[] {
+    const { template, page, attempt, wantedMs, delayMs } = call;
+    const cost = this.#behaviour.calls[template]?.cost ?? 0;
+    const about = { kind: ANSWERED, nowMs, template, page, attempt, wantedMs, delayMs, cost };
+    Object.assign(this.#event, nothingShown, about, shown);
+    return this.#step();
+  }
+
+  /** Answers what is the only call planned. */
+  only(calls: readonly PlannedCall[]): PlannedCall {
+    const [call, ...rest] = calls;
+    if (call === undefined || rest.length > 0) throw new Error(`one call was expected, not ${calls.length}`);
+    return call;
+  }
+
+  #step(): PlannedCall[] {
+    step(this.#behaviour, this.#policy, this.record, this.#event, this.#out);
+    return this.#out.calls.slice(0, this.#out.count).map((call) => ({ ...call }));
+  }
+}
+
+/** When the calls are to be sent, in ms. */
+export const times = (calls: readonly PlannedCall[]): number[] => calls.map(({ atMs }) => atMs);
