@@ -45,7 +45,7 @@ export function defineScenario(input: ScenarioInput): Scenario {
     "expect",
   ];
   const given: unknown = input;
-  const fields = mistakes.members("scenario", given, names) ? given : {};
+  const fields = mistakes.members("", given, names) ? given : {};
   const durationMs = mistakes.duration("duration", fields["duration"], 1);
   const populations = parsePopulations(fields["populations"], durationMs, mistakes);
   const scenario: Scenario = {

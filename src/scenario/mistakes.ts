@@ -41,10 +41,13 @@ export class Mistakes {
     throw new SpillwayError("SCENARIO_INVALID", summary, { problems: this.#problems });
   }
 
-  /** A plain object with no other members than these. */
+  /**
+   * A plain object with no other members than these.
+   * @param path empty for the scenario itself
+   */
   members(path: string, value: unknown, names: readonly string[]): value is Record<string, unknown> {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      this.add(path, value, `an object of ${names.join(", ")}`);
+      this.add(path === "" ? "scenario" : path, value, `an object of ${names.join(", ")}`);
       return false;
     }
     for (const name of Object.keys(value)) {
