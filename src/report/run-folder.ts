@@ -142,17 +142,7 @@ async function requireFolder(folder: string): Promise<void> {
 
 async function readPart<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S>> {
   const content = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
-      problems: [
-        {
-          path,
-          got: cause.code === "ENOENT" ? "no such file" : String(cause.code),
-          allowed: "a readable file",
-        },
-      ],
-      hint: "a folder without its run.json is of a run that did not end; spillway verify still reads its trace",
-      cause,
-    });
+    throw unreadable(path, cause);
   });
   const parsed = v.safeParse(schema, parseJson(path, content));
   if (parsed.success) return parsed.output;
@@ -167,6 +157,15 @@ async function readPart<S extends v.GenericSchema>(path: string, schema: S): Pro
   );
 }
 
+function unreadable(path: string, cause: NodeJS.ErrnoException): SpillwayError {
+  const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
+  return new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
+    problems: [{ path, got, allowed: "a readable file" }],
+    hint: "a folder without its run.json is of a run that did not end; spillway verify still reads its trace",
+    cause,
+  });
+}
+
 function parseJson(path: string, content: string): unknown {
   try {
     return JSON.parse(content);
@@ -179,7 +178,15 @@ function invalid(path: string, problems: readonly Problem[]): SpillwayError {
   return new SpillwayError("RUN_INVALID", `${path} is not what a run leaves`, { problems });
 }
 
-/** The bytes of a run's trace, for the trace's reader. */
-export function traceOf(folder: string): AsyncIterable<Uint8Array> {
-  return createReadStream(join(folder, runFiles.trace));
+/** The bytes of a run's trace, for the trace's reader; `FILE_UNREADABLE` where it is missing. */
+export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void> {
+  const path = join(folder, runFiles.trace);
+  try {
+    yield* createReadStream(path);
+  } catch (cause) {
+    throw unreadable(path, cause as NodeJS.ErrnoException);
+  }
 }
+
+/** A file's path in a run folder. */
+export const placeIn = (folder: string, ...names: readonly string[]): string => join(folder, ...names);

@@ -141,19 +141,8 @@ export class WindowTracker {
 
   #close(entry: WindowEntry): void {
     this.#seen += 1;
-    const { org, user, scope, limit, highest, admitted, refused } = entry;
-    const windowMs = this.#windowMs(entry);
-    const endsAt = endOf(entry, windowMs);
-    const opensAt = windowMs === null ? entry.firstSeen : endsAt - windowMs;
-    this.#kept.push({ org, user, scope, opensAt, endsAt, limit, highest, admitted, refused });
+    this.#kept.push(describeWindow(entry, this.#rules));
     if (this.#kept.length >= 2 * windowsMost) this.#thin();
-  }
-
-  #windowMs({ org, user, scope }: WindowEntry): number | null {
-    if (this.#rules === null) return null;
-    const { windowSeconds } =
-      user === null ? organizationLimit(this.#rules, org, scope) : userLimit(this.#rules, org, user, scope);
-    return windowSeconds * 1000;
   }
 
   #thin(): void {
@@ -171,6 +160,22 @@ export class WindowTracker {
     this.#thin();
     return { windows: this.#kept.sort(byPlace), windowsSeen: this.#seen };
   }
+}
+
+/** A window as far as the readings taken in so far tell. */
+export function describeWindow(entry: WindowEntry, rules: Rules | null): WindowSummary {
+  const { org, user, scope, limit, highest, admitted, refused } = entry;
+  const windowMs = windowMsOf(entry, rules);
+  const endsAt = endOf(entry, windowMs);
+  const opensAt = windowMs === null ? entry.firstSeen : endsAt - windowMs;
+  return { org, user, scope, opensAt, endsAt, limit, highest, admitted, refused };
+}
+
+function windowMsOf({ org, user, scope }: WindowEntry, rules: Rules | null): number | null {
+  if (rules === null) return null;
+  const { windowSeconds } =
+    user === null ? organizationLimit(rules, org, scope) : userLimit(rules, org, user, scope);
+  return windowSeconds * 1000;
 }
 
 /**

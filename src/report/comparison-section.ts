@@ -1,0 +1,152 @@
+// The simulator's prediction beside the measurement of the same scenario.
+import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
+import type { WindowKey } from "../summary/series.ts";
+import type { Figures, Summary } from "../summary/summary.ts";
+import { chartSize, seriesColor, waitChart, windowChart } from "./charts.ts";
+import { count, duration, figureText } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import { drawPicture, type Picture } from "./picture.ts";
+import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
+import { type Column, foldedTable, table } from "./table.ts";
+import { waitWords } from "./waits-section.ts";
+import { limitWords, windowWords } from "./windows-section.ts";
+
+/** Two runs of one scenario: the measurement is drawn solid, the prediction dashed. */
+export interface Comparison {
+  readonly measured: ReportSource;
+  readonly predicted: ReportSource;
+  readonly measuredName: string;
+  readonly predictedName: string;
+}
+
+/** Which of two runs is the measurement: the one by k6; where both or neither are, the first. */
+export function compare(run: ReportSource, other: ReportSource): Comparison {
+  const drivers = [run.run.record.driver, other.run.record.driver] as const;
+  if (drivers[0] === drivers[1])
+    return { measured: run, predicted: other, measuredName: "this run", predictedName: "the other run" };
+  const names = { measuredName: "measured", predictedName: "simulated" };
+  return drivers[0] === "k6"
+    ? { measured: run, predicted: other, ...names }
+    : { measured: other, predicted: run, ...names };
+}
+
+export function comparisonSection(comparison: Comparison): Html {
+  const { measured, predicted, measuredName, predictedName } = comparison;
+  const pictures = comparisonPictures(comparison);
+  return html`<section id="comparison">
+<h2>Prediction and measurement</h2>
+<p>${introduction(comparison)}</p>
+${figureTable("Figures of the whole run", measured.run.summary.figures, predicted.run.summary.figures, comparison, false)}${pictures.map(
+  (picture) => html`<figure><h3>${picture.title}</h3>
+${drawPicture(picture)}</figure>
+`,
+)}${pairs(measured.run.summary, predicted.run.summary).map(
+  ([name, ours, theirs]) =>
+    html`<h3>${name}: ${measuredName} and ${predictedName}</h3>
+${figureTable(`Figures of ${name}`, ours, theirs, comparison, true)}`,
+)}</section>
+`;
+}
+
+function introduction({ measured, predicted, measuredName, predictedName }: Comparison): string {
+  const [ours, theirs] = [measured.run.record, predicted.run.record];
+  const sameScenario = ours.scenario.name === theirs.scenario.name && ours.seed === theirs.seed;
+  const what = sameScenario
+    ? `The same scenario with the same seed, ${measuredName} and ${predictedName}.`
+    : `${ours.scenario.name} (seed ${ours.seed}), ${measuredName}, and ${theirs.scenario.name} (seed ${theirs.seed}), ${predictedName}.`;
+  return `${what} Times of single calls differ with the network and the machine; what the rules decide should not differ by much.`;
+}
+
+function pairs(ours: Summary, theirs: Summary): [name: string, ours: Figures, theirs: Figures][] {
+  return ours.populations.flatMap(({ name, figures }) => {
+    const other = theirs.populations.find((population) => population.name === name);
+    return other === undefined ? [] : [[name, figures, other.figures] as [string, Figures, Figures]];
+  });
+}
+
+function figureTable(
+  caption: string,
+  ours: Figures,
+  theirs: Figures,
+  { measuredName, predictedName }: Comparison,
+  folded: boolean,
+): Html {
+  const columns: Column<FigureName>[] = [
+    { title: "Figure", name: true, cell: (name) => html`<code>${name}</code>` },
+    { title: measuredName, number: true, cell: (name) => figureText(name, ours[name]) },
+    { title: predictedName, number: true, cell: (name) => figureText(name, theirs[name]) },
+    { title: "difference", number: true, cell: (name) => difference(name, ours[name], theirs[name]) },
+  ];
+  const rows = figureNames.filter((name) => (ours[name] ?? 0) !== 0 || (theirs[name] ?? 0) !== 0);
+  return (folded ? foldedTable : table)(columns, rows, { caption, titled: folded });
+}
+
+/** Measured less predicted, with its sign. */
+function difference(name: FigureName, ours: number | null, theirs: number | null): string {
+  if (ours === null || theirs === null) return "–";
+  const by = ours - theirs;
+  if (Math.abs(by) < 0.0005) return "0";
+  const sign = by < 0 ? "−" : "+";
+  if (name === "fairness") return `${sign}${Math.round(Math.abs(by) * 1000) / 1000}`;
+  const { unit } = figureKinds[name];
+  if (unit === "share") return `${sign}${Math.round(Math.abs(by) * 1000) / 10} pp`;
+  return sign + (unit === "ms" ? duration(Math.abs(by)) : count(Math.abs(by)));
+}
+
+const sameKey = (a: WindowKey, b: WindowKey): boolean =>
+  a.org === b.org && a.user === b.user && a.scope === b.scope;
+
+export function comparisonPictures(comparison: Comparison): Picture[] {
+  const { measured, predicted, measuredName, predictedName } = comparison;
+  const lengthMs = Math.max(measured.series.lengthMs, predicted.series.lengthMs);
+  const windows = measured.series.windows
+    .filter(({ user }) => user === null)
+    .flatMap((ours, index): Picture[] => {
+      const theirs = predicted.series.windows.find((one) => sameKey(one, ours));
+      if (theirs === undefined) return [];
+      return [
+        {
+          id: `compared-window-${index + 1}`,
+          title: `${ownerWords(ours)}: counts in the organization's windows`,
+          label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours)} ${predictedName}: ${windowWords(theirs)}`,
+          legend: [
+            { name: `${scopeUnits[ours.scope]}, ${measuredName}`, swatch: "line", color: "var(--admitted)" },
+            { name: predictedName, swatch: "dashed", color: "var(--predicted)" },
+            { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
+            ...(ours.refusals.length === 0
+              ? []
+              : [{ name: `refused, ${measuredName}`, swatch: "mark", color: "var(--refused)" } as const]),
+          ],
+          option: (layout) => windowChart(layout, ours, lengthMs, theirs),
+          size: (layout) => chartSize(layout, 230),
+        },
+      ];
+    });
+  return [...windows, ...waitComparison(comparison)];
+}
+
+function waitComparison({ measured, predicted, measuredName, predictedName }: Comparison): Picture[] {
+  const ours = measured.run.summary.populations.filter(({ waitsMs }) => waitsMs.length > 0);
+  const theirs = predicted.run.summary.populations.filter(({ waitsMs }) => waitsMs.length > 0);
+  if (ours.length === 0 || theirs.length === 0) return [];
+  const names = [...new Set([...ours, ...theirs].map(({ name }) => name))];
+  const curve = (dashed: boolean) => (population: (typeof ours)[number]) => ({
+    population,
+    color: seriesColor(names.indexOf(population.name)),
+    dashed,
+  });
+  return [
+    {
+      id: "compared-waits",
+      title: "Waits by population",
+      label: `The share of jobs answered within a time. ${measuredName}: ${ours.map(waitWords).join(" ")} ${predictedName}: ${theirs.map(waitWords).join(" ")}`,
+      legend: [
+        ...names.map((name, index) => ({ name, swatch: "area", color: seriesColor(index) }) as const),
+        { name: measuredName, swatch: "line", color: "var(--muted)" },
+        { name: predictedName, swatch: "dashed", color: "var(--muted)" },
+      ],
+      option: () => waitChart([...ours.map(curve(false)), ...theirs.map(curve(true))]),
+      size: (layout) => chartSize(layout, 260),
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+// Numbers as people read them, the same on every machine: no locale, no time zone.
+import { type FigureName, figureKinds } from "../rules/figures.ts";
+
+/** `1,234`; up to three decimals where there are any. */
+export function count(value: number): string {
+  const [whole = "0", decimals] = String(Math.round(value * 1000) / 1000).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
+}
+
+/** `1 call`, `2 calls`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** `5.9%`; what is not quite nothing or everything is not rounded to it. */
+export function share(value: number): string {
+  const percent = value * 100;
+  if (percent > 0 && percent < 0.1) return "<0.1%";
+  if (percent < 100 && percent > 99.9) return ">99.9%";
+  return `${Math.round(percent * 10) / 10}%`;
+}
+
+/** `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${Math.round(ms / (ms < 9995 ? 10 : 100)) / (ms < 9995 ? 100 : 10)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return joined(Math.floor(seconds / 60), "min", seconds % 60, "s");
+  const minutes = Math.round(seconds / 60);
+  return joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
+}
+
+function joined(most: number, mostUnit: string, least: number, leastUnit: string): string {
+  return least === 0 ? `${most} ${mostUnit}` : `${most} ${mostUnit} ${least} ${leastUnit}`;
+}
+
+/** `2026-01-01 00:00:05 UTC`, with milliseconds where there are any. */
+export function instant(ms: number): string {
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23).replace(/\.000$/, "")} UTC`;
+}
+
+/** A figure in its unit; `–` where there was nothing to measure. */
+export function figureText(name: FigureName, value: number | null): string {
+  if (value === null) return "–";
+  if (name === "fairness") return String(Math.round(value * 1000) / 1000);
+  const { unit } = figureKinds[name];
+  return unit === "share" ? share(value) : unit === "ms" ? duration(value) : count(value);
+}

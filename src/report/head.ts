@@ -1,0 +1,89 @@
+// The report's head: what was run, the verdict in a sentence, the few figures that matter most.
+
+import type { ExpectationResult } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
+import { count, counted, duration, figureText, instant, share } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import type { Run } from "./run.ts";
+import {
+  driverWords,
+  expectationsOf,
+  figureOf,
+  headline,
+  lawCounts,
+  outcomeOf,
+  type ReportSource,
+  refusalWords,
+} from "./source.ts";
+
+export function headSection({ run }: ReportSource): Html {
+  const { record, summary } = run;
+  const { driver, scenario, interrupted, startedAt, notes } = record;
+  const clients = summary.populations.reduce((sum, population) => sum + population.clients, 0);
+  const length = duration(summary.endedAt - summary.startedAt);
+  return html`<header>
+<p class="kicker">spillway report · ${driverWords[driver]} · ${instant(startedAt)}</p>
+<h1>${scenario.name}</h1>
+${scenario.description === null ? null : html`<p class="lead">${scenario.description}</p>\n`}<div class="verdict ${outcomeOf(run)}">
+<p class="what">${headline(run)}</p>
+${verdictDetails(run).map((sentence) => html`<p>${sentence}</p>\n`)}</div>
+${interrupted ? html`<p><strong>Interrupted</strong> after ${length} of ${duration(record.durationMs)}; what was done until then is shown.</p>\n` : null}${notes.map((note) => html`<p>${note}</p>\n`)}<p class="lead ran">${counted(clients, "client")} sent ${counted(summary.figures.calls ?? 0, "call")} in ${length}. ${refusalWords(summary)}</p>
+${keyFigures(run)}
+</header>
+`;
+}
+
+function verdictDetails(run: Run): string[] {
+  const sentences = run.verdict === null ? [] : [judgedWords(run.verdict)];
+  const expectations = expectationsOf(run);
+  const missed = expectations.filter(({ held }) => !held);
+  if (missed.length > 0) sentences.push(`Missed: ${missed.map(missedWords).join("; ")}.`);
+  else if (expectations.length === 1) sentences.push("The scenario's one expectation held.");
+  else if (expectations.length > 1)
+    sentences.push(`All ${count(expectations.length)} expectations of the scenario held.`);
+  return sentences;
+}
+
+function judgedWords(verdict: Verdict): string {
+  const { held, violated, skipped } = lawCounts(verdict);
+  const counts = [
+    violated.length > 0 ? `${counted(violated.length, "law")} broken` : "",
+    `${counted(held, "law")} held`,
+    skipped > 0 ? `${count(skipped)} could not be judged here` : "",
+  ].filter((part) => part !== "");
+  const lead = verdict.verdict === "ok" ? "No law is broken: " : "";
+  return `${lead}${counts.join(", ")}, over ${counted(verdict.records, "record")}.`;
+}
+
+const missedWords = ({ figure, bound, actual }: ExpectationResult): string =>
+  `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`;
+
+function keyFigures({ summary }: Run): Html {
+  const { figures } = summary;
+  const users = counted(summary.usersSeen, "user");
+  const entries: [string, string, string][] = [
+    ["Calls admitted", figureText("admitted", figures.admitted), `of ${count(figures.calls ?? 0)} sent`],
+    [
+      "Refused",
+      figures.refusedShare === null ? "–" : share(figures.refusedShare),
+      figures.gaveUp === 0 ? "no job gave up" : `${counted(figures.gaveUp ?? 0, "job")} gave up`,
+    ],
+    [
+      "Wait, 95th percentile",
+      figureText("waitP95Ms", figures.waitP95Ms),
+      figures.waitP50Ms === null ? "nothing was answered" : `half within ${duration(figures.waitP50Ms)}`,
+    ],
+    ["Fairness", figureText("fairness", figures.fairness), `over ${users}; 1 is even`],
+  ];
+  if ((figures.unanswered ?? 0) > 0)
+    entries.push([
+      "Unanswered",
+      figureText("unanswered", figures.unanswered),
+      "time-outs, broken connections",
+    ]);
+  if ((figures.points ?? 0) > 0)
+    entries.push(["GraphQL points", figureText("points", figures.points), "charged to admitted queries"]);
+  return html`<dl class="key">${entries.map(
+    ([name, value, detail]) => html`<div><dt>${name}</dt><dd>${value}<small>${detail}</small></dd></div>\n`,
+  )}</dl>`;
+}

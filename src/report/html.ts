@@ -1,0 +1,41 @@
+// HTML that cannot be injected into: every value put into a template is escaped, unless it is itself Html.
+
+/** A piece of finished markup. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+// What XML 1.0 cannot carry at all: control characters, lone surrogates, U+FFFE and U+FFFF.
+const unprintable = /(?![\t\n\r])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
+
+/** Text as it stands in HTML or XML, between tags or in a quoted attribute. */
+export function escapeMarkup(text: string): string {
+  return text.replace(unprintable, "\ufffd").replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+export type Content = Html | string | number | null | readonly Content[];
+
+function render(content: Content): string {
+  if (content === null) return "";
+  if (content instanceof Html) return content.text;
+  return Array.isArray(content) ? content.map(render).join("") : escapeMarkup(String(content));
+}
+
+/** A template whose values are escaped; `null` is nothing, lists are joined. */
+export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
+  return new Html(parts.map((part, index) => part + render(values[index] ?? null)).join(""));
+}
+
+/** Markup that was made elsewhere and is known to be safe, such as a drawing. */
+export const trusted = (text: string): Html => new Html(text);

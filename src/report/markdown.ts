@@ -1,0 +1,100 @@
+// summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
+import { figureNames } from "../rules/figures.ts";
+import type { Figures } from "../summary/summary.ts";
+import { counted, duration, figureText, instant } from "./format.ts";
+import type { Run } from "./run.ts";
+import {
+  driverWords,
+  expectationsOf,
+  figureOf,
+  headline,
+  lawCounts,
+  outcomeOf,
+  ownerWords,
+  refusalWords,
+} from "./source.ts";
+
+/** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
+function plain(text: string): string {
+  return text
+    .replace(/[\\`*_{}[\]<>()#+!|~@&-]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/\s+/g, " ");
+}
+
+/** Text in backticks, which nothing can close. */
+const code = (text: string): string => `\`${text.replace(/[`\r\n|]/g, "'")}\``;
+
+const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = titles.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [row(titles), row(rule), ...rows.map(row)].join("\n");
+}
+
+const marks = { good: "✅", bad: "❌", none: "➖" } as const;
+
+/**
+ * The run in Markdown.
+ * @param other the run it is compared with, a column of its own
+ */
+export function renderMarkdown(run: Run, other: Run | null = null): string {
+  const { record, summary } = run;
+  const blocks = [
+    `## ${marks[outcomeOf(run)]} ${plain(record.scenario.name)}: ${plain(headline(run))}`,
+    `${driverWords[record.driver]}, ${instant(record.startedAt)}, ${duration(summary.endedAt - summary.startedAt)}, seed ${record.seed}${record.interrupted ? ", **interrupted**" : ""}. ${plain(refusalWords(summary))}`,
+    ...record.notes.map(plain),
+    ...lawBlocks(run),
+    ...expectationBlock(run),
+    figureBlock(run, other),
+    populationBlock(run),
+    `Repeat it with ${code(record.command)}.`,
+  ];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+function lawBlocks({ verdict }: Run): string[] {
+  if (verdict === null) return [];
+  const { held, violated, skipped } = lawCounts(verdict);
+  const counts = `${counted(held, "law")} held, ${violated.length} broken, ${skipped} could not be judged here.`;
+  const violations = verdict.violations.map(({ law, org, user, scope, explanation, lines }) => {
+    const place =
+      lines.length === 0 ? "" : ` (trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")})`;
+    return `- **${law}**, ${plain(ownerWords({ org, user, scope }))}: ${plain(explanation)}${place}`;
+  });
+  return violations.length === 0 ? [counts] : [counts, violations.join("\n")];
+}
+
+function expectationBlock(run: Run): string[] {
+  const results = expectationsOf(run);
+  if (results.length === 0) return [];
+  const rows = results.map(({ figure, bound, actual, held }) => [
+    code(figure),
+    code(bound),
+    figureText(figureOf(figure), actual),
+    held ? "✅ held" : "❌ missed",
+  ]);
+  return [table(["Expectation", "Bound", "Was", "Result"], rows)];
+}
+
+function figureBlock({ record, summary }: Run, other: Run | null): string {
+  const ours = summary.figures;
+  const theirs: Figures | null = other?.summary.figures ?? null;
+  const names = figureNames.filter((name) => (ours[name] ?? 0) !== 0 || (theirs?.[name] ?? 0) !== 0);
+  const titles = ["Figure", driverWords[record.driver]];
+  if (other !== null) titles.push(driverWords[other.record.driver]);
+  const rows = names.map((name) => [
+    code(name),
+    figureText(name, ours[name]),
+    ...(theirs === null ? [] : [figureText(name, theirs[name])]),
+  ]);
+  return table(titles, rows);
+}
+
+function populationBlock({ summary }: Run): string {
+  const columns = ["calls", "admitted", "refused", "refusedShare", "gaveUp", "waitP95Ms"] as const;
+  const rows = summary.populations.map(({ name, figures }) => [
+    plain(name),
+    ...columns.map((column) => figureText(column, figures[column])),
+  ]);
+  return table(["Population", ...columns], rows);
+}

@@ -1,0 +1,59 @@
+// The report: one HTML file that asks the network for nothing and needs no script.
+import type { Comparison } from "./comparison-section.ts";
+import { compare, comparisonPictures, comparisonSection } from "./comparison-section.ts";
+import { headSection } from "./head.ts";
+import { html, trusted } from "./html.ts";
+import { type Picture, standaloneSvg } from "./picture.ts";
+import { refusalPictures, refusalsSection } from "./refusals-section.ts";
+import { runSection } from "./run-section.ts";
+import { outcomeOf, type ReportSource, verdictWords } from "./source.ts";
+import { pageStyle } from "./style.ts";
+import { verdictSection } from "./verdict-section.ts";
+import { waitPicture, waitsSection } from "./waits-section.ts";
+import { windowPicture, windowsSection } from "./windows-section.ts";
+
+// The browser itself keeps the promise that nothing is fetched and no script runs.
+const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/**
+ * The whole report as one HTML text; the same bytes for the same input.
+ * @param other the other run of the same scenario: the simulator's beside k6's
+ */
+export function renderReport(source: ReportSource, other: ReportSource | null = null): string {
+  const comparison: Comparison | null = other === null ? null : compare(source, other);
+  const { record, verdict } = source.run;
+  const description = `${verdictWords(verdict)}. ${record.scenario.description ?? ""}`.trim();
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="spillway ${record.versions["spillway"] ?? ""}">
+<meta name="description" content="${description}">
+<link rel="icon" href="data:,">
+<title>${outcomeOf(source.run) === "bad" ? "✗ " : ""}${record.scenario.name}: spillway report</title>
+<style>${trusted(pageStyle)}</style>
+</head>
+<body>
+${headSection(source)}<main>
+${verdictSection(source)}${refusalsSection(source)}${windowsSection(source)}${waitsSection(source)}${
+  comparison === null ? null : comparisonSection(comparison)
+}${runSection(source)}</main>
+<footer><p>Made by spillway ${record.versions["spillway"] ?? ""} from run.json, trace.ndjson, verdict.json and summary.json beside this file.</p></footer>
+</body>
+</html>
+`.text;
+}
+
+/** Each picture of the report as an SVG file of its own, by name. */
+export function renderCharts(source: ReportSource, other: ReportSource | null = null): Map<string, string> {
+  const waits = waitPicture(source.run.summary);
+  const pictures: Picture[] = [
+    ...refusalPictures(source),
+    ...source.series.windows.map((one, index) => windowPicture(one, index, source.series)),
+    ...(waits === null ? [] : [waits]),
+    ...(other === null ? [] : comparisonPictures(compare(source, other))),
+  ];
+  return new Map(pictures.map((picture) => [`${picture.id}.svg`, standaloneSvg(picture)]));
+}

@@ -1,0 +1,65 @@
+// A run folder → its documents for people: report.html, summary.md, junit.xml, and charts as SVG files.
+import { SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
+import { readTrace } from "../trace/read.ts";
+import { type Run, runFiles } from "./run.ts";
+import { placeIn, readRun, traceOf, writeText } from "./run-folder.ts";
+import type { ReportSource } from "./source.ts";
+
+export interface ReportOptions {
+  /** The folder of another run of the same scenario: the simulator's, for one by k6. */
+  readonly compare?: string | undefined;
+  /** Where the HTML goes instead of the folder's report.html. */
+  readonly out?: string | undefined;
+  /** Whether each picture is also written into `charts/`. */
+  readonly svg?: boolean | undefined;
+}
+
+/** What was written, and the run it is about. */
+export interface Report {
+  readonly run: Run;
+  readonly html: string;
+  readonly markdown: string;
+  readonly junit: string;
+  /** Paths of the pictures; none unless they were asked for. */
+  readonly charts: readonly string[];
+}
+
+/**
+ * Makes, or makes again, the documents of a run.
+ * @param folder what `writeRun` left
+ * @throws SpillwayError `FILE_UNREADABLE`, `RUN_INVALID` or `TRACE_INVALID` for what is there,
+ *   `FILE_UNWRITABLE` for what is not to be
+ */
+export async function writeReport(folder: string, options: ReportOptions = {}): Promise<Report> {
+  const { renderCharts, renderReport } = await import("./page.ts");
+  const { renderJunit } = await import("./junit.ts");
+  const { renderMarkdown } = await import("./markdown.ts");
+  const source = await readSource(folder);
+  const other = options.compare === undefined ? null : await readSource(options.compare);
+  const html = options.out ?? placeIn(folder, runFiles.html);
+  const markdown = placeIn(folder, runFiles.markdown);
+  const junit = placeIn(folder, runFiles.junit);
+  await writeText(html, renderReport(source, other));
+  await writeText(markdown, renderMarkdown(source.run, other?.run ?? null));
+  await writeText(junit, renderJunit(source.run));
+  const charts: string[] = [];
+  for (const [name, svg] of options.svg === true ? renderCharts(source, other) : []) {
+    const path = placeIn(folder, "charts", name);
+    await writeText(path, svg);
+    charts.push(path);
+  }
+  return { run: source.run, html, markdown, junit, charts };
+}
+
+/** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */
+async function readSource(folder: string): Promise<ReportSource> {
+  const run = await readRun(folder);
+  const { header, calls } = await readTrace(traceOf(folder));
+  const collector = new SeriesCollector(
+    run.summary,
+    header.rules ?? run.record.rules,
+    windowsWorthDrawing(run.summary),
+  );
+  for await (const { call } of calls) collector.add(call);
+  return { run, series: collector.finish() };
+}

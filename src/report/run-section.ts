@@ -1,0 +1,72 @@
+// What exactly was run, and the command that repeats it.
+
+import { parseRules } from "../rules/parse.ts";
+import { presets } from "../rules/presets.ts";
+import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
+import { count, duration, instant } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import { driverWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
+import { table } from "./table.ts";
+
+export function runSection({ run }: ReportSource): Html {
+  const { record, summary } = run;
+  const facts: [string, string][] = [
+    ["Scenario", record.scenario.file ?? record.scenario.name],
+    ["How", driverWords[record.driver]],
+    ["Target", record.target ?? "none: virtual time"],
+    ["Seed", String(record.seed)],
+    ["Started", instant(record.startedAt)],
+    ["Ended", instant(record.endedAt)],
+    ["Meant to last", duration(record.durationMs)],
+    ["Trace", `${count(summary.records)} records`],
+    [
+      "Versions",
+      Object.entries(record.versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(", "),
+    ],
+  ];
+  return html`<section id="run">
+<h2>What was run</h2>
+<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
+<h3>The command that repeats it</h3>
+<pre><code>${record.command}</code></pre>
+${record.rules === null ? html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n` : rulesBlock(record.rules)}</section>
+`;
+}
+
+function rulesBlock(rules: Rules): Html {
+  const rows = [
+    ...scopes.map((scope) => ({ owner: "organization", scope, ...rules.organization[scope] })),
+    ...scopes.map((scope) => ({ owner: "user", scope, enforced: true, ...rules.user[scope] })),
+  ];
+  const overrides = [...Object.keys(rules.organizations), ...Object.keys(rules.users)];
+  const switches = unusual(rules);
+  return html`<h3>Its rules</h3>
+${table(
+  [
+    { title: "Whose", name: true, cell: ({ owner }) => owner },
+    { title: "Scope", cell: ({ scope }) => scopeWords[scope] },
+    { title: "Limit", number: true, cell: ({ limit, scope }) => `${count(limit)} ${scopeUnits[scope]}` },
+    { title: "Window", number: true, cell: ({ windowSeconds }) => duration(windowSeconds * 1000) },
+    { title: "Enforced", cell: ({ enforced }) => (enforced ? "yes" : "no: counts, refuses nothing") },
+  ],
+  rows,
+  { caption: "Limits", titled: true },
+)}${overrides.length === 0 ? null : html`<p>Limits of their own: ${overrides.join(", ")} (run.json has them).</p>\n`}<p>Semantics: ${
+    switches.length === 0 ? "all switches at their defaults." : `${switches.join(", ")}; else the defaults.`
+  }</p>
+`;
+}
+
+/** The switches that stand off their defaults: `refused (REST): counted`. */
+function unusual(rules: Rules): string[] {
+  const defaults = parseRules(presets.default);
+  return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+    const meaningful: readonly Scope[] = name === "graphqlCharge" ? ["graphql"] : scopes;
+    const differing = meaningful.filter(
+      (scope) => rules.semantics[name][scope] !== defaults.semantics[name][scope],
+    );
+    return differing.map((scope) => `${name} (${scopeWords[scope]}): ${rules.semantics[name][scope]}`);
+  });
+}

@@ -1,0 +1,90 @@
+// What a report is made from, and the words that its parts share.
+import { type FigureName, parseFigure } from "../rules/figures.ts";
+import type { Scope } from "../rules/rules.ts";
+import { judgeExpectations } from "../summary/expectations.ts";
+import type { Series, WindowKey } from "../summary/series.ts";
+import type { ExpectationResult, Summary } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
+import { count, counted } from "./format.ts";
+import type { Run } from "./run.ts";
+
+/** A run and what its pictures are drawn from. */
+export interface ReportSource {
+  readonly run: Run;
+  readonly series: Series;
+}
+
+export const scopeWords: Readonly<Record<Scope, string>> = { rest: "REST", graphql: "GraphQL" };
+export const scopeUnits: Readonly<Record<Scope, string>> = { rest: "requests", graphql: "points" };
+
+/** `acme, REST`, `acme/agent-17, REST`. */
+export function ownerWords({ org, user, scope }: WindowKey): string {
+  return `${user === null ? org : `${org}/${user}`}, ${scopeWords[scope]}`;
+}
+
+export const driverWords = {
+  k6: "measured by k6",
+  simulator: "simulated",
+} as const satisfies Record<Run["record"]["driver"], string>;
+
+/** The figure's own name, its population left out; `calls` for one that is none, which never gets this far. */
+export function figureOf(written: string): FigureName {
+  const found = parseFigure(written);
+  return "path" in found ? "calls" : found.name;
+}
+
+export function expectationsOf({ record, summary }: Run): ExpectationResult[] {
+  return judgeExpectations(record.expect, summary);
+}
+
+/** How many laws a verdict found held, broken, or could not judge. */
+export function lawCounts(verdict: Verdict): { held: number; violated: readonly string[]; skipped: number } {
+  const laws = Object.entries(verdict.laws);
+  return {
+    held: laws.filter(([, state]) => state === "held").length,
+    violated: laws.filter(([, state]) => state === "violated").map(([name]) => name),
+    skipped: laws.filter(([, state]) => typeof state === "object").length,
+  };
+}
+
+/** The verdict in a few words. A trace shows no more than that nothing in it contradicts the laws. */
+export function verdictWords(verdict: Verdict | null): string {
+  if (verdict === null) return "This run was not judged";
+  const { violated } = lawCounts(verdict);
+  if (verdict.verdict === "violated")
+    return `${counted(violated.length, "law is", "laws are")} broken: ${violated.join(", ")}`;
+  return verdict.verdict === "ok" ? "No law is broken" : "Nothing in this trace could be judged";
+}
+
+/** The outcome in a few words: broken laws before missed expectations. */
+export function headline(run: Run): string {
+  const expectations = expectationsOf(run);
+  const missed = expectations.filter(({ held }) => !held).length;
+  if (missed === 0 || run.verdict?.verdict === "violated") return verdictWords(run.verdict);
+  return `${count(missed)} of ${counted(expectations.length, "expectation")} missed`;
+}
+
+/** How it went, all in all: `none` where nothing was judged and nothing was missed. */
+export function outcomeOf(run: Run): "good" | "bad" | "none" {
+  const missed = expectationsOf(run).some(({ held }) => !held);
+  if (missed || run.verdict?.verdict === "violated") return "bad";
+  return run.verdict?.verdict === "ok" ? "good" : "none";
+}
+
+/** `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
+export function refusalWords({ figures }: Summary): string {
+  const refused = figures.refused ?? 0;
+  const answered = refused + (figures.admitted ?? 0);
+  if (answered === 0) return "No call was answered.";
+  if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
+  const byUser = figures.refusedByUser ?? 0;
+  const byOrganization = figures.refusedByOrganization ?? 0;
+  const unnamed = refused - byUser - byOrganization;
+  const parts = [
+    byUser > 0 ? `${count(byUser)} by a user's own window` : "",
+    byOrganization > 0 ? `${count(byOrganization)} by the organization's` : "",
+    unnamed > 0 ? `${count(unnamed)} without saying by which` : "",
+  ].filter((part) => part !== "");
+  const verb = refused === 1 ? "was" : "were";
+  return `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused: ${parts.join(", ")}.`;
+}

@@ -1,0 +1,103 @@
+// The verdict: each contradiction that was found, each law's state, each expectation.
+import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
+import type { ExpectationResult } from "../summary/summary.ts";
+import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
+import { counted, figureText, instant } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import { expectationsOf, figureOf, ownerWords, type ReportSource } from "./source.ts";
+import { table } from "./table.ts";
+
+export function verdictSection({ run }: ReportSource): Html {
+  const expectations = expectationsOf(run);
+  const { verdict } = run;
+  return html`<section id="verdict">
+<h2>Verdict</h2>
+${verdict === null ? html`<p>This run was not judged; <code>spillway verify</code> judges its trace.</p>\n` : judged(verdict)}${
+  expectations.length === 0
+    ? null
+    : html`<h3>What the scenario expected</h3>\n${expectationTable(expectations)}`
+}</section>
+`;
+}
+
+function judged(verdict: Verdict): Html {
+  const judgedOver = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
+  return html`<p>Judged from the trace alone, over ${judgedOver}. A law that held was not contradicted here; that proves nothing beyond this trace.</p>
+${verdict.violations.map(violationBlock)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+`;
+}
+
+function violationBlock({
+  law,
+  org,
+  user,
+  scope,
+  window,
+  count,
+  lines,
+  suspects,
+  explanation,
+}: Violation): Html {
+  const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
+  return html`<div class="violation"><h3>${law}: ${ownerWords({ org, user, scope })}${where}</h3>
+<p>${explanation}</p>
+<p class="kicker">Seen ${counted(count, "time")}; trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}.${
+    suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`
+  }</p></div>
+`;
+}
+
+const stateOf = (state: LawVerdict | undefined): Html => {
+  if (state === "held") return html`<span class="state good">✓ held</span>`;
+  if (state === "violated") return html`<span class="state bad">✗ broken</span>`;
+  return html`<span class="state none">– ${state === undefined ? "not judged" : `not judged: ${state.skipped}`}</span>`;
+};
+
+const marks = { good: "✓", bad: "✗", none: "–" } as const;
+
+/** Every law in one glance: those that are broken first, those that could not be judged last. */
+function lawList(verdict: Verdict): Html {
+  const items = sortedLaws(verdict).map(({ name, state }) => {
+    const kind = state === "held" ? "good" : state === "violated" ? "bad" : "none";
+    const spoken = { good: "held: ", bad: "broken: ", none: "not judged: " }[kind];
+    return html`<li class="state ${kind}"><span aria-hidden="true">${marks[kind]}</span><span class="spoken">${spoken}</span> ${name}</li>\n`;
+  });
+  return html`<ul class="laws">${items}</ul>\n`;
+}
+
+function sortedLaws({ laws }: Verdict): { name: LawName; state: LawVerdict | undefined }[] {
+  const rank = (state: LawVerdict | undefined): number =>
+    state === "violated" ? 0 : state === "held" ? 1 : 2;
+  return lawNames
+    .map((name) => ({ name, state: laws[name] as LawVerdict | undefined }))
+    .sort((a, b) => rank(a.state) - rank(b.state));
+}
+
+function lawTable(verdict: Verdict): Html {
+  return table(
+    [
+      { title: "Law", name: true, cell: ({ name }) => html`<code>${name}</code>` },
+      { title: "What it says", cell: ({ name }) => lawStatements[name] },
+      { title: "In this trace", cell: ({ state }) => stateOf(state) },
+    ],
+    sortedLaws(verdict),
+    { caption: "The laws and whether they held", titled: true, stack: true },
+  );
+}
+
+function expectationTable(expectations: readonly ExpectationResult[]): Html {
+  return table(
+    [
+      { title: "Figure", name: true, cell: ({ figure }) => html`<code>${figure}</code>` },
+      { title: "Expected", number: true, cell: ({ bound }) => bound },
+      { title: "Was", number: true, cell: ({ figure, actual }) => figureText(figureOf(figure), actual) },
+      {
+        title: "Result",
+        cell: ({ held }) =>
+          held ? html`<span class="state good">✓ held</span>` : html`<span class="state bad">✗ missed</span>`,
+      },
+    ],
+    expectations,
+    { caption: "The scenario's expectations and what became of them", titled: true },
+  );
+}

@@ -1,0 +1,105 @@
+// Each window's count against its limit, over time.
+import type { Series, WindowSeries } from "../summary/series.ts";
+import type { WindowSummary } from "../summary/summary.ts";
+import { chartSize, windowChart } from "./charts.ts";
+import { count, counted, duration, share } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
+import { type Column, foldedTable } from "./table.ts";
+
+const windowsListed = 60;
+
+export function windowsSection({ run, series }: ReportSource): Html {
+  const { windowsSeen } = run.summary;
+  return html`<section id="windows">
+<h2>Each window's count against its limit</h2>
+<p>${
+    windowsSeen === 0
+      ? "No answer showed a window: the eight headers did not come."
+      : `The answers showed ${counted(windowsSeen, "window")}. Here are the organization's, and the users' windows that refused most; the count is what the answers showed, at the time of the answer.`
+  }</p>
+${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt))}</section>
+`;
+}
+
+function windowFigure(one: WindowSeries, index: number, series: Series, startedAt: number): Html {
+  return html`<figure><h3>${windowTitle(one)}</h3>
+<figcaption>${windowWords(one)}</figcaption>
+${drawPicture(windowPicture(one, index, series))}${windowTable(one, startedAt)}</figure>
+`;
+}
+
+export function windowPicture(one: WindowSeries, index: number, { lengthMs }: Series): Picture {
+  return {
+    id: `window-${index + 1}`,
+    title: windowTitle(one),
+    label: `${windowTitle(one)}: ${windowWords(one)}`,
+    legend: windowLegend(one),
+    option: (layout) => windowChart(layout, one, lengthMs),
+    size: (layout) => chartSize(layout, 230),
+  };
+}
+
+const windowTitle = (one: WindowSeries): string =>
+  `${ownerWords(one)}: ${one.user === null ? "the organization's windows" : "this user's windows"}`;
+
+function windowLegend(one: WindowSeries): LegendEntry[] {
+  const entries: LegendEntry[] = [
+    {
+      name: one.perWindow ? "highest count of each window" : `${scopeUnits[one.scope]} counted`,
+      swatch: "line",
+      color: one.user === null ? "var(--admitted)" : "var(--user)",
+    },
+    { name: limitWords(one), swatch: "dashed", color: "var(--limit)" },
+  ];
+  if (one.refusals.length > 0)
+    entries.push({ name: "calls it refused (the larger the more)", swatch: "mark", color: "var(--refused)" });
+  return entries;
+}
+
+/** `limit 200`, `limit 100 to 200`. */
+export function limitWords({ limits }: WindowSeries): string {
+  const values = limits.map(([, limit]) => limit);
+  if (values.length === 0) return "limit";
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least === most ? `limit ${count(most)}` : `limit ${count(least)} to ${count(most)}`;
+}
+
+/** How full the windows were, in a sentence or two. */
+export function windowWords({ windows, scope }: WindowSeries): string {
+  const filled = windows.filter(({ highest, limit }) => highest !== null && limit !== null);
+  const fullest = filled.reduce<WindowSummary | null>(
+    (most, one) => (most === null || fillOf(one) > fillOf(most) ? one : most),
+    null,
+  );
+  if (fullest === null) return `${counted(windows.length, "window")}; no count was shown.`;
+  const refused = windows.reduce((sum, one) => sum + one.refused, 0);
+  const full = filled.filter((one) => fillOf(one) >= 1).length;
+  const peak = `the fullest held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${scopeUnits[scope]} (${share(fillOf(fullest))})`;
+  const spent = full === 0 ? "none was used up" : `${count(full)} used up`;
+  const refusals = refused === 0 ? "They refused nothing." : `They refused ${counted(refused, "call")}.`;
+  return `${counted(windows.length, "window")}: ${peak}, ${spent}. ${refusals}`;
+}
+
+const fillOf = ({ highest, limit }: WindowSummary): number => (highest ?? 0) / (limit ?? 1);
+
+function windowTable({ windows }: WindowSeries, startedAt: number): Html {
+  const columns: Column<WindowSummary>[] = [
+    { title: "Opened", name: true, cell: ({ opensAt }) => offset(opensAt - startedAt) },
+    { title: "Ended", number: true, cell: ({ endsAt }) => offset(endsAt - startedAt) },
+    { title: "Limit", number: true, cell: ({ limit }) => (limit === null ? "–" : count(limit)) },
+    { title: "Highest", number: true, cell: ({ highest }) => (highest === null ? "–" : count(highest)) },
+    { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
+    { title: "Refused", number: true, cell: ({ refused }) => count(refused) },
+  ];
+  const listed = windows.slice(0, windowsListed);
+  const more =
+    listed.length < windows.length
+      ? `The first ${count(listed.length)} of ${counted(windows.length, "window")}.`
+      : null;
+  return foldedTable(columns, listed, { caption: "The windows, from the start of the run", more });
+}
+
+/** A window may have opened before the run began. */
+const offset = (ms: number): string => (ms < 0 ? `−${duration(-ms)}` : duration(ms));
