@@ -30,12 +30,21 @@ export interface RunParts {
  * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
  */
 export async function writeRun(folder: string, parts: RunParts): Promise<void> {
-  await writing(folder, () => mkdir(folder, { recursive: true }));
-  await writing(folder, () => rm(join(folder, runFiles.record), { force: true }));
-  await placeTrace(join(folder, runFiles.trace), parts.trace);
+  await writeTrace(folder, parts.trace);
   await writeText(join(folder, runFiles.verdict), json(parts.verdict));
   await writeText(join(folder, runFiles.summary), json(parts.summary));
   await writeText(join(folder, runFiles.record), json(parts.record));
+}
+
+/**
+ * Writes a run's trace alone, so that what is judged is what was kept; `writeRun` completes the folder, which
+ * counts as unfinished until then.
+ * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
+ */
+export async function writeTrace(folder: string, trace: TraceLines): Promise<void> {
+  await writing(folder, () => mkdir(folder, { recursive: true }));
+  await writing(folder, () => rm(join(folder, runFiles.record), { force: true }));
+  await placeTrace(join(folder, runFiles.trace), trace);
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

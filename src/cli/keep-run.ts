@@ -1,0 +1,64 @@
+// What every run ends with, whoever drove it: its trace is read back from where it was written, judged and
+// counted in one pass, and the folder gets its documents. What is judged is what is on disk.
+import { writeReport } from "../report/report.ts";
+import { type RunRecord, runFiles } from "../report/run.ts";
+import { placeIn, type TraceLines, traceOf, writeRun, writeTrace } from "../report/run-folder.ts";
+import { judgeExpectations } from "../summary/expectations.ts";
+import { Summarizer } from "../summary/summarizer.ts";
+import type { ExpectationResult, Summary } from "../summary/summary.ts";
+import { readTrace, type TraceLine } from "../trace/read.ts";
+import { judge } from "../verify/judge.ts";
+import type { Verdict } from "../verify/verdict.ts";
+
+/** A run, judged and kept. */
+export interface KeptRun {
+  readonly folder: string;
+  readonly summary: Summary;
+  readonly verdict: Verdict;
+  readonly expectations: readonly ExpectationResult[];
+  /** Whether the verdict is no violation and every expectation was met. */
+  readonly held: boolean;
+}
+
+export interface KeepOptions {
+  /** Another run's folder, to be shown beside this one. */
+  readonly compare?: string | undefined;
+  /** Told how many lines have been judged. */
+  readonly onProgress?: ((records: number) => void) | undefined;
+}
+
+/**
+ * Writes a run's folder: trace, verdict, summary, run.json, and the documents for people.
+ * @throws SpillwayError `FILE_UNWRITABLE`, `TRACE_INVALID`, `SCENARIO_INVALID`
+ */
+export async function keepRun(
+  folder: string,
+  record: RunRecord,
+  trace: TraceLines,
+  options: KeepOptions = {},
+): Promise<KeptRun> {
+  await writeTrace(folder, trace);
+  const { header, calls } = await readTrace(traceOf(folder));
+  const summarizer = new Summarizer(header);
+  const verdict = await judge(header, counted(calls, summarizer, options.onProgress));
+  const summary = summarizer.finish();
+  const expectations = judgeExpectations(record.expect, summary);
+  await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });
+  await writeReport(folder, { compare: options.compare });
+  const held = verdict.verdict !== "violated" && expectations.every((expectation) => expectation.held);
+  return { folder, summary, verdict, expectations, held };
+}
+
+async function* counted(
+  lines: AsyncIterable<TraceLine>,
+  summarizer: Summarizer,
+  onProgress: ((records: number) => void) | undefined,
+): AsyncIterable<TraceLine> {
+  let records = 0;
+  for await (const line of lines) {
+    summarizer.add(line.call);
+    records += 1;
+    if (records % 10_000 === 0) onProgress?.(records);
+    yield line;
+  }
+}
