@@ -37,7 +37,10 @@ export type Answer = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 export class Deployment {
   readonly #rules: Rules;
   readonly #core: LimiterCore;
-  readonly #organizations = new Map<string, number>();
+  readonly #organizations = new Map<
+    string,
+    { readonly handle: number; readonly callers: Map<string, Caller> }
+  >();
   // Filled in place, one reading after the other.
   readonly #broad = new ReadingRecord();
   readonly #narrow = new ReadingRecord();
@@ -47,21 +50,27 @@ export class Deployment {
     this.#core = new LimiterCore(rules);
   }
 
-  /** Each user once. */
-  addCaller(organization: string, user: string): Caller {
+  /** The caller of this name; the same one for the same name. */
+  caller(organization: string, user: string): Caller {
     let owner = this.#organizations.get(organization);
     if (owner === undefined) {
-      owner = this.#core.addOrganization({
+      const handle = this.#core.addOrganization({
         rest: organizationLimit(this.#rules, organization, "rest"),
         graphql: organizationLimit(this.#rules, organization, "graphql"),
       });
+      owner = { handle, callers: new Map() };
       this.#organizations.set(organization, owner);
     }
-    const handle = this.#core.addUser(owner, {
-      rest: userLimit(this.#rules, organization, user, "rest"),
-      graphql: userLimit(this.#rules, organization, user, "graphql"),
-    });
-    return { organization, user, handle };
+    let caller = owner.callers.get(user);
+    if (caller === undefined) {
+      const handle = this.#core.addUser(owner.handle, {
+        rest: userLimit(this.#rules, organization, user, "rest"),
+        graphql: userLimit(this.#rules, organization, user, "graphql"),
+      });
+      caller = { organization, user, handle };
+      owner.callers.set(user, caller);
+    }
+    return caller;
   }
 
   /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */

@@ -18,6 +18,8 @@ import { EventQueue } from "./event-queue.ts";
 export interface SimulateOptions extends Adjustments {
   /** Whose names the trace has (`seatingOf`); without them users are named after their populations. */
   readonly tokens?: readonly Token[] | null | undefined;
+  /** Who sits where, in place of what the tokens say: `seatingLike` an earlier run. */
+  readonly seating?: Seating | undefined;
   /** Once it is aborted nothing more is sent; what is on the way is answered. */
   readonly signal?: { readonly aborted: boolean } | undefined;
 }
@@ -47,7 +49,7 @@ export interface Simulation {
 export function simulate(scenario: Scenario, options: SimulateOptions = {}): Simulation {
   const adjusted = adjustScenario(scenario, options);
   const rules = adjusted.rules ?? parseRules({});
-  const seating = seatingOf(adjusted, options.tokens ?? null);
+  const seating = options.seating ?? seatingOf(adjusted, options.tokens ?? null);
   const { name, seed, startAtMs } = adjusted;
   return {
     header: {
@@ -108,7 +110,7 @@ class Simulator {
     this.#endMs = scenario.startAtMs + scenario.durationMs;
     const deployment = new Deployment(rules);
     this.#deployment = deployment;
-    this.#callers = seating.seats.map(({ organization, user }) => deployment.addCaller(organization, user));
+    this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
     this.#driver = new Driver(this.#endMs, (flight, atMs) =>
       this.#queue.push(atMs, { kind: "send", flight }),
     );

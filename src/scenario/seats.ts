@@ -2,7 +2,7 @@
 // and load take the same seats, so their traces name the same users.
 import { SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
-import { clientCount, type Scenario } from "./scenario.ts";
+import { clientCount, type Population, type Scenario } from "./scenario.ts";
 
 /** One user of one organization. */
 export interface Seat {
@@ -14,7 +14,7 @@ export interface Seat {
 
 /** A scenario's seats, and which client sits where. */
 export interface Seating {
-  /** Distinct users, in the order of populations and, within one, of clients. */
+  /** In the order of populations and, within one, of clients. */
   readonly seats: readonly Seat[];
   /**
    * The index in `seats` of a client.
@@ -26,11 +26,6 @@ export interface Seating {
 /** The organization of populations that name none, where there are no tokens. */
 export const defaultOrganization = "acme";
 
-interface Block {
-  readonly first: number;
-  readonly count: number;
-}
-
 /**
  * Seats a scenario's clients. Each population has users of its own (`PopulationInput.user`), and its clients
  * take them in turn. Without tokens they are called `<population>-<n>`; with tokens each takes the next entry
@@ -38,25 +33,45 @@ interface Block {
  * @throws SpillwayError `TOKENS_INVALID` where there are too few, saying how many are needed
  */
 export function seatingOf(scenario: Scenario, tokens: readonly Token[] | null): Seating {
-  const seats: Seat[] = [];
-  const blocks: Block[] = [];
   const dealers = new Map<string, Iterator<Token>>();
-  for (const [index, population] of scenario.populations.entries()) {
+  return seated(scenario, (population, n) => {
     const organization = population.organization ?? tokens?.[0]?.organization ?? defaultOrganization;
-    const count = userCount(scenario, index);
-    blocks.push({ first: seats.length, count });
-    for (let n = 0; n < count; n++) {
-      if (tokens === null) {
-        seats.push({ organization, user: `${population.name}-${n}`, token: null });
-        continue;
-      }
-      const dealer = dealers.get(organization) ?? distinctUsers(tokens, organization);
-      dealers.set(organization, dealer);
-      const { value: token, done } = dealer.next();
-      if (done === true) throw tooFew(scenario, tokens, organization);
-      seats.push({ organization, user: token.user, token });
-    }
-  }
+    if (tokens === null) return { organization, user: `${population.name}-${n}`, token: null };
+    const dealer = dealers.get(organization) ?? distinctUsers(tokens, organization);
+    dealers.set(organization, dealer);
+    const { value: token, done } = dealer.next();
+    if (done === true) throw tooFew(scenario, tokens, organization);
+    return { organization, user: token.user, token };
+  });
+}
+
+/**
+ * Seats a scenario's clients as they sat in an earlier run; one that was not seen there is called
+ * `<population>-<n>`.
+ * @param seen the users of the run's clients, by `population/index`
+ */
+export function seatingLike(
+  scenario: Scenario,
+  seen: ReadonlyMap<string, { readonly organization: string; readonly user: string }>,
+): Seating {
+  return seated(scenario, (population, n) => {
+    const { organization, user } = seen.get(`${population.name}/${n}`) ?? {
+      organization: population.organization ?? defaultOrganization,
+      user: `${population.name}-${n}`,
+    };
+    return { organization, user, token: null };
+  });
+}
+
+/** @param seatFor the n-th user of a population, asked for in order */
+function seated(scenario: Scenario, seatFor: (population: Population, n: number) => Seat): Seating {
+  const seats: Seat[] = [];
+  const blocks = scenario.populations.map((population) => {
+    const first = seats.length;
+    const count = userCount(population, scenario.durationMs);
+    for (let n = 0; n < count; n++) seats.push(seatFor(population, n));
+    return { first, count };
+  });
   return {
     seats,
     seatOf(population, client) {
@@ -68,10 +83,9 @@ export function seatingOf(scenario: Scenario, tokens: readonly Token[] | null): 
 }
 
 /** How many users a population's clients are. */
-function userCount(scenario: Scenario, index: number): number {
-  const population = scenario.populations[index];
-  if (population === undefined || population.user === "shared") return 1;
-  const clients = clientCount(population, scenario.durationMs);
+function userCount(population: Population, durationMs: number): number {
+  if (population.user === "shared") return 1;
+  const clients = clientCount(population, durationMs);
   return population.user === "each" ? clients : Math.min(clients, population.user);
 }
 
@@ -87,8 +101,9 @@ function* distinctUsers(tokens: readonly Token[], organization: string): Generat
 function tooFew(scenario: Scenario, tokens: readonly Token[], organization: string): SpillwayError {
   const fallback = tokens[0]?.organization;
   let needed = 0;
-  for (const [index, population] of scenario.populations.entries())
-    if ((population.organization ?? fallback) === organization) needed += userCount(scenario, index);
+  for (const population of scenario.populations)
+    if ((population.organization ?? fallback) === organization)
+      needed += userCount(population, scenario.durationMs);
   const found = [...distinctUsers(tokens, organization)].length;
   return new SpillwayError("TOKENS_INVALID", `there are too few tokens for scenario ${scenario.name}`, {
     problems: [

@@ -1,0 +1,107 @@
+// A simulation, written into a run folder as it happens, then judged.
+import { setImmediate } from "node:timers/promises";
+import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
+import { counted, share } from "../report/format.ts";
+import { type RunRecord, runFiles } from "../report/run.ts";
+import { placeIn, writeTrace } from "../report/run-folder.ts";
+import type { Adjustments } from "../scenario/adjust.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { encodeCall, encodeHeader } from "../trace/write.ts";
+import { type KeptRun, keepRun } from "./keep-run.ts";
+import { version } from "./version.ts";
+
+export interface SimulateIntoOptions {
+  readonly options: Omit<SimulateOptions, keyof Adjustments>;
+  /** The scenario's file or name, as it was named. */
+  readonly file: string | null;
+  /** What repeats the run. */
+  readonly command: string;
+  readonly notes?: readonly string[];
+  /** Another run's folder, to be shown beside this one. */
+  readonly compare?: string | undefined;
+  readonly onProgress?: ((text: string) => void) | undefined;
+}
+
+export interface SimulatedRun extends KeptRun {
+  /** `options.signal` ended it: nothing was sent from then on, and the trace says all that was. */
+  readonly interrupted: boolean;
+}
+
+/** Progress is shown of what takes longer. */
+const quietMs = 2_000;
+/** So many calls are simulated before signals and progress have their turn. */
+const turn = 5_000;
+
+/**
+ * Simulates a scenario, as it is given, and keeps the run: trace, verdict, summary, documents.
+ * @throws SpillwayError as `simulate` and `keepRun` do
+ */
+export async function simulateInto(
+  folder: string,
+  scenario: Scenario,
+  { options, file, command, notes = [], compare, onProgress }: SimulateIntoOptions,
+): Promise<SimulatedRun> {
+  const startedMs = Date.now();
+  const progress = (text: string): void => {
+    if (Date.now() - startedMs > quietMs) onProgress?.(text);
+  };
+  const simulation = simulate(scenario, options);
+  const { header } = simulation;
+  const trace = new TraceText(simulation, scenario.durationMs, progress);
+  await writeTrace(folder, trace.lines());
+  const interrupted = options.signal?.aborted === true;
+  const record: RunRecord = {
+    format: "spillway-run",
+    version: 1,
+    driver: "simulator",
+    scenario: { name: scenario.name, description: scenario.description || null, file },
+    seed: header.seed ?? scenario.seed,
+    startedAt: header.startedAt,
+    endedAt: trace.endedAt,
+    durationMs: scenario.durationMs,
+    target: null,
+    command,
+    versions: { spillway: version, node: process.versions.node },
+    rules: header.rules,
+    expect: Object.fromEntries(scenario.expect.map(({ figure, bound }) => [figure, bound])),
+    interrupted,
+    notes,
+  };
+  const kept = await keepRun(
+    folder,
+    record,
+    { moveFrom: placeIn(folder, runFiles.trace) },
+    { compare, onProgress: (records) => progress(`judging: ${counted(records, "line")}`) },
+  );
+  return { ...kept, interrupted };
+}
+
+/** A simulation as the lines of its trace; now and then the rest of the process has its turn. */
+class TraceText {
+  endedAt: number;
+  readonly #simulation: Simulation;
+  readonly #durationMs: number;
+  readonly #progress: (text: string) => void;
+
+  constructor(simulation: Simulation, durationMs: number, progress: (text: string) => void) {
+    this.#simulation = simulation;
+    this.#durationMs = durationMs;
+    this.#progress = progress;
+    this.endedAt = simulation.header.startedAt;
+  }
+
+  async *lines(): AsyncGenerator<string, void> {
+    const { header, calls } = this.#simulation;
+    yield encodeHeader(header);
+    let count = 0;
+    for (const call of calls) {
+      yield encodeCall(call);
+      this.endedAt = call.received;
+      count += 1;
+      if (count % turn !== 0) continue;
+      const done = Math.min(1, (call.received - header.startedAt) / this.#durationMs);
+      this.#progress(`simulating: ${share(done)}, ${counted(count, "call")}`);
+      await setImmediate();
+    }
+  }
+}

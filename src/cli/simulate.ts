@@ -1,0 +1,217 @@
+// `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import type { SimulateOptions } from "../../sim/simulate.ts";
+import { parseDuration } from "../rules/duration.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { longestMs } from "../scenario/mistakes.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { readRules, readTokens } from "./files.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { defaultFolder, shellCommand } from "./run-place.ts";
+import type { SimulatedRun } from "./simulate-into.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args {
+  readonly scenario: string;
+  readonly seed?: number | undefined;
+  readonly out?: string | undefined;
+  readonly rules?: string | undefined;
+  readonly duration?: string | undefined;
+  readonly like?: string | undefined;
+  readonly tokens?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export const command: CommandModule<object, Args> = {
+  command: "simulate <scenario>",
+  describe: "run a scenario in virtual time, judge its trace, write a run folder",
+  builder: (yargs) =>
+    yargs
+      .positional("scenario", {
+        type: "string",
+        demandOption: true,
+        describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
+      })
+      .option("seed", { type: "number", requiresArg: true, describe: "in place of the scenario's own" })
+      .option("out", {
+        type: "string",
+        requiresArg: true,
+        describe: "the run folder [default: reports/SCENARIO-TIME]",
+      })
+      .option("rules", {
+        type: "string",
+        requiresArg: true,
+        describe: "a rules file, or a preset: default, documented",
+      })
+      .option("duration", {
+        type: "string",
+        requiresArg: true,
+        describe: "in place of the scenario's own: 90s, 5m, 1m30s",
+      })
+      .option("like", {
+        type: "string",
+        requiresArg: true,
+        describe: "a run's folder, to take start, duration, seed, rules, users and latency from",
+      })
+      .option("tokens", {
+        type: "string",
+        requiresArg: true,
+        describe: "a tokens file: whose names the trace has",
+      })
+      .conflicts("like", "tokens")
+      .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
+      .example("$0 simulate herd --seed 5 --rules documented", "other draws, other rules")
+      .example("$0 simulate mine.ts --duration 1h --json", "a scenario of your own; figures as JSON")
+      .example(
+        "$0 simulate herd --like reports/herd-load",
+        "what the simulator would have said of that measurement",
+      ),
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const { loadScenarioFile } = await import("../load/scenario-file.ts");
+    const { simulateInto } = await import("./simulate-into.ts");
+    const { scenario: written } = await loadScenarioFile(args.scenario);
+    const { scenario, options, notes } = await conditions(written, args);
+    const interrupt = onInterrupt();
+    try {
+      const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
+        options: { ...options, signal: interrupt.signal },
+        file: args.scenario,
+        command: commandOf(args, scenario.seed),
+        notes,
+        compare: args.like,
+        onProgress: terminal.progress,
+      });
+      terminal.progress(null);
+      await describe(run, scenario, notes, terminal);
+      const { folder, summary, verdict, expectations } = run;
+      terminal.result({ folder, summary, verdict, expectations });
+      process.exitCode = run.interrupted ? INTERRUPTED : run.held ? 0 : 1;
+    } finally {
+      interrupt.release();
+    }
+  },
+};
+
+/** The lines that matter: what was refused and whom it hit, the worst wait, what was missed, where all of it is. */
+async function describe(
+  run: SimulatedRun,
+  scenario: Scenario,
+  notes: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const { counted, duration, figureText } = await import("../report/format.ts");
+  const { figureOf, refusalWords, verdictWords } = await import("../report/source.ts");
+  const { summary, verdict, expectations, folder } = run;
+  const { figures } = summary;
+  const simulated = `${counted(figures.calls ?? 0, "call")} in ${duration(summary.endedAt - summary.startedAt)} of virtual time`;
+  terminal.say(`${pc.bold(scenario.name)}: ${simulated}, seed ${scenario.seed}`);
+  terminal.say(`  ${refusalWords(summary)}`);
+  const hit = summary.populations.filter((population) => (population.figures.refused ?? 0) > 0);
+  for (const { name, figures: own } of hit.toSorted(byRefused)) {
+    const lost = own.gaveUp ?? 0;
+    const gaveUp = lost > 0 ? `, ${counted(lost, "job")} given up` : "";
+    terminal.say(`    ${name}: ${figureText("refusedShare", own.refusedShare)} of its calls${gaveUp}`);
+  }
+  const waits = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((name) =>
+    figureText(name, figures[name]),
+  );
+  terminal.say(`  Waits from wanting to having: half ${waits[0]}, 95% ${waits[1]}, the worst ${waits[2]}.`);
+  for (const { figure, bound, actual, held } of expectations)
+    if (!held)
+      terminal.say(
+        `  ${pc.red("missed")} ${figure} ${bound}: it was ${figureText(figureOf(figure), actual)}`,
+      );
+  const met = expectations.filter(({ held }) => held).length;
+  if (expectations.length > 0)
+    terminal.say(`  ${met} of ${counted(expectations.length, "expectation")} met.`);
+  const color = verdict.verdict === "violated" ? pc.red : verdict.verdict === "ok" ? pc.green : pc.yellow;
+  terminal.say(`  ${color(`${verdictWords(verdict)}.`)}`);
+  for (const note of notes) terminal.say(`  ${pc.dim("note")} ${note}`);
+  if (run.interrupted) terminal.say(`  ${pc.yellow("Interrupted")}: what was done is kept.`);
+  terminal.say(`  ${folder}/report.html`);
+}
+
+function byRefused(a: SimulatedRun["summary"]["populations"][number], b: typeof a): number {
+  return (b.figures.refused ?? 0) - (a.figures.refused ?? 0);
+}
+
+/** The scenario as it is to be run. */
+interface Conditions {
+  readonly scenario: Scenario;
+  readonly options: Pick<SimulateOptions, "seating" | "tokens">;
+  readonly notes: readonly string[];
+}
+
+async function conditions(written: Scenario, args: Args): Promise<Conditions> {
+  const { adjustScenario } = await import("../scenario/adjust.ts");
+  const { adviseScenario } = await import("../scenario/advice.ts");
+  const { parseRules } = await import("../rules/parse.ts");
+  const like = args.like === undefined ? null : await readLikeness(args.like);
+  const own = {
+    seed: args.seed === undefined ? undefined : requireSeed(args.seed),
+    durationMs: args.duration === undefined ? undefined : requireDuration(args.duration),
+    rules: args.rules === undefined ? undefined : await readRules(args.rules),
+  };
+  const scenario = adjustScenario(written, {
+    seed: own.seed ?? like?.record.seed,
+    durationMs: own.durationMs ?? like?.record.durationMs,
+    startAtMs: like?.record.startedAt,
+    rules: own.rules ?? like?.record.rules ?? written.rules ?? parseRules({}),
+    network: like?.likeness.network(written.network),
+  });
+  const notes = adviseScenario(scenario, scenario.rules ?? parseRules({}));
+  if (like === null)
+    return {
+      scenario,
+      options: { tokens: args.tokens === undefined ? null : await readTokens(args.tokens) },
+      notes,
+    };
+  const { seatingLike } = await import("../scenario/seats.ts");
+  const { latencyMs, executionMs } = scenario.network;
+  const trips = `latency ${latencyMs.least} to ${latencyMs.most} ms one way, queries ${executionMs.least} to ${executionMs.most} ms`;
+  return {
+    scenario,
+    options: { seating: seatingLike(scenario, like.likeness.users) },
+    notes: [...notes, `start, users and network are those of ${args.like}: ${trips}`],
+  };
+}
+
+async function readLikeness(folder: string) {
+  const { readRun, traceOf } = await import("../report/run-folder.ts");
+  const { readTrace } = await import("../trace/read.ts");
+  const { Likeness } = await import("../../sim/likeness.ts");
+  const { record } = await readRun(folder);
+  const likeness = new Likeness();
+  const { calls } = await readTrace(traceOf(folder));
+  for await (const { call } of calls) likeness.add(call);
+  return { record, likeness };
+}
+
+function requireSeed(seed: number): number {
+  if (Number.isSafeInteger(seed) && seed >= 0) return seed;
+  throw new SpillwayError("USAGE", "the seed cannot be used", {
+    problems: [{ path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" }],
+  });
+}
+
+function requireDuration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestMs) return ms;
+  throw new SpillwayError("USAGE", "the duration cannot be used", {
+    problems: [{ path: "--duration", got: quote(text), allowed: '"90s", "5m", "1m30s", at most a year' }],
+  });
+}
+
+function commandOf(args: Args, seed: number): string {
+  const option = (name: string, value: string | undefined): (string | undefined)[] =>
+    value === undefined ? [] : [name, value];
+  return shellCommand([
+    ...["spillway", "simulate", args.scenario, "--seed", String(seed)],
+    ...option("--rules", args.rules),
+    ...option("--duration", args.duration),
+    ...option("--like", args.like),
+    ...option("--tokens", args.tokens),
+  ]);
+}
