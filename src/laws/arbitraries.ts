@@ -1,0 +1,241 @@
+// What properties draw: rules with small limits and every semantics switch, a world of a few organizations
+// and users, and sequences of intents that crowd at window edges and at limits. Everything shrinks towards
+// the default semantics, one organization, one user, one call at the start.
+import fc from "fast-check";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import {
+  organizationLimit,
+  type Rules,
+  type Scope,
+  type SwitchName,
+  scopes,
+  switchValues,
+  userLimit,
+} from "../rules/rules.ts";
+import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
+import type { Script, World } from "./script.ts";
+
+/** How often each kind of operation occurs, relative to the others; 0 is never. */
+export interface Profile {
+  readonly call: number;
+  readonly settle: number;
+  readonly status: number;
+  readonly enforce: number;
+  readonly sweep: number;
+  readonly snapshot: number;
+  /** Moves that step back in time, relative to 40 others. */
+  readonly back: number;
+}
+
+export const usualProfile: Profile = {
+  call: 24,
+  settle: 8,
+  status: 3,
+  enforce: 1,
+  sweep: 1,
+  snapshot: 0,
+  back: 4,
+};
+
+/** Everything that a limiter can be asked to do, and the rules that it can follow. */
+export interface Subject {
+  /** The rules to check; without them they are drawn. */
+  readonly rules?: Rules | undefined;
+  readonly semantics?: LimiterFactory["semantics"] | undefined;
+  /** Milliseconds since the epoch, about which the scripts take place. */
+  readonly startMs: number;
+}
+
+const limit = fc.integer({ min: 1, max: 8 });
+const points = fc.integer({ min: 1, max: 12 });
+const windowSeconds = fc.constantFrom(10, 4, 1, 2, 3, 7, 60);
+const usuallyEnforced = fc.constantFrom(true, true, true, true, false);
+
+const userWindow = {
+  rest: fc.record({ limit, windowSeconds }),
+  graphql: fc.record({ limit: points, windowSeconds }),
+};
+const organizationWindow = {
+  rest: fc.record({ limit, windowSeconds, enforced: usuallyEnforced }),
+  graphql: fc.record({ limit: points, windowSeconds, enforced: usuallyEnforced }),
+};
+
+const drawnWorld: World = { organizations: ["acme", "beta"], users: ["ann", "bob"] };
+
+/** One value of a switch for each scope, the default first. */
+function switchArbitrary(
+  name: SwitchName,
+  semantics: LimiterFactory["semantics"],
+): fc.Arbitrary<Record<Scope, unknown>> {
+  const values: readonly unknown[] = semantics?.[name] ?? switchValues[name];
+  const graphqlOnly = name === "graphqlCharge";
+  return fc.record({
+    rest: fc.constantFrom(...(graphqlOnly ? values.slice(0, 1) : values)),
+    graphql: fc.constantFrom(...values),
+  });
+}
+
+function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrary<Rules["semantics"]> {
+  const names = Object.keys(switchValues) as SwitchName[];
+  const any = fc.record(Object.fromEntries(names.map((name) => [name, switchArbitrary(name, semantics)])));
+  const first = Object.fromEntries(
+    names.map((name) => {
+      const value = (semantics?.[name] ?? switchValues[name])[0];
+      return [name, { rest: value, graphql: value }];
+    }),
+  );
+  return fc.oneof(
+    { withCrossShrink: true },
+    { arbitrary: fc.constant(first), weight: 1 },
+    { arbitrary: any, weight: 2 },
+  ) as fc.Arbitrary<unknown> as fc.Arbitrary<Rules["semantics"]>;
+}
+
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+
+/** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
+export function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<Rules> {
+  return fc
+    .record({
+      organization: fc.record(organizationWindow),
+      user: fc.record(userWindow),
+      semantics: semanticsArbitrary(semantics),
+      beta: maybe(fc.record(organizationWindow)),
+      bob: maybe(fc.record(userWindow)),
+    })
+    .map(({ organization, user, semantics: chosen, beta, bob }) => ({
+      organization,
+      user,
+      semantics: chosen,
+      organizations: beta === undefined ? {} : { beta },
+      users: bob === undefined ? {} : { "acme/bob": bob },
+    }));
+}
+
+/** The names that given rules speak of, and users enough to use up an organization's window. */
+export function worldOf(rules: Rules): World {
+  const keys = Object.keys(rules.users).map((key) => [
+    key.slice(0, key.indexOf("/")),
+    key.slice(key.indexOf("/") + 1),
+  ]);
+  const organizations = [
+    ...Object.keys(rules.organizations),
+    ...keys.map(([slug]) => slug ?? ""),
+    ...drawnWorld.organizations,
+  ];
+  const slug = organizations[0] ?? "acme";
+  const needed = scopes.map(
+    (scope) => organizationLimit(rules, slug, scope).limit / userLimit(rules, slug, "", scope).limit,
+  );
+  const crowd = Math.min(6, Math.max(2, Math.floor(Math.max(...needed)) + 1));
+  const users = [
+    ...keys.map(([, name]) => name ?? ""),
+    ...Array.from({ length: crowd }, (_, n) => `user-${n}`),
+  ];
+  return {
+    organizations: [...new Set(organizations)].slice(0, 3),
+    users: [...new Set(users)].slice(0, crowd + 2),
+  };
+}
+
+const owner = fc.constantFrom("organization" as const, "user" as const);
+const offsetMs = fc.constantFrom(0, -1, 1);
+const scope = fc.constantFrom<Scope>("rest", "graphql");
+
+function moveArbitrary(back: number): fc.Arbitrary<Move> {
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 16, arbitrary: fc.record({ to: fc.constant("stay" as const) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ to: fc.constant("later" as const), ms: fc.integer({ min: 1, max: 3000 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ to: fc.constant("second" as const) }) },
+    { weight: 3, arbitrary: fc.record({ to: fc.constant("half" as const), owner }) },
+    { weight: 10, arbitrary: fc.record({ to: fc.constant("edge" as const), owner, offsetMs }) },
+    { weight: 3, arbitrary: fc.record({ to: fc.constant("wait" as const), owner }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        to: fc.constant("beyond" as const),
+        owner,
+        windows: fc.integer({ min: 1, max: 3 }),
+      }),
+    },
+    {
+      weight: back,
+      arbitrary: fc.record({ to: fc.constant("back" as const), ms: fc.integer({ min: 1, max: 5000 }) }),
+    },
+    { weight: back, arbitrary: fc.record({ to: fc.constant("reopen" as const), owner, offsetMs }) },
+  );
+}
+
+const amount: fc.Arbitrary<Amount> = fc.record({
+  of: fc.constantFrom(
+    "points" as const,
+    "points" as const,
+    "room" as const,
+    "user" as const,
+    "organization" as const,
+  ),
+  points: fc.integer({ min: 1, max: 3 }),
+  plus: fc.constantFrom(0, -1, 1),
+});
+
+function actArbitrary(profile: Profile, world: World): fc.Arbitrary<Act> {
+  // Most calls meet in one organization, where they can use up its window together.
+  const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
+  const user = fc.nat({ max: world.users.length - 1 });
+  const actual = fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const);
+  return fc.oneof(
+    { withCrossShrink: true },
+    {
+      weight: profile.call,
+      arbitrary: fc.record({ do: fc.constant("call" as const), organization, user, scope, amount }),
+    },
+    {
+      weight: profile.settle,
+      arbitrary: fc.record({ do: fc.constant("settle" as const), which: fc.nat({ max: 5 }), actual }),
+    },
+    {
+      weight: profile.status,
+      arbitrary: fc.record({ do: fc.constant("status" as const), organization, user }),
+    },
+    {
+      weight: profile.enforce,
+      arbitrary: fc.record({
+        do: fc.constant("enforce" as const),
+        organization,
+        scope,
+        enforced: fc.boolean(),
+      }),
+    },
+    { weight: profile.sweep, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
+    { weight: profile.snapshot, arbitrary: fc.record({ do: fc.constant("snapshot" as const) }) },
+  );
+}
+
+/** Where in a second, and in the windows, a script begins. */
+const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
+
+/** Scripts for one law: rules, a start, up to thirty intents. */
+export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrary<Script> {
+  const { rules } = subject;
+  const world = rules === undefined ? drawnWorld : worldOf(rules);
+  const intent: fc.Arbitrary<Intent> = fc.record({
+    move: moveArbitrary(profile.back),
+    act: actArbitrary(profile, world),
+  });
+  return fc
+    .record({
+      rules: rules === undefined ? rulesArbitrary(subject.semantics) : fc.constant(rules),
+      phaseMs,
+      // Without fast-check's bias towards short arrays: the weights above are the bias that is wanted.
+      intents: fc.noBias(fc.array(intent, { minLength: 1, maxLength: 30, size: "max" })),
+      pick: fc.nat({ max: 60 }),
+    })
+    .map(({ rules, phaseMs, intents, pick }) => {
+      const startMs = subject.startMs + phaseMs;
+      return { rules, startMs, ops: planned(rules, world, startMs, intents), pick };
+    });
+}

@@ -1,0 +1,217 @@
+// Runs the laws: one fast-check property a law, the same scripts for the same seed.
+import fc from "fast-check";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { type LawName, lawNames, lawStatements, voidEverywhere } from "../rules/laws.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
+import { laws } from "./catalogue.ts";
+import { AdapterFailure, makeLimiter, play } from "./history.ts";
+import type { Judgement } from "./law.ts";
+import type { CheckReport, LawReport, Outcome } from "./report.ts";
+import type { Script } from "./script.ts";
+import { Broken, Trials } from "./trials.ts";
+
+/** Where a check stands. */
+export interface CheckProgress {
+  readonly law: LawName;
+  /** Runs of this law so far, and how many there are to be. */
+  readonly run: number;
+  readonly runs: number;
+  /** A counterexample was found and is being made smaller. */
+  readonly shrinking: boolean;
+  /** Laws finished, of how many. */
+  readonly done: number;
+  readonly laws: number;
+}
+
+export interface CheckOptions {
+  /** Runs a law; 100 unless told. */
+  readonly runs?: number;
+  /** A 32-bit integer; drawn unless told. The same seed gives the same report. */
+  readonly seed?: number;
+  /** The laws to check; all unless told. */
+  readonly laws?: readonly LawName[];
+  /** Goes straight to a counterexample found before; needs its seed and its one law. */
+  readonly path?: string;
+  /** Rules to check under; without them they are drawn, every semantics switch among them. */
+  readonly rules?: Rules;
+  /** About when the scripts take place, ms since the epoch; 2026-01-01T00:00Z unless told. */
+  readonly startMs?: number;
+  /** Ends the check after the run that is under way; what was found so far is reported. */
+  readonly signal?: AbortSignal;
+  /**
+   * Called before every run, and awaited. A check of a synchronous limiter leaves the event loop a turn nowhere
+   * else: return a promise that takes one (`setImmediate` of `node:timers/promises`) to stay responsive.
+   */
+  readonly onProgress?: (progress: CheckProgress) => void | PromiseLike<void>;
+}
+
+const newYear2026Ms = 1_767_225_600_000;
+
+/** What the scripts may do with a limiter, and under which rules. */
+interface Setting {
+  readonly factory: LimiterFactory;
+  readonly options: CheckOptions;
+  readonly subject: Subject;
+  readonly may: ReadonlySet<keyof Profile>;
+  readonly runs: number;
+  readonly seed: number;
+  readonly names: readonly LawName[];
+}
+
+/**
+ * Looks for a counterexample to each law.
+ * @throws SpillwayError `ADAPTER_INVALID` where the limiter throws, gives up or answers nonsense; `USAGE` where
+ *   the path leads nowhere
+ */
+export async function checkLaws(factory: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
+  const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
+  const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
+  const wanted = options.laws ?? lawNames;
+  const names = lawNames.filter((law) => wanted.includes(law));
+  if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
+    throw new RangeError("a path needs the seed and the one law that it was found with");
+  const may = await abilities(factory, options.rules);
+  const setting = { factory, options, subject: subjectOf(factory, options, may), may, runs, seed, names };
+  const reports: LawReport[] = [];
+  for (const law of names)
+    reports.push(
+      options.signal?.aborted ? unrun(law, "not-run") : await checkLaw(law, setting, reports.length),
+    );
+  const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
+  const ok = reports.every(({ outcome }) => outcome !== "violated");
+  return { limiter: factory.name, seed, runs, laws: reports, interrupted: cut, ok };
+}
+
+/** Judges one script by one law, as a kept counterexample is judged again. */
+export function judgeScript(factory: LimiterFactory, law: LawName, script: Script): Promise<Judgement> {
+  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops) });
+}
+
+function requireInteger(field: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${field} must be an integer from ${least} to ${most}, got ${value}`);
+}
+
+/** A seed as fast-check draws one. */
+const anySeed = (): number =>
+  fc.check(
+    fc.property(fc.constant(0), () => true),
+    { numRuns: 1 },
+  ).seed | 0;
+
+/** A seed for each law: laws that draw alike should not all see the same scripts. */
+const seedOf = (law: LawName, seed: number): number =>
+  (seed + Math.imul(lawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
+
+/** Makes one limiter to see what it can be asked; a limiter that promises nothing of it sees no clock step back. */
+async function abilities(factory: LimiterFactory, rules: Rules | undefined): Promise<Set<keyof Profile>> {
+  const limiter = await makeLimiter(factory, rules ?? parseRules({})).catch((error) => {
+    throw error instanceof AdapterFailure ? adapterInvalid(factory, error, "no law was checked") : error;
+  });
+  const may = new Set<keyof Profile>(["call"]);
+  if (limiter.settle !== undefined) may.add("settle");
+  if (limiter.status !== undefined) may.add("status");
+  if (limiter.setEnforced !== undefined) may.add("enforce");
+  if (limiter.sweep !== undefined) may.add("sweep");
+  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
+  if (factory.claims === "all" || factory.claims.includes("never-rolls-back")) may.add("back");
+  return may;
+}
+
+function subjectOf(factory: LimiterFactory, options: CheckOptions, may: ReadonlySet<keyof Profile>): Subject {
+  // What is never told of a completion can only be charged at the decision.
+  const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
+  return {
+    rules: options.rules,
+    semantics: { ...charge, ...factory.semantics },
+    startMs: options.startMs ?? newYear2026Ms,
+  };
+}
+
+/** A law's profile without what this limiter cannot be asked. */
+function profileFor(law: LawName, may: ReadonlySet<keyof Profile>): Profile {
+  const { profile } = laws[law];
+  const weights = Object.entries(profile).map(([kind, weight]) => [
+    kind,
+    may.has(kind as keyof Profile) ? weight : 0,
+  ]);
+  return Object.fromEntries(weights) as Profile;
+}
+
+function unrun(law: LawName, outcome: Outcome, reason?: string): LawReport {
+  const report = {
+    law,
+    statement: lawStatements[law],
+    outcome,
+    runs: 0,
+    judged: 0,
+    voidRuns: {},
+    changedRuns: {},
+  };
+  return reason === undefined ? report : { ...report, reason };
+}
+
+async function checkLaw(law: LawName, setting: Setting, done: number): Promise<LawReport> {
+  const { factory, options, subject, may, runs, names } = setting;
+  if (factory.claims !== "all" && !factory.claims.includes(law)) return unrun(law, "not-claimed");
+  const reason = options.rules === undefined ? null : voidEverywhere(law, options.rules);
+  if (reason !== null) return unrun(law, "skipped", reason);
+  const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
+    options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
+  );
+  const property = fc.asyncProperty(scriptArbitrary(subject, profileFor(law, may)), (script) =>
+    trials.run(script),
+  );
+  const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true, numRuns: 1 };
+  const details = await walk(() =>
+    fc.check(property, { seed: seedOf(law, setting.seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
+  );
+  return reportOf(law, setting, trials, details);
+}
+
+/** fast-check throws a plain Error where a path leads past the last script that it could lead to. */
+async function walk<T>(check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith("Unable to replay")) throw error;
+    throw new SpillwayError("USAGE", "this path leads to no script", {
+      hint: "a path belongs to the law, seed, rules and limiter that it was printed with",
+      cause: error,
+    });
+  }
+}
+
+function reportOf(
+  law: LawName,
+  { factory, seed }: Setting,
+  trials: Trials,
+  details: fc.RunDetails<[Script]>,
+): LawReport {
+  const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
+  const again = `spillway check --law ${law} --seed ${seed}`;
+  if (trials.hung !== null) throw adapterInvalid(factory, trials.hung, `${again} repeats it`);
+  if (errorInstance instanceof AdapterFailure)
+    throw adapterInvalid(factory, errorInstance, `${again} --path ${path} repeats it`);
+  const { judged, voidRuns, changedRuns } = trials;
+  const report = { ...unrun(law, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
+  if (errorInstance instanceof Broken)
+    return { ...report, outcome: "violated", path: path ?? "", counterexample: errorInstance.counterexample };
+  if (details.failed && errorInstance !== null) throw errorInstance;
+  if (interrupted) return { ...report, outcome: "interrupted" };
+  if (numRuns === 0) return { ...report, outcome: "skipped", reason: Object.keys(voidRuns).join("; ") };
+  return judged === 0 ? { ...report, outcome: "not-observed" } : report;
+}
+
+/** Names the call at which a limiter failed, and how to see it fail again. */
+function adapterInvalid(factory: LimiterFactory, failure: AdapterFailure, hint: string): SpillwayError {
+  const { call, got, allowed } = failure;
+  return new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
+    problems: [{ path: call, got, allowed }],
+    hint,
+    cause: failure.cause,
+  });
+}

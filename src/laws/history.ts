@@ -1,0 +1,273 @@
+// Plays a script against a limiter and keeps what it answered. Every answer is checked for its form here, so
+// that laws judge numbers and never meet a NaN, a string or a promise that nobody awaited.
+import type {
+  Asked,
+  Call,
+  HttpAnswer,
+  LimiterAdapter,
+  LimiterFactory,
+  PartialDecision,
+  PartialReadings,
+  WindowReading,
+} from "../engine/adapter.ts";
+import { quote } from "../rules/errors.ts";
+import { type Rules, type Scope, scopes } from "../rules/rules.ts";
+import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
+
+export type PartialReading = Partial<WindowReading>;
+export type PartialStatus = { readonly [S in Scope]?: PartialReading };
+
+interface CallEvent {
+  readonly op: CallOp;
+  readonly decision: PartialDecision;
+  /** Absent: the limiter shows no HTTP answers; `null`: none was sent. */
+  readonly http?: HttpAnswer | null;
+}
+
+interface SettleEvent {
+  readonly op: SettleOp;
+  /** The call that was completed; `null` where it had been refused, and nothing happened. */
+  readonly call: CallOp | null;
+  readonly readings: PartialReadings;
+  readonly http?: HttpAnswer | null;
+}
+
+interface StatusEvent {
+  readonly op: StatusOp;
+  readonly status: PartialStatus;
+  readonly http?: HttpAnswer | null;
+}
+
+/** One operation with what the limiter answered. */
+export type HistoryEvent =
+  | CallEvent
+  | SettleEvent
+  | StatusEvent
+  | { readonly op: Exclude<Op, CallOp | SettleOp | StatusOp> };
+
+export type History = readonly HistoryEvent[];
+
+export const isCall = (event: HistoryEvent): event is CallEvent => event.op.do === "call";
+
+/** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
+export class AdapterFailure extends Error {
+  /** The call as one would write it. */
+  readonly call: string;
+  readonly got: string;
+  readonly allowed: string;
+
+  constructor(call: string, got: string, allowed: string, cause?: unknown) {
+    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
+    this.name = "AdapterFailure";
+    this.call = call;
+    this.got = got;
+    this.allowed = allowed;
+  }
+
+  /** Whether the limiter gave no answer in time; playing again would only wait again. */
+  get hung(): boolean {
+    return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** Runs one call of the adapter; what it throws names the call. Only promises are awaited. */
+async function ask<T>(name: string, args: readonly unknown[], run: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    const answer = run();
+    return isObject(answer) && typeof (answer as { then?: unknown }).then === "function"
+      ? await answer
+      : (answer as T);
+  } catch (cause) {
+    const text = `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
+    const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
+    throw new AdapterFailure(text, got, "an answer", cause);
+  }
+}
+
+/** Names the first thing wrong with a reading's form, or `null`. What is absent (or null) is not judged. */
+function readingMistake(path: string, reading: unknown): [string, unknown, string] | null {
+  if (reading === undefined || reading === null) return null;
+  if (!isObject(reading)) return [path, reading, "an object, or nothing"];
+  for (const field of ["limit", "current", "remaining", "reset", "resetAtMs"]) {
+    const value = reading[field];
+    if (value !== undefined && value !== null && !Number.isSafeInteger(value))
+      return [`${path}.${field}`, value, "a safe integer, or nothing"];
+  }
+  const { enforced } = reading;
+  if (enforced !== undefined && enforced !== null && typeof enforced !== "boolean")
+    return [`${path}.enforced`, enforced, "true, false or nothing"];
+  return null;
+}
+
+function decisionMistake(value: unknown): [string, unknown, string] | null {
+  if (!isObject(value)) return ["the decision", value, "an object with `admitted`"];
+  if (typeof value["admitted"] !== "boolean") return ["admitted", value["admitted"], "true or false"];
+  const refusedBy = value["refusedBy"] ?? null;
+  if (refusedBy !== null && refusedBy !== "organization" && refusedBy !== "user")
+    return ["refusedBy", refusedBy, '"organization", "user", null or nothing'];
+  return readingsMistake(value);
+}
+
+function readingsMistake(value: unknown): [string, unknown, string] | null {
+  if (!isObject(value)) return ["the readings", value, "an object"];
+  return readingMistake("organization", value["organization"]) ?? readingMistake("user", value["user"]);
+}
+
+function statusMistake(value: unknown): [string, unknown, string] | null {
+  if (!isObject(value)) return ["the status", value, "an object"];
+  return readingMistake("rest", value["rest"]) ?? readingMistake("graphql", value["graphql"]);
+}
+
+function httpMistake(value: unknown): [string, unknown, string] | null {
+  if (value === null) return null;
+  if (!isObject(value)) return ["the answer", value, "an object, or null"];
+  if (!Number.isSafeInteger(value["status"])) return ["status", value["status"], "an HTTP status"];
+  return isObject(value["headers"]) ? null : ["headers", value["headers"], "an object by header name"];
+}
+
+type Mistake = (value: unknown) => [string, unknown, string] | null;
+
+/** One limiter with the reservations that are open on it. */
+class Player {
+  readonly #factory: LimiterFactory;
+  readonly #rules: Rules;
+  #limiter: LimiterAdapter;
+  readonly #inFlight = new Map<number, { readonly call: CallOp; readonly reservation: unknown }>();
+
+  constructor(factory: LimiterFactory, rules: Rules, limiter: LimiterAdapter) {
+    this.#factory = factory;
+    this.#rules = rules;
+    this.#limiter = limiter;
+  }
+
+  async #answered<T>(
+    name: string,
+    args: readonly unknown[],
+    mistake: Mistake,
+    run: () => T | PromiseLike<T>,
+  ): Promise<T> {
+    const value = await ask(name, args, run);
+    const wrong = mistake(value);
+    if (wrong === null) return value;
+    const [path, got, allowed] = wrong;
+    const call = `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
+    throw new AdapterFailure(call, `${path} = ${quote(got)}`, allowed);
+  }
+
+  async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {
+    const limiter = this.#limiter;
+    if (limiter.answer === undefined) return {};
+    const http = await this.#answered<HttpAnswer | null>(
+      "answer",
+      [asked, nowMs],
+      httpMistake,
+      () => limiter.answer?.(asked, nowMs) ?? null,
+    );
+    return { http };
+  }
+
+  async play(op: Op): Promise<HistoryEvent> {
+    this.#limiter.setNow?.(op.atMs);
+    switch (op.do) {
+      case "call":
+        return this.#call(op);
+      case "settle":
+        return this.#settle(op);
+      case "status":
+        return this.#status(op);
+      case "enforce":
+        await ask(
+          "setEnforced",
+          [op.organization, op.scope, op.enforced],
+          () => this.#limiter.setEnforced?.(op.organization, op.scope, op.enforced) ?? undefined,
+        );
+        return { op };
+      case "sweep":
+        await ask("sweep", [op.atMs], () => this.#limiter.sweep?.(op.atMs));
+        return { op };
+      case "snapshot":
+        await this.#restart();
+        return { op };
+    }
+  }
+
+  async #call(op: CallOp): Promise<HistoryEvent> {
+    const call = callOf(op);
+    const decision = await this.#answered("decide", [call, op.atMs], decisionMistake, () =>
+      this.#limiter.decide(call, op.atMs),
+    );
+    const { reservation } = decision;
+    if (decision.admitted && reservation !== undefined && reservation !== null)
+      this.#inFlight.set(op.id, { call: op, reservation: throughJson(reservation) });
+    return { op, decision, ...(await this.#http({ kind: "call", call, said: decision }, op.atMs)) };
+  }
+
+  async #settle(op: SettleOp): Promise<HistoryEvent> {
+    const open = this.#inFlight.get(op.id);
+    if (open === undefined) return { op, call: null, readings: {} };
+    this.#inFlight.delete(op.id);
+    const { call, reservation } = open;
+    const readings = await this.#answered(
+      "settle",
+      [reservation, op.actual, op.atMs],
+      readingsMistake,
+      () => this.#limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
+    );
+    const http = await this.#http({ kind: "completion", call: callOf(call), said: readings }, op.atMs);
+    return { op, call, readings, ...http };
+  }
+
+  async #status(op: StatusOp): Promise<HistoryEvent> {
+    const { organization, user, atMs } = op;
+    const status = await this.#answered<PartialStatus>(
+      "status",
+      [organization, atMs],
+      statusMistake,
+      () => this.#limiter.status?.(organization, atMs) ?? {},
+    );
+    return { op, status, ...(await this.#http({ kind: "status", organization, user }, atMs)) };
+  }
+
+  async #restart(): Promise<void> {
+    const snapshot = throughJson(await ask("snapshot", [], () => this.#limiter.snapshot?.()));
+    const { restore } = this.#factory;
+    if (restore === undefined) return;
+    this.#limiter = await ask("restore", [snapshot], () =>
+      restore.call(this.#factory, this.#rules, snapshot),
+    );
+  }
+}
+
+const callOf = ({ organization, user, scope, cost }: CallOp): Call => ({ organization, user, scope, cost });
+
+/** What is promised to be plain JSON is stored as JSON: a live reference in it does not survive. */
+const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
+/** @throws AdapterFailure where `create` throws, or makes something that decides nothing */
+export async function makeLimiter(factory: LimiterFactory, rules: Rules): Promise<LimiterAdapter> {
+  const limiter = await ask("create", [rules], () => factory.create(rules));
+  if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
+  throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
+}
+
+/**
+ * Plays operations, one after the other, on a fresh limiter.
+ * @throws AdapterFailure where the limiter throws or answers something of the wrong form
+ */
+export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
+  const player = new Player(factory, rules, await makeLimiter(factory, rules));
+  const history: HistoryEvent[] = [];
+  for (const op of ops) history.push(await player.play(op));
+  return history;
+}
+
+/** What a status answer shows, by scope. */
+export function statusReadings(status: PartialStatus): readonly [Scope, PartialReading][] {
+  return scopes.flatMap((scope) => {
+    const reading = status[scope];
+    return reading === undefined || reading === null ? [] : [[scope, reading]];
+  });
+}

@@ -1,0 +1,111 @@
+// What a law is to the runner: a judge of one script against one kind of limiter. It plays what it needs,
+// says how much it could judge, and names the first breach.
+import { type LawName, voidReason } from "../rules/laws.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { History } from "./history.ts";
+import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
+import { type Op, type Script, without } from "./script.ts";
+
+/** What was expected, what was answered, and the arithmetic between them. */
+export interface Breach {
+  readonly expected: string;
+  readonly got: string;
+  readonly arithmetic: string;
+}
+
+export interface Violation extends Breach {
+  /** Index in the history of the operation at which the law is broken. */
+  readonly at: number;
+  /** The window that it is about; `null` where it is about an answer as a whole. */
+  readonly window: WindowKey | null;
+}
+
+/** Another run that the history was compared with. */
+export interface Compared {
+  /** How it differs from the history: "without the status calls". */
+  readonly label: string;
+  readonly history: History;
+}
+
+export interface Judgement {
+  readonly history: History;
+  readonly compared?: Compared;
+  /** How many answers this law said something about. */
+  readonly judged: number;
+  readonly violation: Violation | null;
+}
+
+/** A script, and the means to play it or a part of it on a fresh limiter. */
+export interface Trial {
+  readonly script: Script;
+  play(ops: readonly Op[]): Promise<History>;
+}
+
+export type Judge = (trial: Trial) => Promise<Judgement>;
+
+/** What a law says about one window at one operation: kept, broken, or `null` where it says nothing. */
+export type Opinion = "kept" | Breach | null;
+
+/** Finds the first breach among opinions, and counts those that there are. */
+export class Tally {
+  judged = 0;
+  violation: Violation | null = null;
+
+  add(opinion: Opinion, at: number, window: WindowKey | null): void {
+    if (opinion === null) return;
+    this.judged += 1;
+    if (opinion === "kept" || this.violation !== null) return;
+    const named = window === null ? null : { ...keyOf(window) };
+    this.violation = { at, window: named, ...opinion };
+  }
+}
+
+const keyOf = ({ organization, user, scope }: WindowKey): WindowKey => ({ organization, user, scope });
+
+/** Whether a law says nothing of this scope under these rules (SPEC.md §7). */
+export const isVoid = (law: LawName, rules: Rules, { scope }: WindowKey): boolean =>
+  voidReason(law, rules, scope) !== null;
+
+/** A law over one run, that looks at one window at a time. `begin` gives each run a memory of its own. */
+export function overSights(law: LawName, begin: (rules: Rules) => (sight: Sight) => Opinion): Judge {
+  return overEvents(law, (rules) => {
+    const judge = begin(rules);
+    return (sights) => sights.map((sight) => [judge(sight), sight]);
+  });
+}
+
+/** A law over one run, that looks at an operation's windows together. */
+export function overEvents(
+  law: LawName,
+  begin: (rules: Rules) => (sights: readonly Sight[]) => readonly (readonly [Opinion, WindowKey | null])[],
+): Judge {
+  return async ({ script, play }) => {
+    const history = await play(without(script.ops, "snapshot"));
+    const judge = begin(script.rules);
+    const tally = new Tally();
+    for (const sights of grouped(sightsOf(script.rules, history))) {
+      const heard = sights.filter((sight) => !isVoid(law, script.rules, sight));
+      const at = heard[0]?.at;
+      if (at === undefined) continue;
+      for (const [opinion, window] of judge(heard)) tally.add(opinion, at, window);
+    }
+    return { history, judged: tally.judged, violation: tally.violation };
+  };
+}
+
+/** The sights of each operation together. */
+function* grouped(sights: Iterable<Sight>): Generator<readonly Sight[]> {
+  let group: Sight[] = [];
+  for (const sight of sights) {
+    if (group[0] !== undefined && group[0].at !== sight.at) {
+      yield group;
+      group = [];
+    }
+    group.push(sight);
+  }
+  if (group.length > 0) yield group;
+}
+
+/** A span in words: `3`, or `3 to 5`. */
+export const spanText = ({ least, most }: { readonly least: number; readonly most: number }): string =>
+  least === most ? String(least) : `${least} to ${most}`;

@@ -1,0 +1,243 @@
+// From what a random sequence means ("a call of exactly what is left, 1 ms before the window ends") to a
+// concrete script. The intents stay the same when fast-check leaves some out or makes them simpler, and are
+// planned anew: so a shrunk script still stands at its window's edge.
+//
+// The planner guesses which calls are admitted. A wrong guess costs nothing but a less pointed script: what
+// a limiter should answer is no business of this file.
+import {
+  type Owner,
+  organizationLimit,
+  type Rules,
+  type Scope,
+  semanticsOf,
+  userLimit,
+} from "../rules/rules.ts";
+import type { CallOp, Op, World } from "./script.ts";
+
+/** Where the time of an operation lies, seen from the one before and the windows that it touches. */
+export type Move =
+  | { readonly to: "stay" }
+  | { readonly to: "later"; readonly ms: number }
+  | { readonly to: "second" }
+  | { readonly to: "half"; readonly owner: Owner }
+  /** The end of the open window, give or take a millisecond. */
+  | { readonly to: "edge"; readonly owner: Owner; readonly offsetMs: number }
+  /** As many whole seconds as a client that was shown `reset` would wait. */
+  | { readonly to: "wait"; readonly owner: Owner }
+  | { readonly to: "beyond"; readonly owner: Owner; readonly windows: number }
+  | { readonly to: "back"; readonly ms: number }
+  /** Back across the edge at which the open window opened. */
+  | { readonly to: "reopen"; readonly owner: Owner; readonly offsetMs: number };
+
+/** Points of a GraphQL call, or how many REST calls follow each other at one instant. */
+export interface Amount {
+  readonly of: "points" | "user" | "organization" | "room";
+  readonly points: number;
+  /** Added to the limit or the room that `of` names. */
+  readonly plus: number;
+}
+
+/** What an operation does; numbers pick among what there is when it is planned. */
+export type Act =
+  | {
+      readonly do: "call";
+      readonly organization: number;
+      readonly user: number;
+      readonly scope: Scope;
+      readonly amount: Amount;
+    }
+  | { readonly do: "settle"; readonly which: number; readonly actual: "all" | "most" | "half" | "none" }
+  | { readonly do: "status"; readonly organization: number; readonly user: number }
+  | {
+      readonly do: "enforce";
+      readonly organization: number;
+      readonly scope: Scope;
+      readonly enforced: boolean;
+    }
+  | { readonly do: "sweep" }
+  | { readonly do: "snapshot" };
+
+export interface Intent {
+  readonly move: Move;
+  readonly act: Act;
+}
+
+/** Whose windows an operation's time is seen from. */
+interface Target {
+  readonly organization: string;
+  readonly user: string;
+  readonly scope: Scope;
+}
+
+interface Guess {
+  untilMs: number | null;
+  count: number;
+}
+
+/** No script has more calls than this, however large the limits are that its bursts go for. */
+const callsMost = 400;
+
+const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+class Planner {
+  readonly ops: Op[] = [];
+  readonly #rules: Rules;
+  readonly #world: World;
+  readonly #guesses = new Map<string, Guess>();
+  readonly #inFlight: CallOp[] = [];
+  #calls = 0;
+  #nowMs: number;
+  /** The latest time so far, by which windows are guessed. */
+  #clockMs: number;
+  #last: Target;
+
+  constructor(rules: Rules, world: World, startMs: number) {
+    this.#rules = rules;
+    this.#world = world;
+    this.#nowMs = startMs;
+    this.#clockMs = startMs;
+    this.#last = { organization: pick(world.organizations, 0), user: pick(world.users, 0), scope: "rest" };
+  }
+
+  take({ move, act }: Intent): void {
+    const settled =
+      act.do === "settle" ? this.#inFlight[act.which % Math.max(1, this.#inFlight.length)] : undefined;
+    if (act.do === "settle" && settled === undefined) return;
+    const target = settled ?? this.#targetOf(act);
+    this.#nowMs = Math.max(0, this.#timeOf(move, target));
+    this.#clockMs = Math.max(this.#clockMs, this.#nowMs);
+    this.#last = target;
+    this.#plan(act, target, settled);
+  }
+
+  #targetOf(act: Act): Target {
+    const { organizations, users } = this.#world;
+    if (act.do === "call")
+      return {
+        organization: pick(organizations, act.organization),
+        user: pick(users, act.user),
+        scope: act.scope,
+      };
+    if (act.do === "status")
+      return {
+        organization: pick(organizations, act.organization),
+        user: pick(users, act.user),
+        scope: this.#last.scope,
+      };
+    if (act.do === "enforce")
+      return { ...this.#last, organization: pick(organizations, act.organization), scope: act.scope };
+    return this.#last;
+  }
+
+  #plan(act: Act, target: Target, settled: CallOp | undefined): void {
+    const atMs = this.#nowMs;
+    const { organization, user, scope } = target;
+    if (act.do === "call") this.#call(target, act.amount);
+    else if (act.do === "settle" && settled !== undefined) this.#settle(settled, act.actual);
+    else if (act.do === "status") this.ops.push({ do: "status", atMs, organization, user });
+    else if (act.do === "enforce")
+      this.ops.push({ do: "enforce", atMs, organization, scope, enforced: act.enforced });
+    else if (act.do === "sweep") this.ops.push({ do: "sweep", atMs });
+    else if (act.do === "snapshot") this.ops.push({ do: "snapshot", atMs });
+  }
+
+  #call(target: Target, amount: Amount): void {
+    const graphql = target.scope === "graphql";
+    const points = this.#resolve(amount, target);
+    const cost = graphql ? Math.max(0, points) : 1;
+    const times = graphql ? 1 : Math.max(1, points);
+    for (let n = 0; n < times && this.#calls < callsMost; n++) {
+      const op: CallOp = { do: "call", atMs: this.#nowMs, id: this.#calls, ...target, cost };
+      this.#calls += 1;
+      this.ops.push(op);
+      const admitted = this.#guessAdmitted(target, cost);
+      if (graphql && admitted) this.#inFlight.push(op);
+    }
+  }
+
+  #resolve({ of, points, plus }: Amount, target: Target): number {
+    if (of === "points") return points;
+    if (of === "room") return Math.min(this.#room(target, "organization"), this.#room(target, "user")) + plus;
+    return this.#limit(target, of).limit + plus;
+  }
+
+  #settle(call: CallOp, part: "all" | "most" | "half" | "none"): void {
+    this.#inFlight.splice(this.#inFlight.indexOf(call), 1);
+    const { cost } = call;
+    const actual = { all: cost, most: Math.max(0, cost - 1), half: Math.floor(cost / 2), none: 0 }[part];
+    this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
+  }
+
+  #limit({ organization, user, scope }: Target, owner: Owner) {
+    return owner === "organization"
+      ? organizationLimit(this.#rules, organization, scope)
+      : userLimit(this.#rules, organization, user, scope);
+  }
+
+  #guess({ organization, user, scope }: Target, owner: Owner): Guess {
+    const name = JSON.stringify([organization, owner === "user" ? user : null, scope]);
+    let guess = this.#guesses.get(name);
+    if (guess === undefined || (guess.untilMs !== null && guess.untilMs <= this.#clockMs)) {
+      guess = { untilMs: null, count: 0 };
+      this.#guesses.set(name, guess);
+    }
+    return guess;
+  }
+
+  #room(target: Target, owner: Owner): number {
+    return this.#limit(target, owner).limit - this.#guess(target, owner).count;
+  }
+
+  #guessAdmitted(target: Target, cost: number): boolean {
+    const owners = ["organization", "user"] as const;
+    if (owners.some((owner) => cost > this.#room(target, owner))) return false;
+    for (const owner of owners) {
+      const guess = this.#guess(target, owner);
+      guess.count += cost;
+      guess.untilMs ??= this.#endOf(target, owner);
+    }
+    return true;
+  }
+
+  /** When the window that is open now ends, or would end if it opened now. */
+  #endOf(target: Target, owner: Owner): number {
+    const { untilMs } = this.#guess(target, owner);
+    if (untilMs !== null) return untilMs;
+    const lengthMs = this.#limit(target, owner).windowSeconds * 1000;
+    const epoch = semanticsOf(this.#rules, target.scope).anchor === "epoch";
+    return this.#clockMs - (this.#clockMs % (epoch ? lengthMs : 1000)) + lengthMs;
+  }
+
+  #timeOf(move: Move, target: Target): number {
+    const now = this.#nowMs;
+    switch (move.to) {
+      case "stay":
+        return now;
+      case "later":
+        return now + move.ms;
+      case "second":
+        return now - (now % 1000) + 1000;
+      case "half":
+        return now + this.#limit(target, move.owner).windowSeconds * 500;
+      case "edge":
+        return Math.max(now, this.#endOf(target, move.owner) + move.offsetMs);
+      case "wait":
+        return now + Math.max(0, Math.ceil((this.#endOf(target, move.owner) - now) / 1000) * 1000);
+      case "beyond":
+        return now + this.#limit(target, move.owner).windowSeconds * 1000 * move.windows;
+      case "back":
+        return now - move.ms;
+      case "reopen": {
+        const opened = this.#endOf(target, move.owner) - this.#limit(target, move.owner).windowSeconds * 1000;
+        return Math.min(now, opened + move.offsetMs);
+      }
+    }
+  }
+}
+
+/** Plans a sequence of intents; the same intents under the same rules give the same operations. */
+export function planned(rules: Rules, world: World, startMs: number, intents: readonly Intent[]): Op[] {
+  const planner = new Planner(rules, world, startMs);
+  for (const intent of intents) planner.take(intent);
+  return planner.ops;
+}

@@ -1,0 +1,63 @@
+// What a check found: plain JSON, one entry a law.
+import type { LawName } from "../rules/laws.ts";
+import type { History } from "./history.ts";
+import type { Compared, Violation } from "./law.ts";
+import type { Script } from "./script.ts";
+
+/**
+ * - `no-counterexample`: none was found in `runs` runs; that proves nothing.
+ * - `violated`: `counterexample` breaks it.
+ * - `skipped`: the rules make it void (`reason`).
+ * - `not-claimed`: the limiter does not promise it.
+ * - `not-observed`: nothing that the limiter shows could be judged by it.
+ * - `interrupted`: stopped before its last run.
+ * - `not-run`: stopped before its first.
+ */
+export type Outcome =
+  | "no-counterexample"
+  | "violated"
+  | "skipped"
+  | "not-claimed"
+  | "not-observed"
+  | "interrupted"
+  | "not-run";
+
+/** The smallest script found that breaks a law, with what the limiter answered. */
+export interface Counterexample {
+  readonly script: Script;
+  readonly history: History;
+  /** The run that it was compared with, where the law compares two. */
+  readonly compared?: Compared;
+  readonly violation: Violation;
+}
+
+export interface LawReport {
+  readonly law: LawName;
+  readonly statement: string;
+  readonly outcome: Outcome;
+  /** Runs up to the first that failed, that one included. */
+  readonly runs: number;
+  /** How many answers it judged in those runs. */
+  readonly judged: number;
+  /** Why it is void, for `skipped`. */
+  readonly reason?: string;
+  /** In how many runs a switch made it void, wholly or for a scope, by the reason. */
+  readonly voidRuns: Readonly<Record<string, number>>;
+  /** In how many runs a switch left it standing in another form (SPEC.md §7, "changed by"), by that form. */
+  readonly changedRuns: Readonly<Record<string, number>>;
+  /** fast-check's path from the seed to the counterexample. */
+  readonly path?: string;
+  readonly counterexample?: Counterexample;
+}
+
+export interface CheckReport {
+  /** The limiter's name. */
+  readonly limiter: string;
+  readonly seed: number;
+  /** Runs asked for of each law. */
+  readonly runs: number;
+  readonly laws: readonly LawReport[];
+  readonly interrupted: boolean;
+  /** No law was violated, as far as was looked. */
+  readonly ok: boolean;
+}

@@ -1,0 +1,72 @@
+// A script is one concrete sequence of operations under one set of rules: what a property plays against a
+// limiter, and what a counterexample is made of. Plain JSON with absolute times, so that it can be kept,
+// shown and played again without the random numbers that it came from.
+import type { Rules, Scope } from "../rules/rules.ts";
+
+/** A call, named by a number of its own so that a script with some operations left out still refers to it. */
+export interface CallOp {
+  readonly do: "call";
+  readonly atMs: number;
+  readonly id: number;
+  readonly organization: string;
+  readonly user: string;
+  readonly scope: Scope;
+  readonly cost: number;
+}
+
+/** Completes the GraphQL call `id`; nothing happens where that call was refused. */
+export interface SettleOp {
+  readonly do: "settle";
+  readonly atMs: number;
+  readonly id: number;
+  readonly actual: number;
+}
+
+/** A status reading; `user` is who asks, whose windows the answer's headers show. */
+export interface StatusOp {
+  readonly do: "status";
+  readonly atMs: number;
+  readonly organization: string;
+  readonly user: string;
+}
+
+export interface EnforceOp {
+  readonly do: "enforce";
+  readonly atMs: number;
+  readonly organization: string;
+  readonly scope: Scope;
+  readonly enforced: boolean;
+}
+
+export interface SweepOp {
+  readonly do: "sweep";
+  readonly atMs: number;
+}
+
+/** The limiter is stored and a restored one goes on in its place. */
+export interface SnapshotOp {
+  readonly do: "snapshot";
+  readonly atMs: number;
+}
+
+export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
+
+export interface Script {
+  readonly rules: Rules;
+  /** The time of the first operation, before any step; what a timeline calls 0. */
+  readonly startMs: number;
+  readonly ops: readonly Op[];
+  /** What a law that compares two runs chooses by: whose calls are kept, how far times are shifted. */
+  readonly pick: number;
+}
+
+/** The names that occur in the scripts of one check. */
+export interface World {
+  readonly organizations: readonly string[];
+  readonly users: readonly string[];
+}
+
+/** The script's operations without those of one kind. */
+export function without(ops: readonly Op[], kind: Op["do"]): readonly Op[] {
+  return ops.filter((op) => op.do !== kind);
+}

@@ -1,0 +1,91 @@
+// One law's runs: the predicate that fast-check calls, and what it has seen. A counterexample stays of one
+// kind while it is made smaller: a script that fails in another way is not taken for a smaller one.
+import fc from "fast-check";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { changedForms, type LawName, voidEverywhere, voidReason } from "../rules/laws.ts";
+import { type Rules, scopes } from "../rules/rules.ts";
+import { AdapterFailure, play } from "./history.ts";
+import type { Judge, Judgement, Violation } from "./law.ts";
+import type { Counterexample } from "./report.ts";
+import type { Script } from "./script.ts";
+
+/** A law that a script breaks, as fast-check sees it. */
+export class Broken extends Error {
+  readonly counterexample: Counterexample;
+
+  constructor(script: Script, { history, compared }: Judgement, violation: Violation) {
+    super(violation.got);
+    this.counterexample = { script, history, ...(compared === undefined ? {} : { compared }), violation };
+  }
+}
+
+export class Trials {
+  /** Answers judged, and in how many runs a switch made the law void or changed it, up to the first failure. */
+  judged = 0;
+  readonly voidRuns: Record<string, number> = {};
+  readonly changedRuns: Record<string, number> = {};
+  /** The limiter gave no answer in time, which ends the runs at once. */
+  hung: AdapterFailure | null = null;
+  readonly #factory: LimiterFactory;
+  readonly #law: LawName;
+  readonly #judge: Judge;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>;
+  #runs = 0;
+  #failed: "broken" | "adapter" | null = null;
+
+  constructor(
+    factory: LimiterFactory,
+    law: LawName,
+    judge: Judge,
+    signal: AbortSignal | undefined,
+    onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>,
+  ) {
+    this.#factory = factory;
+    this.#law = law;
+    this.#judge = judge;
+    this.#signal = signal;
+    this.#onRun = onRun;
+  }
+
+  /** Judges one script; throws `Broken` or an `AdapterFailure`. */
+  async run(script: Script): Promise<void> {
+    const shrinking = this.#failed !== null;
+    await this.#onRun(this.#runs, shrinking);
+    if (this.#signal?.aborted) throw new fc.PreconditionFailure(true);
+    if (!shrinking) this.#note(script.rules);
+    fc.pre(voidEverywhere(this.#law, script.rules) === null);
+    this.#runs += 1;
+    const judgement = await this.#judgementOf(script);
+    if (judgement === null) return;
+    if (!shrinking) this.judged += judgement.judged;
+    if (judgement.violation === null || this.#failed === "adapter") return;
+    this.#failed = "broken";
+    throw new Broken(script, judgement, judgement.violation);
+  }
+
+  async #judgementOf(script: Script): Promise<Judgement | null> {
+    try {
+      return await this.#judge({ script, play: (ops) => play(this.#factory, script.rules, ops) });
+    } catch (error) {
+      if (!(error instanceof AdapterFailure)) throw error;
+      if (this.#failed === "broken") return null;
+      this.#failed = "adapter";
+      if (!error.hung) throw error;
+      this.hung = error;
+      throw new fc.PreconditionFailure(true);
+    }
+  }
+
+  /** Counts what the switches do to the law under these rules. */
+  #note(rules: Rules): void {
+    const add = (counts: Record<string, number>, text: string): void => {
+      counts[text] = (counts[text] ?? 0) + 1;
+    };
+    for (const scope of scopes) {
+      const reason = voidReason(this.#law, rules, scope);
+      if (reason !== null) add(this.voidRuns, `${scope}: ${reason}`);
+      for (const form of changedForms(this.#law, rules, scope)) add(this.changedRuns, `${scope}: ${form}`);
+    }
+  }
+}
