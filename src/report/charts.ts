@@ -1,7 +1,7 @@
 // The pictures, as ECharts options. Each is drawn twice, for a wide and for a narrow screen, since scaled text
 // cannot be read. Colours are CSS variables: one drawing serves light and dark.
 
-import type { Point, Series, WindowSeries } from "../summary/series.ts";
+import { type Point, refusalSlots, type Series, type WindowSeries } from "../summary/series.ts";
 import type { PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
 import type { ChartOption, Size } from "./echarts.ts";
@@ -29,7 +29,9 @@ const timeSteps = [
 
 function timeAxis(lengthMs: number, layout: Layout) {
   const ticksMost = layout === "wide" ? 10 : 5;
-  const interval = timeSteps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
+  // A label of minutes and seconds is long: few of them.
+  const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
+  const interval = steps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
   return {
     type: "value" as const,
     min: 0,
@@ -89,8 +91,13 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
 
 const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
 
+/** Above the windows, if they refused anything: a strip of bars. */
+const strip = { top: 8, height: 26, gap: 8 } as const;
+export const windowChartHeight = ({ refusals }: WindowSeries): number =>
+  refusals.length === 0 ? 210 : 210 + strip.height + strip.gap;
+
 /**
- * One owner's windows: the count as a step line under the dashed limit, refused calls as marks above it.
+ * One owner's windows: the count as a step line under the dashed limit, refused calls as bars above it.
  * @param predicted the same windows in the run it is compared with
  */
 export function windowChart(
@@ -99,35 +106,38 @@ export function windowChart(
   lengthMs: number,
   predicted: WindowSeries | null = null,
 ): ChartOption {
-  const limit = highestOf(series.limits);
-  const top = Math.max(
-    limit,
-    highestOf(series.counts),
-    predicted === null ? 0 : highestOf(predicted.counts),
-    1,
-  );
-  const most = highestOf(series.refusals);
-  const marks = series.refusals.map(([atMs, refused]) => ({
-    value: [atMs, top * 1.09],
-    symbolSize: 4 + 6 * Math.sqrt(refused / most),
-  }));
+  const lines = [series.limits, series.counts, predicted?.counts ?? []];
+  const top = Math.max(1, ...lines.map(highestOf));
   const color = series.user === null ? "var(--admitted)" : "var(--user)";
+  const refusing = series.refusals.length > 0;
+  const { left, right } = grid;
+  const gridTop = refusing ? strip.top + strip.height + strip.gap : grid.top;
+  const above = { left, right, top: strip.top, height: strip.height };
   return {
-    grid,
-    xAxis: timeAxis(lengthMs, layout),
-    yAxis: countAxis(top * 1.18),
+    grid: [{ ...grid, top: gridTop }, ...(refusing ? [above] : [])],
+    xAxis: [timeAxis(lengthMs, layout), ...(refusing ? [hiddenAxis(lengthMs)] : [])],
+    yAxis: [countAxis(top * 1.06), ...(refusing ? [hiddenAxis(highestOf(series.refusals))] : [])],
     series: [
       { ...stepLine(series.counts, color, false), areaStyle: { color, opacity: 0.13 } },
       ...(predicted === null ? [] : [stepLine(predicted.counts, "var(--predicted)", true)]),
       stepLine(series.limits, "var(--limit)", true),
-      {
-        type: "scatter",
-        symbol: "circle",
-        data: marks,
-        silent: true,
-        itemStyle: { color: "var(--refused)", opacity: 0.75 },
-      },
+      ...(refusing ? [refusalBars(layout, series.refusals)] : []),
     ],
+  };
+}
+
+const hiddenAxis = (max: number) => ({ type: "value" as const, gridIndex: 1, min: 0, max, show: false });
+
+function refusalBars(layout: Layout, refusals: readonly Point[]) {
+  return {
+    type: "bar" as const,
+    xAxisIndex: 1,
+    yAxisIndex: 1,
+    silent: true,
+    barWidth: (width[layout] - grid.left - grid.right) / refusalSlots,
+    barMinHeight: 4,
+    itemStyle: { color: "var(--refused)" },
+    data: mutable(refusals),
   };
 }
 

@@ -2,7 +2,7 @@
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
 import type { WindowKey } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
-import { chartSize, seriesColor, waitChart, windowChart } from "./charts.ts";
+import { chartSize, seriesColor, waitChart, windowChart, windowChartHeight } from "./charts.ts";
 import { count, duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { drawPicture, type Picture } from "./picture.ts";
@@ -31,7 +31,7 @@ export function compare(run: ReportSource, other: ReportSource): Comparison {
 }
 
 export function comparisonSection(comparison: Comparison): Html {
-  const { measured, predicted, measuredName, predictedName } = comparison;
+  const { measured, predicted } = comparison;
   const pictures = comparisonPictures(comparison);
   return html`<section id="comparison">
 <h2>Prediction and measurement</h2>
@@ -40,10 +40,9 @@ ${figureTable("Figures of the whole run", measured.run.summary.figures, predicte
   (picture) => html`<figure><h3>${picture.title}</h3>
 ${drawPicture(picture)}</figure>
 `,
-)}${pairs(measured.run.summary, predicted.run.summary).map(
-  ([name, ours, theirs]) =>
-    html`<h3>${name}: ${measuredName} and ${predictedName}</h3>
-${figureTable(`Figures of ${name}`, ours, theirs, comparison, true)}`,
+)}<h3>By population</h3>
+${pairs(measured.run.summary, predicted.run.summary).map(([name, ours, theirs]) =>
+  figureTable(name, ours, theirs, comparison, true),
 )}</section>
 `;
 }
@@ -60,7 +59,9 @@ function introduction({ measured, predicted, measuredName, predictedName }: Comp
 function pairs(ours: Summary, theirs: Summary): [name: string, ours: Figures, theirs: Figures][] {
   return ours.populations.flatMap(({ name, figures }) => {
     const other = theirs.populations.find((population) => population.name === name);
-    return other === undefined ? [] : [[name, figures, other.figures] as [string, Figures, Figures]];
+    return other === undefined || (figures.calls ?? 0) === 0
+      ? []
+      : [[name, figures, other.figures] as [string, Figures, Figures]];
   });
 }
 
@@ -78,7 +79,7 @@ function figureTable(
     { title: "difference", number: true, cell: (name) => difference(name, ours[name], theirs[name]) },
   ];
   const rows = figureNames.filter((name) => (ours[name] ?? 0) !== 0 || (theirs[name] ?? 0) !== 0);
-  return (folded ? foldedTable : table)(columns, rows, { caption, titled: folded });
+  return (folded ? foldedTable : table)(columns, rows, { caption, titled: folded, opener: caption });
 }
 
 /** Measured less predicted, with its sign. */
@@ -115,10 +116,10 @@ export function comparisonPictures(comparison: Comparison): Picture[] {
             { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
             ...(ours.refusals.length === 0
               ? []
-              : [{ name: `refused, ${measuredName}`, swatch: "mark", color: "var(--refused)" } as const]),
+              : [{ name: `refused, ${measuredName}`, swatch: "area", color: "var(--refused)" } as const]),
           ],
           option: (layout) => windowChart(layout, ours, lengthMs, theirs),
-          size: (layout) => chartSize(layout, 230),
+          size: (layout) => chartSize(layout, windowChartHeight(ours)),
         },
       ];
     });

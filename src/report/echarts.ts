@@ -1,23 +1,14 @@
 // The one file that imports ECharts. The build bundles it, so that the package carries what it uses and
 // ECharts itself stays a development dependency.
-import {
-  BarChart,
-  type BarSeriesOption,
-  LineChart,
-  type LineSeriesOption,
-  ScatterChart,
-  type ScatterSeriesOption,
-} from "echarts/charts";
+import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from "echarts/charts";
 import { GridComponent, type GridComponentOption } from "echarts/components";
 import { type ComposeOption, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 
-use([BarChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
+use([BarChart, LineChart, GridComponent, SVGRenderer]);
 
 /** What a picture is made of. */
-export type ChartOption = ComposeOption<
-  BarSeriesOption | LineSeriesOption | ScatterSeriesOption | GridComponentOption
->;
+export type ChartOption = ComposeOption<BarSeriesOption | LineSeriesOption | GridComponentOption>;
 
 /** The drawing's own coordinates, which a page scales. */
 export interface Size {

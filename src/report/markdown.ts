@@ -17,7 +17,7 @@ import {
 /** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
 function plain(text: string): string {
   return text
-    .replace(/[\\`*_{}[\]<>()#+!|~@&-]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/[\\`*_[\]<>#!|~@&]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replace(/\s+/g, " ");
 }
 

@@ -17,7 +17,7 @@ export interface Picture {
 
 export interface LegendEntry {
   readonly name: string;
-  readonly swatch: "line" | "dashed" | "area" | "mark";
+  readonly swatch: "line" | "dashed" | "area";
   readonly color: string;
 }
 

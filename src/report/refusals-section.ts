@@ -117,22 +117,7 @@ function trafficTable({ traffic, slotMs }: Series): Html {
   return foldedTable(columns, traffic, { caption: `Answers in each ${duration(slotMs)}` });
 }
 
-function populationTable({ populations }: Summary): Html {
-  const columns: Column<PopulationSummary>[] = [
-    { title: "Population", name: true, cell: ({ name }) => name },
-    { title: "Clients", number: true, cell: ({ clients }) => count(clients) },
-    ...(["calls", "admitted", "refused", "refusedShare", "gaveUp", "unanswered", "statusCalls"] as const).map(
-      (name): Column<PopulationSummary> => ({
-        title: columnTitles[name],
-        number: true,
-        cell: ({ figures }) => figureText(name, figures[name]),
-      }),
-    ),
-  ];
-  return table(columns, populations, { caption: "Calls and refusals of each population", titled: true });
-}
-
-const columnTitles = {
+const populationColumns = {
   calls: "Calls",
   admitted: "Admitted",
   refused: "Refused",
@@ -142,10 +127,24 @@ const columnTitles = {
   statusCalls: "Status calls",
 } as const;
 
-/** Without the organization, where there is only one. */
-function userNames({ users }: Summary): (user: UserSummary) => string {
-  const organizations = new Set(users.map(({ org }) => org)).size;
-  return ({ org, user }) => (organizations > 1 ? `${org}/${user}` : user);
+/** Columns that would be empty are left out: a phone is narrow. */
+function populationTable({ populations }: Summary): Html {
+  const always = ["calls", "admitted", "refused", "refusedShare"];
+  const names = (Object.keys(populationColumns) as (keyof typeof populationColumns)[]).filter(
+    (name) => always.includes(name) || populations.some(({ figures }) => (figures[name] ?? 0) > 0),
+  );
+  const columns: Column<PopulationSummary>[] = [
+    { title: "Population", name: true, cell: ({ name }) => name },
+    { title: "Clients", number: true, cell: ({ clients }) => count(clients) },
+    ...names.map(
+      (name): Column<PopulationSummary> => ({
+        title: populationColumns[name],
+        number: true,
+        cell: ({ figures }) => figureText(name, figures[name]),
+      }),
+    ),
+  ];
+  return table(columns, populations, { caption: "Calls and refusals of each population", titled: true });
 }
 
 function userBar({ figures }: UserSummary, name: string): UserBar {

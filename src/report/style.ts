@@ -77,7 +77,6 @@ figcaption { color: var(--muted); font-size: .9375rem; max-width: 44rem; margin:
 .swatch { display: inline-block; width: 1.1rem; margin-right: .4rem; vertical-align: middle; }
 .swatch.line { border-top: 3px solid var(--swatch); } .swatch.dashed { border-top: 2px dashed var(--swatch); }
 .swatch.area { height: .7rem; width: .7rem; border-radius: 2px; background: var(--swatch); }
-.swatch.mark { height: .6rem; width: .6rem; border-radius: 50%; background: var(--swatch); }
 
 .scroll { overflow-x: auto; margin: .5rem 0 1rem; }
 .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }

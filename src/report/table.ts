@@ -16,6 +16,8 @@ export interface TableOptions {
   readonly titled?: boolean;
   /** Each row becomes a block of lines on a narrow screen. */
   readonly stack?: boolean;
+  /** What a folded table is opened by; "The numbers" where it is left out. */
+  readonly opener?: string;
   /** What is said where rows were left out. */
   readonly more?: string | null;
 }
@@ -49,5 +51,5 @@ export function foldedTable<Row>(
   rows: readonly Row[],
   options: TableOptions,
 ): Html {
-  return html`<details><summary>The numbers</summary>${table(columns, rows, options)}</details>\n`;
+  return html`<details><summary>${options.opener ?? "The numbers"}</summary>${table(columns, rows, options)}</details>\n`;
 }

@@ -1,7 +1,7 @@
 // Each window's count against its limit, over time.
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
-import { chartSize, windowChart } from "./charts.ts";
+import { chartSize, windowChart, windowChartHeight } from "./charts.ts";
 import { count, counted, duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
@@ -37,7 +37,7 @@ export function windowPicture(one: WindowSeries, index: number, { lengthMs }: Se
     label: `${windowTitle(one)}: ${windowWords(one)}`,
     legend: windowLegend(one),
     option: (layout) => windowChart(layout, one, lengthMs),
-    size: (layout) => chartSize(layout, 230),
+    size: (layout) => chartSize(layout, windowChartHeight(one)),
   };
 }
 
@@ -54,7 +54,7 @@ function windowLegend(one: WindowSeries): LegendEntry[] {
     { name: limitWords(one), swatch: "dashed", color: "var(--limit)" },
   ];
   if (one.refusals.length > 0)
-    entries.push({ name: "calls it refused (the larger the more)", swatch: "mark", color: "var(--refused)" });
+    entries.push({ name: "calls it refused (bars above)", swatch: "area", color: "var(--refused)" });
   return entries;
 }
 
@@ -76,10 +76,12 @@ export function windowWords({ windows, scope }: WindowSeries): string {
   if (fullest === null) return `${counted(windows.length, "window")}; no count was shown.`;
   const refused = windows.reduce((sum, one) => sum + one.refused, 0);
   const full = filled.filter((one) => fillOf(one) >= 1).length;
-  const peak = `the fullest held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${scopeUnits[scope]} (${share(fillOf(fullest))})`;
-  const spent = full === 0 ? "none was used up" : `${count(full)} used up`;
-  const refusals = refused === 0 ? "They refused nothing." : `They refused ${counted(refused, "call")}.`;
-  return `${counted(windows.length, "window")}: ${peak}, ${spent}. ${refusals}`;
+  const [which, they] = windows.length === 1 ? ["it", "It"] : ["the fullest", "They"];
+  const peak = `${which} held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${scopeUnits[scope]} (${share(fillOf(fullest))})`;
+  const spent = windows.length === 1 ? "" : full === 0 ? ", none was used up" : `, ${count(full)} used up`;
+  const refusals =
+    refused === 0 ? `${they} refused nothing.` : `${they} refused ${counted(refused, "call")}.`;
+  return `${counted(windows.length, "window")}: ${peak}${spent}. ${refusals}`;
 }
 
 const fillOf = ({ highest, limit }: WindowSummary): number => (highest ?? 0) / (limit ?? 1);

@@ -30,7 +30,7 @@ export interface WindowSeries extends WindowKey {
   /** A step line: each value holds until the next point; it falls to 0 where a window ends. */
   readonly counts: readonly Point[];
   readonly limits: readonly Point[];
-  /** How many calls this window refused, at their times. */
+  /** How many calls these windows refused, at the middle of each of `refusalSlots` spans of time. */
   readonly refusals: readonly Point[];
   readonly windows: readonly WindowSummary[];
   /** There are too many windows to draw each: a point of `counts` is the highest count of one or several. */
@@ -58,6 +58,8 @@ export interface Series {
 
 const slotsMost = 60;
 const fineSlots = 400;
+/** Into how many spans a run's refusals are gathered. */
+export const refusalSlots = 100;
 const windowsDrawnMost = 100;
 
 /** Widths that people read easily, ms. */
@@ -151,7 +153,8 @@ export class SeriesCollector {
     if (admitted) entry.admitted += 1;
     if (!refused) return;
     entry.refused += 1;
-    drawn.refusals.set(slot, (drawn.refusals.get(slot) ?? 0) + 1);
+    const span = Math.min(Math.floor((slot * refusalSlots) / fineSlots), refusalSlots - 1);
+    drawn.refusals.set(span, (drawn.refusals.get(span) ?? 0) + 1);
   }
 
   finish(): Series {
@@ -171,7 +174,9 @@ export class SeriesCollector {
       ...key,
       counts,
       limits: this.#limits(described.map(({ window }) => window)),
-      refusals: [...refusals].sort(([a], [b]) => a - b).map(([slot, count]) => [this.#slotAt(slot), count]),
+      refusals: [...refusals]
+        .sort(([a], [b]) => a - b)
+        .map(([span, count]) => [Math.round(((span + 0.5) / refusalSlots) * this.#lengthMs), count]),
       windows: described.map(({ window }) => window),
       perWindow,
     };
