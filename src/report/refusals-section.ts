@@ -147,6 +147,12 @@ function populationTable({ populations }: Summary): Html {
   return table(columns, populations, { caption: "Calls and refusals of each population", titled: true });
 }
 
+/** Without the organization, where there is only one. */
+function userNames({ users }: Summary): (user: UserSummary) => string {
+  const organizations = new Set(users.map(({ org }) => org)).size;
+  return ({ org, user }) => (organizations > 1 ? `${org}/${user}` : user);
+}
+
 function userBar({ figures }: UserSummary, name: string): UserBar {
   const refusedByUser = figures.refusedByUser ?? 0;
   const refusedByOrganization = figures.refusedByOrganization ?? 0;

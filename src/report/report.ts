@@ -55,11 +55,7 @@ export async function writeReport(folder: string, options: ReportOptions = {}): 
 async function readSource(folder: string): Promise<ReportSource> {
   const run = await readRun(folder);
   const { header, calls } = await readTrace(traceOf(folder));
-  const collector = new SeriesCollector(
-    run.summary,
-    header.rules ?? run.record.rules,
-    windowsWorthDrawing(run.summary),
-  );
+  const collector = new SeriesCollector(run.summary, header.rules, windowsWorthDrawing(run.summary));
   for await (const { call } of calls) collector.add(call);
   return { run, series: collector.finish() };
 }

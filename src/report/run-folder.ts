@@ -43,8 +43,11 @@ export async function writeRun(folder: string, parts: RunParts): Promise<void> {
  */
 export async function writeTrace(folder: string, trace: TraceLines): Promise<void> {
   await writing(folder, () => mkdir(folder, { recursive: true }));
-  await writing(folder, () => rm(join(folder, runFiles.record), { force: true }));
-  await placeTrace(join(folder, runFiles.trace), trace);
+  // What was said of an earlier run goes first, run.json before all.
+  const { trace: name, ...others } = runFiles;
+  for (const other of Object.values(others))
+    await writing(folder, () => rm(join(folder, other), { force: true }));
+  await placeTrace(join(folder, name), trace);
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -1,0 +1,77 @@
+// Runs for the report's tests: a small world played against the limiter, as a driver would hand it over.
+
+import type { Run, RunRecord } from "../../src/report/run.ts";
+import type { ReportSource } from "../../src/report/source.ts";
+import { lawNames } from "../../src/rules/laws.ts";
+import { SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.ts";
+import { summarize } from "../../src/summary/summarizer.ts";
+import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import type { LawVerdict, Verdict, Violation } from "../../src/verify/verdict.ts";
+import { playWorld, type WorldOptions } from "../summary/traces.ts";
+
+export interface FixtureOptions extends WorldOptions {
+  readonly record?: Partial<RunRecord>;
+  readonly violations?: readonly Violation[];
+  /** Changes each call before it is summed up. */
+  readonly change?: (call: TraceCall) => void;
+}
+
+export interface Fixture extends ReportSource {
+  readonly header: TraceHeader;
+  readonly calls: readonly TraceCall[];
+  /** The trace's lines. */
+  readonly lines: readonly string[];
+}
+
+export function fixture(options: FixtureOptions = {}): Fixture {
+  const { header, calls } = playWorld(options);
+  for (const call of calls) options.change?.(call);
+  const summary = summarize(header, calls);
+  const record: RunRecord = {
+    format: "spillway-run",
+    version: 1,
+    driver: "k6",
+    scenario: { name: "fleet", description: "Agents, a bot and a poller share a quota", file: "fleet.ts" },
+    seed: header.seed ?? 0,
+    startedAt: summary.startedAt,
+    endedAt: summary.endedAt,
+    durationMs: 24_000,
+    target: "http://127.0.0.1:4100",
+    command: "spillway load fleet.ts --seed 7",
+    versions: { spillway: "0.1.0", node: "20.19.0", k6: "1.8.1" },
+    rules: header.rules,
+    expect: { refusedShare: "<40%", "agents.waitP95Ms": "<3s" },
+    interrupted: false,
+    notes: [],
+    ...options.record,
+  };
+  const verdict = verdictOf(calls.length, summary.windowsSeen, options.violations ?? []);
+  const run: Run = { record, summary, verdict };
+  const collector = new SeriesCollector(summary, header.rules, windowsWorthDrawing(summary));
+  for (const call of calls) collector.add(call);
+  const lines = [encodeHeader(header), ...calls.map(encodeCall)];
+  return { run, series: collector.finish(), header, calls, lines };
+}
+
+function verdictOf(records: number, windows: number, violations: readonly Violation[]): Verdict {
+  const broken = new Set(violations.map(({ law }) => law));
+  const state = (index: number, law: (typeof lawNames)[number]): LawVerdict =>
+    broken.has(law) ? "violated" : index >= 14 ? { skipped: "a trace cannot show it" } : "held";
+  const laws = Object.fromEntries(lawNames.map((law, index) => [law, state(index, law)]));
+  const verdict = broken.size > 0 ? "violated" : "ok";
+  return { verdict, records, windows, laws: laws as Verdict["laws"], violations };
+}
+
+/** A violation with text that would be markup if it were not escaped. */
+export const sampleViolation: Violation = {
+  law: "conserved",
+  suspects: ["race-read-then-write", "double-count"],
+  org: "acme",
+  user: null,
+  scope: "rest",
+  window: { opensAt: Date.UTC(2026, 0, 1), endsAt: Date.UTC(2026, 0, 1, 0, 0, 5) },
+  count: 3,
+  lines: [12, 15],
+  explanation: "2 calls <took> the place 17 & both were admitted",
+};

@@ -1,0 +1,213 @@
+// The report as text: whole, escaped, the same bytes for the same input, every figure in it.
+import { describe, expect, it } from "vitest";
+import { count, duration, figureText } from "../../src/report/format.ts";
+import { renderCharts, renderReport } from "../../src/report/page.ts";
+import { lawNames } from "../../src/rules/laws.ts";
+import { fixture, sampleViolation } from "./fixtures.ts";
+import { readMarkup } from "./markup.ts";
+
+const source = fixture();
+const simulated = fixture({ latencyMs: 8, record: { driver: "simulator", target: null } });
+const page = renderReport(source, simulated);
+const { summary } = source.run;
+
+describe("the page", () => {
+  it("is well-formed, and its headings descend one level at a time from one h1", () => {
+    const levels = readMarkup(page)
+      .filter(({ name }) => /^h[1-6]$/.test(name))
+      .map(({ name }) => Number(name.slice(1)));
+    expect(levels[0]).toBe(1);
+    expect(levels.filter((level) => level === 1)).toHaveLength(1);
+    for (const [index, level] of levels.entries())
+      if (index > 0) expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1);
+  });
+
+  it("loads nothing and runs nothing: no script, no address but those of the run", () => {
+    const elements = readMarkup(page);
+    expect(elements.map(({ name }) => name)).not.toContain("script");
+    expect(page).toContain("default-src 'none'");
+    const addresses = elements.flatMap(({ attributes }) => attributes.match(/(?:src|href)="[^"]*"/g) ?? []);
+    expect(addresses.filter((address) => !/="(?:data:,|#)/.test(address))).toEqual([]);
+    expect(page).not.toMatch(/url\((?!#)|@import/);
+  });
+
+  it("has the same bytes for the same input, however many charts were drawn before", () => {
+    expect(renderReport(fixture(), fixture({ latencyMs: 8, record: simulated.run.record }))).toBe(page);
+  });
+
+  it("gives every element that has one an id of its own", () => {
+    const ids = page.match(/ id="[^"]+"/g) ?? [];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("stays far below a megabyte", () => {
+    expect(page.length).toBeLessThan(500_000);
+  });
+});
+
+describe("what it says", () => {
+  const { figures } = summary;
+
+  it("names every law with its state, and what could not be judged with the reason", () => {
+    for (const law of lawNames) expect(page).toContain(law);
+    expect(page).toContain("a trace cannot show it");
+    expect(page).toContain("No law is broken");
+  });
+
+  it("shows each figure of the run, and of the compared run beside it", () => {
+    for (const name of ["calls", "admitted", "refused", "refusedShare", "gaveUp", "points"] as const)
+      expect(page).toContain(`>${figureText(name, figures[name])}<`);
+    for (const name of ["waitP50Ms", "waitP95Ms", "waitP99Ms", "waitMaxMs", "fairness"] as const) {
+      expect(page).toContain(`>${figureText(name, figures[name])}<`);
+      expect(page).toContain(`>${figureText(name, simulated.run.summary.figures[name])}<`);
+    }
+  });
+
+  it("says whom it hit: by the user's own windows, by the organization's, each population, each user", () => {
+    expect(figures.refusedByUser).toBeGreaterThan(0);
+    expect(figures.refusedByOrganization).toBeGreaterThan(0);
+    expect(page).toContain(
+      `${count(figures.refusedByUser ?? 0)} by a user&#39;s own window, ${count(figures.refusedByOrganization ?? 0)} by the organization&#39;s`,
+    );
+    for (const { name } of summary.populations) expect(page).toContain(`>${name}<`);
+    expect(page).toContain("acme/noisy-bot");
+  });
+
+  it("has a text in numbers for each picture", () => {
+    const pictures = readMarkup(page).filter(({ name }) => name === "svg");
+    expect(pictures.length).toBeGreaterThanOrEqual(12);
+    for (const { attributes } of pictures) {
+      expect(attributes).toContain('role="img"');
+      expect(/aria-label="([^"]*)"/.exec(attributes)?.[1]).toMatch(/\d/);
+    }
+  });
+
+  it("says what was run and how to run it again", () => {
+    const { record } = source.run;
+    for (const text of [record.command, record.target ?? "", "k6 1.8.1", "120 requests", "4,000 points"])
+      expect(page).toContain(text);
+  });
+
+  it("shows the expectations, and turns red where one is missed", () => {
+    const missed = renderReport(fixture({ record: { expect: { refused: "==0", admitted: ">0" } } }));
+    expect(missed).toContain("1 of 2 expectations missed");
+    expect(missed).toContain('class="verdict bad"');
+    expect(page).toContain('class="verdict good"');
+    expect(page).toContain("All 2 expectations of the scenario held");
+  });
+
+  it("explains each violation with its window, lines and suspects", () => {
+    const broken = renderReport(fixture({ violations: [sampleViolation] }));
+    expect(broken).toContain("1 law is broken: conserved");
+    expect(broken).toContain("2 calls &lt;took&gt; the place 17 &amp; both were admitted");
+    expect(broken).toContain("window 2026-01-01 00:00:00 UTC to 2026-01-01 00:00:05 UTC");
+    expect(broken).toContain("trace lines 12, 15");
+    expect(broken).toContain("race-read-then-write, or double-count");
+  });
+
+  it("draws prediction and measurement together, whichever of the two is the run", () => {
+    const turned = renderReport(simulated, source);
+    for (const one of [page, turned]) {
+      expect(one).toContain("Prediction and measurement");
+      expect(one).toMatch(
+        /<th scope="col" class="number">measured<.*<th scope="col" class="number">simulated</,
+      );
+    }
+    expect(renderReport(source)).not.toContain("Prediction and measurement");
+  });
+});
+
+describe("hostile and empty input", () => {
+  it("escapes whatever a run may contain", () => {
+    const evil = `<script>alert("1")</script>&'\u0000\ud800`;
+    const hostile = fixture({
+      org: `<img src=x onerror=alert(1)>`,
+      change: (call) => {
+        call.user = evil;
+        call.client = `${evil}/0`;
+      },
+      record: {
+        scenario: { name: evil, description: evil, file: evil },
+        command: evil,
+        target: evil,
+        notes: [evil],
+        versions: { [evil]: evil },
+        expect: {},
+      },
+    });
+    const rendered = renderReport(hostile, hostile);
+    const elements = readMarkup(rendered);
+    expect(elements.map(({ name }) => name)).not.toContain("script");
+    expect(elements.map(({ name }) => name)).not.toContain("img");
+    expect(rendered).toContain("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\ufffd\ufffd");
+    for (const svg of renderCharts(hostile).values())
+      expect(readMarkup(svg).map(({ name }) => name)).not.toContain("script");
+  });
+
+  it("makes a page of a run in which nothing was sent", () => {
+    const empty = fixture({ seconds: 0, record: { expect: {} } });
+    expect(empty.run.summary.records).toBe(0);
+    const rendered = renderReport(empty);
+    readMarkup(rendered);
+    expect(rendered).toContain("No call was answered.");
+    expect(rendered).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it("makes a page of a run that was neither judged nor ended", () => {
+    const { run, series } = fixture({ record: { interrupted: true, notes: ["the disk is full"] } });
+    const rendered = renderReport({ run: { ...run, verdict: null }, series });
+    expect(rendered).toContain("This run was not judged");
+    expect(rendered).toContain("<strong>Interrupted</strong> after");
+    expect(rendered).toContain("the disk is full");
+  });
+
+  it("never prints what is no number", () => {
+    expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  });
+});
+
+describe("pictures as files", () => {
+  it("writes each one whole, with its title, its text and its own colours", () => {
+    const charts = renderCharts(source, simulated);
+    expect([...charts.keys()]).toEqual(
+      expect.arrayContaining(["traffic.svg", "users.svg", "window-1.svg", "waits.svg", "compared-waits.svg"]),
+    );
+    for (const svg of charts.values()) {
+      const names = readMarkup(svg).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(["svg", "title", "desc", "style", "path"]));
+      expect(svg).toContain("prefers-color-scheme: dark");
+    }
+  });
+});
+
+describe("numbers in words", () => {
+  it.each([
+    [0, "0 ms"],
+    [999.4, "999 ms"],
+    [1000, "1 s"],
+    [1240, "1.24 s"],
+    [12_400, "12.4 s"],
+    [59_960, "1 min"],
+    [125_000, "2 min 5 s"],
+    [3_600_000, "1 h"],
+    [12_000_000, "3 h 20 min"],
+  ])("says %d ms as %s", (ms, words) => {
+    expect(duration(ms)).toBe(words);
+  });
+
+  it.each([
+    [0, "0%"],
+    [0.0004, "<0.1%"],
+    [0.059, "5.9%"],
+    [0.9996, ">99.9%"],
+    [1, "100%"],
+  ])("says a share of %d as %s", (value, words) => {
+    expect(figureText("refusedShare", value)).toBe(words);
+  });
+
+  it("groups thousands and keeps what was not measured apart from nothing", () => {
+    expect(count(1_234_567)).toBe("1,234,567");
+    expect(count(12.3456)).toBe("12.346");
+    expect([figureText("calls", 0), figureText("calls", null)]).toEqual(["0", "–"]);
+  });
+});
