@@ -5,7 +5,7 @@ import { escapeMarkup, type Html, html, trusted } from "./html.ts";
 import { standaloneStyle } from "./style.ts";
 
 export interface Picture {
-  /** Unique in its page; a file's name, too. */
+  /** Unique in its page, for what a drawing refers to within itself; and a file's name. */
   readonly id: string;
   readonly title: string;
   /** What it shows, in numbers, for those who do not see it. */
@@ -30,7 +30,7 @@ export function drawPicture(picture: Picture): Html {
 ${trusted(content)}</svg>
 `;
   });
-  return html`${drawLegend(picture.legend)}<div class="picture" id="${picture.id}">${drawings}</div>`;
+  return html`${drawLegend(picture.legend)}<div class="picture">${drawings}</div>`;
 }
 
 function drawLegend(entries: readonly LegendEntry[]): Html | null {
