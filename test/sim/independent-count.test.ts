@@ -1,0 +1,72 @@
+// Simulated REST traffic, counted again by a few lines that know nothing of the engine. With a constant latency
+// calls are decided in the order of the trace, one trip after they were sent.
+import { fc, test as property } from "@fast-check/vitest";
+import { expect } from "vitest";
+import { simulate } from "../../sim/simulate.ts";
+import { burst, defineScenario, exponential, rest, waitReset, worker } from "../../src/scenario/index.ts";
+
+const user = rest("/v2/user");
+const policies = [
+  waitReset({ of: "both" }),
+  waitReset({ of: "organization", jitter: { least: 0, most: "2s" } }),
+  exponential({ first: "300ms", most: "10s", jitter: "full" }),
+];
+const behaviours = [
+  worker({ calls: [{ call: user }], think: { least: 0, most: "1s" } }),
+  burst({ call: user, size: 4, every: "3s" }),
+  burst({ call: user, size: 40, every: "40s" }),
+];
+const populations = fc.array(
+  fc.record({
+    clients: fc.integer({ min: 1, max: 6 }),
+    user: fc.constantFrom("each" as const, "shared" as const, 2),
+    organization: fc.constantFrom("acme", "globex"),
+    behaviour: fc.constantFrom(...behaviours),
+    onRefused: fc.constantFrom(...policies),
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+const worlds = fc.record({
+  seed: fc.nat(),
+  populations,
+  latency: fc.integer({ min: 1, max: 400 }),
+  organizationLimit: fc.integer({ min: 1, max: 60 }),
+  userLimit: fc.integer({ min: 1, max: 30 }),
+  windowSeconds: fc.integer({ min: 1, max: 20 }),
+});
+
+property.prop([worlds])(
+  "every answer shows what was counted, and no call is refused without need",
+  (world) => {
+    const { windowSeconds, latency } = world;
+    const scenario = defineScenario({
+      name: "count",
+      duration: "40s",
+      seed: world.seed,
+      network: { latency },
+      rules: {
+        organization: { rest: { limit: world.organizationLimit, windowSeconds } },
+        user: { rest: { limit: world.userLimit, windowSeconds } },
+      },
+      populations: Object.fromEntries(
+        world.populations.map((population, index) => [`p${index}`, population]),
+      ),
+    });
+    const counts = new Map<string, number>();
+    let calls = 0;
+    for (const call of simulate(scenario).calls) {
+      expect(call.received - call.sent).toBe(2 * latency);
+      const window = Math.floor((call.sent + latency) / (windowSeconds * 1000));
+      const [broad, narrow] = [`${call.org} ${window}`, `${call.org}/${call.user} ${window}`];
+      const hasRoom =
+        (counts.get(broad) ?? 0) < world.organizationLimit && (counts.get(narrow) ?? 0) < world.userLimit;
+      expect(call.status).toBe(hasRoom ? 200 : 429);
+      if (hasRoom) for (const key of [broad, narrow]) counts.set(key, (counts.get(key) ?? 0) + 1);
+      expect(call.remaining).toBe(world.organizationLimit - (counts.get(broad) ?? 0));
+      expect(call.userRemaining).toBe(world.userLimit - (counts.get(narrow) ?? 0));
+      expect(call.reset).toBe(Math.ceil(((window + 1) * windowSeconds * 1000 - call.sent - latency) / 1000));
+      calls += 1;
+    }
+    expect(calls).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,93 @@
+// The scenarios that come with spillway do what they say, under the default rules and in windows of seconds,
+// whatever the seed.
+import { beforeAll, describe, expect, test } from "vitest";
+import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
+import { builtInScenarios, loadScenarioFile } from "../../src/load/scenario-file.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { presets } from "../../src/rules/presets.ts";
+import { adviseScenario, type Scenario } from "../../src/scenario/index.ts";
+import { judgeExpectations } from "../../src/summary/expectations.ts";
+import { summarize } from "../../src/summary/summarizer.ts";
+
+const seeds = [1, 2, 3, 4, 5];
+const shortWindows: SimulateOptions = {
+  durationMs: 20_000,
+  rules: parseRules({
+    organization: { rest: { limit: 60, windowSeconds: 4 }, graphql: { limit: 2_000, windowSeconds: 6 } },
+    user: { rest: { limit: 15, windowSeconds: 4 }, graphql: { limit: 500, windowSeconds: 6 } },
+  }),
+};
+const conditions: [string, SimulateOptions][] = [
+  ["the default rules", {}],
+  ["the documented rules", { rules: parseRules(presets.documented) }],
+  ["windows of a few seconds", shortWindows],
+];
+
+const names = ["ci-fleet", "herd", "steady"];
+const scenarios = new Map<string, Scenario>();
+const scenario = (name: string): Scenario => {
+  const found = scenarios.get(name);
+  if (found === undefined) throw new Error(`no scenario ${name}`);
+  return found;
+};
+beforeAll(async () => {
+  for (const name of names) scenarios.set(name, (await loadScenarioFile(name)).scenario);
+});
+
+test("these are all of them, each named as its file is", async () => {
+  expect(await builtInScenarios()).toEqual(names);
+  for (const name of names) expect(scenario(name).name).toBe(name);
+});
+
+describe.each(names)("%s", (name) => {
+  test.each(conditions)("meets its expectations under %s", (_, options) => {
+    expect(scenario(name).expect.length).toBeGreaterThan(0);
+    for (const seed of seeds) {
+      const { header, calls } = simulate(scenario(name), { ...options, seed });
+      const expect_ = Object.fromEntries(scenario(name).expect.map(({ figure, bound }) => [figure, bound]));
+      const missed = judgeExpectations(expect_, summarize(header, calls)).filter(({ held }) => !held);
+      expect(missed, `seed ${seed}`).toEqual([]);
+    }
+  });
+
+  test("asks for nothing that can never be admitted", () => {
+    expect(adviseScenario(scenario(name), parseRules({}))).toEqual([]);
+  });
+});
+
+test.each(conditions)("steady: nothing is refused under %s", (_, options) => {
+  for (const seed of seeds)
+    for (const call of simulate(scenario("steady"), { ...options, seed }).calls)
+      expect(call.status).toBe(200);
+});
+
+test("ci-fleet: the noisy user starves nobody", () => {
+  for (const seed of seeds) {
+    const { header, calls } = simulate(scenario("ci-fleet"), { seed });
+    const { populations, figures } = summarize(header, calls);
+    const of = (name: string) => populations.find((population) => population.name === name)?.figures;
+    expect(of("noisy")?.refused).toBeGreaterThan(1_000);
+    expect(figures.refusedByOrganization).toBe(0);
+    expect([of("agents")?.refused, of("exporter")?.refused]).toEqual([0, 0]);
+    expect(of("agents")?.fairness).toBeGreaterThan(0.95);
+  }
+});
+
+test("herd: after each reset all thirty wake within a second or so, and until then all are silent", () => {
+  const windowMs = 60_000;
+  const calls = [...simulate(scenario("herd")).calls];
+  const windows = [1, 2, 3, 4].map((window) =>
+    calls.filter(({ sent }) => Math.floor((sent - scenario("herd").startAtMs) / windowMs) === window),
+  );
+  for (const sent of windows) {
+    const waking = sent.filter(({ attempt }) => attempt === 1);
+    expect(new Set(waking.map(({ client }) => client)).size).toBe(30);
+    // Whole seconds round up by less than one second, and the trip of the refusal comes on top.
+    for (const call of waking)
+      expect((call.sent - scenario("herd").startAtMs) % windowMs).toBeLessThan(1_016);
+    const last = Math.max(...sent.map((call) => call.sent));
+    expect((last - scenario("herd").startAtMs) % windowMs).toBeLessThan(5_000);
+    expect(sent.filter(({ status }) => status === 200)).toHaveLength(200);
+    expect(sent.filter(({ status }) => status === 429)).toHaveLength(30);
+  }
+});
