@@ -1,0 +1,99 @@
+// What people mistype, and what they then read: a code, the field, what was got, what is allowed, the next step.
+// Never a stack trace, unless asked for.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spillway } from "../support/command.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-cli-"));
+  await writeFile(join(folder, "comma.json"), '{"organization": {"rest": {"limit": 5}},}');
+  await writeFile(join(folder, "zero.json"), '{"organization": {"rest": {"limit": 0}}, "user": {"rest": {"limit": "200"}}}');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("usage", () => {
+  test.each([
+    [["simulat", "steady"], "did you mean simulate?"],
+    [["simulate", "steady", "--sed", "5"], "did you mean --seed?"],
+    [["verify", "x", "--jsn"], "did you mean --json?"],
+    [["load", "steady", "--alow-host", "x"], "did you mean --allow-host?"],
+    [["simulate", "stedy"], "did you mean steady?"],
+    [["check", "--law", "conservd"], "did you mean conserved?"],
+    [[], "--help shows the verbs"],
+    [["verify"], "Not enough"],
+    [["simulate", "steady", "--seed", "--json"], "seed"],
+    [["simulate", "steady", "--seed", "1", "--seed", "2"], "given 2 times"],
+    [["simulate", "steady", "--seed", "x"], "--seed"],
+    [["simulate", "steady", "--duration", "soon"], "--duration"],
+  ])("%j", async (words, said) => {
+    const { code, stdout, stderr } = await spillway(words, { cwd: folder });
+    expect(stderr.toLowerCase()).toContain(said.toLowerCase());
+    expect(stderr).toContain("error");
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  test("--help names the verbs with examples, and each verb its own", async () => {
+    const { code, stdout } = await spillway(["--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Exit status");
+    const verbs = [...stdout.matchAll(/^ {2}spillway ([a-z]+)/gm)].map(([, verb]) => verb ?? "");
+    expect(verbs.length).toBeGreaterThanOrEqual(10);
+    for (const verb of new Set(verbs)) {
+      const help = await spillway([verb, "--help"]);
+      expect(help.code).toBe(0);
+      expect(help.stdout).toContain("Examples:");
+    }
+  });
+
+  test("--version is the package's", async () => {
+    const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+    expect((await spillway(["--version"])).stdout.trim()).toBe(manifest.version);
+  });
+});
+
+describe("files", () => {
+  test.each([
+    [["simulate", "steady", "--rules", "nowhere.json"], "nowhere.json: got no such file"],
+    [["simulate", "steady", "--rules", "."], "got a directory"],
+    [["verify", "nowhere.ndjson"], "no such file"],
+    [["report", "nowhere"], "no such folder"],
+    [["simulate", "./nowhere.ts"], "no such file"],
+    [["simulate", "."], "allowed"],
+    [["simulate", "steady", "--rules", "comma.json"], "no trailing comma"],
+  ])("%j", async (words, said) => {
+    const { code, stderr } = await spillway(words, { cwd: folder });
+    expect(stderr).toContain(said);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(code).toBe(2);
+  });
+
+  test("every mistake of a rules file is named", async () => {
+    const { stderr } = await spillway(["simulate", "steady", "--rules", "zero.json"], { cwd: folder });
+    expect(stderr).toContain("organization.rest.limit: got 0");
+    expect(stderr).toContain('user.rest.limit: got "200"');
+  });
+
+  test("--debug shows where", async () => {
+    const { stderr } = await spillway(["verify", "nowhere.ndjson", "--debug"], { cwd: folder });
+    expect(stderr).toMatch(/^\s+at /m);
+  });
+});
+
+describe("init", () => {
+  test("writes a scenario and rules that simulate takes, and overwrites nothing", async () => {
+    const first = await spillway(["init", "mine"], { cwd: folder });
+    expect(first.code).toBe(0);
+    const words = ["simulate", "mine/agents.ts", "--rules", "mine/rules.json", "--out", "mine/run", "--json"];
+    const simulated = await spillway(words, { cwd: folder });
+    expect(simulated.stderr).not.toContain("error");
+    expect(JSON.parse(simulated.stdout)).toMatchObject({ verdict: { verdict: "ok" } });
+    const second = await spillway(["init", "mine"], { cwd: folder });
+    expect(second).toMatchObject({ code: 2 });
+    expect(second.stderr).toContain("already there");
+  });
+});
