@@ -24,6 +24,13 @@ function plain(text: string): string {
 /** Text in backticks, which nothing can close. */
 const code = (text: string): string => `\`${text.replace(/[`\r\n|]/g, "'")}\``;
 
+/** Text in a block of its own, as it is; the fence is longer than any within. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}sh\n${text}\n${fence}`;
+}
+
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -47,7 +54,7 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
     ...expectationBlock(run),
     figureBlock(run, other),
     populationBlock(run),
-    `Repeat it with ${code(record.command)}.`,
+    `Repeat it with\n\n${fenced(record.command)}`,
   ];
   return `${blocks.join("\n\n")}\n`;
 }

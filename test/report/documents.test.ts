@@ -1,0 +1,116 @@
+// summary.md and junit.xml: for a pull request, and for a build server.
+import { describe, expect, it } from "vitest";
+import { renderJunit } from "../../src/report/junit.ts";
+import { renderMarkdown } from "../../src/report/markdown.ts";
+import { lawNames } from "../../src/rules/laws.ts";
+import { fixture, sampleViolation } from "./fixtures.ts";
+import { readMarkup } from "./markup.ts";
+
+const good = fixture().run;
+const bad = fixture({
+  violations: [sampleViolation],
+  record: { expect: { refused: "==0", "ghosts.calls": ">0", admitted: ">0" } },
+}).run;
+
+describe("junit.xml", () => {
+  const attribute = (attributes: string, name: string): string | undefined =>
+    new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
+  const suitesOf = (xml: string) =>
+    readMarkup(xml)
+      .filter(({ name }) => name === "testsuite")
+      .map(({ attributes }) =>
+        ["tests", "failures", "skipped"].map((name) => Number(attribute(attributes, name))),
+      );
+
+  it("has a case for every law and every expectation, and its counts add up", () => {
+    const xml = renderJunit(good);
+    expect(suitesOf(xml)).toEqual([
+      [lawNames.length, 0, 4],
+      [2, 0, 0],
+    ]);
+    const elements = readMarkup(xml).map(({ name }) => name);
+    expect(elements.filter((name) => name === "testcase")).toHaveLength(lawNames.length + 2);
+    expect(elements.filter((name) => name === "skipped")).toHaveLength(4);
+  });
+
+  it("fails the laws that are broken and the expectations that are missed, and says why", () => {
+    const xml = renderJunit(bad);
+    expect(suitesOf(xml)).toEqual([
+      [lawNames.length, 1, 4],
+      [3, 2, 0],
+    ]);
+    const failures = readMarkup(xml).filter(({ name }) => name === "failure");
+    expect(failures.map(({ text }) => text)).toEqual([
+      "acme, REST: 2 calls &lt;took&gt; the place 17 &amp; both were admitted (trace lines 12, 15)",
+      expect.stringMatching(/^refused was \d+, expected ==0$/),
+      "ghosts.calls was –, expected &gt;0",
+    ]);
+  });
+
+  it("has one skipped case for a run that was not judged, and no empty suite", () => {
+    expect(suitesOf(renderJunit({ ...good, verdict: null, record: { ...good.record, expect: {} } }))).toEqual(
+      [[1, 0, 1]],
+    );
+  });
+
+  it("stays well-formed with names that XML cannot carry", () => {
+    const name = `a"<b>&\u0007\ud800`;
+    const xml = renderJunit({
+      ...bad,
+      record: { ...bad.record, scenario: { ...bad.record.scenario, name } },
+    });
+    expect(readMarkup(xml).length).toBeGreaterThan(lawNames.length);
+    expect(xml).toContain("a&quot;&lt;b&gt;&amp;\ufffd\ufffd laws");
+  });
+});
+
+describe("summary.md", () => {
+  it("begins with the outcome, and says how it went in a sentence", () => {
+    expect(renderMarkdown(good)).toMatch(/^## ✅ fleet: No law is broken\n/);
+    expect(renderMarkdown(bad)).toMatch(/^## ❌ fleet: 1 law is broken: conserved\n/);
+    expect(renderMarkdown(good)).toMatch(
+      /\d+ of \d+ answered calls were refused: \d+ by a user's own window/,
+    );
+  });
+
+  it("lists violations, expectations, figures and populations", () => {
+    const text = renderMarkdown(bad);
+    expect(text).toContain("- **conserved**, acme, REST: 2 calls &#60;took&#62; the place 17 &#38; both");
+    expect(text).toMatch(/\| `refused` \| `==0` \| \d+ \| ❌ missed \|/);
+    expect(text).toMatch(/\| `admitted` \| `>0` \| \d+ \| ✅ held \|/);
+    expect(text).toMatch(/\| `refusedShare` \| \d+(\.\d)?% \|/);
+    expect(text).toMatch(/\| noisy \| \d+ \|/);
+    expect(text).toContain("Repeat it with\n\n```sh\nspillway load fleet.ts --seed 7\n```\n");
+  });
+
+  it("has a column for the run it is compared with", () => {
+    const other = fixture({ record: { driver: "simulator" } }).run;
+    expect(renderMarkdown(good, other)).toContain("| Figure | measured by k6 | simulated |");
+  });
+
+  it("keeps every table's rows as wide as its head, whatever names hold", () => {
+    const evil = "a|b`c\nd @octocat #1 <img>";
+    const text = renderMarkdown(
+      fixture({
+        change: (call) => {
+          call.client = `${evil}/0`;
+        },
+        record: { scenario: { name: evil, description: null, file: null }, command: `echo \`\`\` ${evil}` },
+      }).run,
+    );
+    const widths = text.split("\n\n").filter((block) => block.startsWith("|"));
+    expect(widths.length).toBeGreaterThanOrEqual(3);
+    for (const block of widths)
+      expect(
+        new Set(
+          block
+            .trimEnd()
+            .split("\n")
+            .map((line) => line.split("|").length),
+        ).size,
+      ).toBe(1);
+    const [prose = "", command = ""] = text.split("````sh\n");
+    expect(prose).not.toMatch(/<img>|@octocat/);
+    expect(command).toBe(`echo \`\`\` ${evil}\n\`\`\`\`\n`);
+  });
+});
