@@ -111,7 +111,7 @@ async function describe(
   const hit = summary.populations.filter((population) => (population.figures.refused ?? 0) > 0);
   for (const { name, figures: own } of hit.toSorted(byRefused)) {
     const lost = own.gaveUp ?? 0;
-    const gaveUp = lost > 0 ? `, ${counted(lost, "job")} given up` : "";
+    const gaveUp = lost > 0 ? `, ${counted(lost, "job")} never got through` : "";
     terminal.say(`    ${name}: ${figureText("refusedShare", own.refusedShare)} of its calls${gaveUp}`);
   }
   const waits = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((name) =>

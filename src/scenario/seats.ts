@@ -109,7 +109,7 @@ function tooFew(scenario: Scenario, tokens: readonly Token[], organization: stri
     problems: [
       {
         path: "tokens",
-        got: `tokens of ${found} users in organization ${organization}`,
+        got: `tokens of ${found} ${found === 1 ? "user" : "users"} in organization ${organization}`,
         allowed: `tokens of ${needed} users or more, one for each user that the scenario needs`,
       },
     ],
