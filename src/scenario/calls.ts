@@ -7,7 +7,7 @@ import { Mistakes } from "./mistakes.ts";
 export const pointsMost = 50_000;
 
 /** How many pipelines each organization of the service's sample data has. */
-export const samplePipelines = 10;
+const samplePipelines = 10;
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const nameAllowed = "letters, digits, dashes, underscores";

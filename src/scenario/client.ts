@@ -194,7 +194,7 @@ export interface RefusalPolicy {
 export const GIVE_UP = -1;
 
 /** Whether the answer is one that a refusal policy decides about. */
-export function isRefusal(event: ClientEvent): boolean {
+function isRefusal(event: ClientEvent): boolean {
   return event.kind === ANSWERED && event.status === 429;
 }
 

@@ -81,7 +81,7 @@ export interface ClosedPopulation extends PopulationCommon {
 }
 
 /** Clients that arrive, each for a life of its own. */
-export interface OpenPopulation extends PopulationCommon {
+interface OpenPopulation extends PopulationCommon {
   readonly clients: null;
   readonly arrivals: ArrivalSchedule;
 }
