@@ -1,0 +1,100 @@
+// `spillway report`: what it says, where it writes, what it makes of a folder that is none.
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import yargs from "yargs";
+import { command } from "../../src/cli/report.ts";
+import { writeRun } from "../../src/report/run-folder.ts";
+import { fixture } from "./fixtures.ts";
+
+const one = fixture({ seconds: 6 });
+const other = fixture({ seconds: 6, latencyMs: 5, record: { driver: "simulator" } });
+let root: string;
+let run: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "spillway-report-"));
+  run = join(root, "run");
+  await writeRun(run, { ...one.run, trace: one.lines });
+});
+afterEach(async () => {
+  await rm(root, { recursive: true, force: true });
+});
+
+/** Runs the verb as main.ts does; what it printed on each stream. */
+async function report(...words: string[]): Promise<{ out: string; err: string }> {
+  const printed = { out: "", err: "" };
+  const capture = (stream: "out" | "err") => (text: string | Uint8Array) => {
+    printed[stream] += text;
+    return true;
+  };
+  const out = vi.spyOn(process.stdout, "write").mockImplementation(capture("out"));
+  const err = vi.spyOn(process.stderr, "write").mockImplementation(capture("err"));
+  try {
+    await yargs()
+      .command(command)
+      .option("json", { type: "boolean" })
+      .strict()
+      .exitProcess(false)
+      .fail((message, error) => {
+        throw error ?? new Error(message);
+      })
+      .parseAsync(["report", ...words]);
+  } finally {
+    out.mockRestore();
+    err.mockRestore();
+  }
+  return printed;
+}
+
+it("makes the documents and says where they are", async () => {
+  const { out } = await report(run);
+  expect(out).toContain("fleet");
+  expect(out).toContain("No law is broken");
+  for (const name of ["report.html", "summary.md", "junit.xml"]) {
+    expect(out).toContain(join(run, name));
+    expect(existsSync(join(run, name))).toBe(true);
+  }
+  expect(existsSync(join(run, "charts"))).toBe(false);
+});
+
+it("puts the page elsewhere, another run beside it, and pictures into charts/", async () => {
+  const beside = join(root, "simulated");
+  await writeRun(beside, { ...other.run, trace: other.lines });
+  const page = join(root, "new", "page.html");
+  const { out } = await report(run, "--compare", beside, "--out", page, "--svg");
+  expect(out).toContain(join(run, "charts", "compared-waits.svg"));
+  expect(existsSync(page)).toBe(true);
+  expect(existsSync(join(run, "report.html"))).toBe(false);
+  expect(existsSync(join(run, "charts", "window-1.svg"))).toBe(true);
+});
+
+it("prints the paths as JSON, and nothing else, on standard output", async () => {
+  const { out, err } = await report(run, "--json");
+  expect(JSON.parse(out)).toEqual({
+    html: join(run, "report.html"),
+    markdown: join(run, "summary.md"),
+    junit: join(run, "junit.xml"),
+    charts: [],
+  });
+  expect(err).toContain("No law is broken");
+});
+
+it("names what is wrong with a folder: not there, a file, not a run's, broken", async () => {
+  const failure = { code: "FILE_UNREADABLE", exitCode: 2 };
+  await expect(report(join(root, "nowhere"))).rejects.toMatchObject(failure);
+  await expect(report(join(run, "run.json"))).rejects.toMatchObject(failure);
+  await expect(report(root)).rejects.toMatchObject({
+    ...failure,
+    problems: [{ path: join(root, "run.json"), got: "no such file" }],
+  });
+  await expect(report(run, "--compare", root)).rejects.toMatchObject(failure);
+  await writeFile(join(run, "summary.json"), "{}");
+  await expect(report(run)).rejects.toMatchObject({ code: "RUN_INVALID", exitCode: 2 });
+});
+
+it("wants a folder", async () => {
+  await expect(report()).rejects.toThrow(/Not enough non-option arguments/);
+});
