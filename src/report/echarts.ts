@@ -1,5 +1,8 @@
 // The one file that imports ECharts. The build bundles it, so that the package carries what it uses and
 // ECharts itself stays a development dependency.
+/*! As built, this file contains Apache ECharts (https://echarts.apache.org), Copyright 2017-2026 The Apache
+ * Software Foundation, under the Apache License, Version 2.0 (https://www.apache.org/licenses/LICENSE-2.0), and
+ * ZRender (https://github.com/ecomfe/zrender), Copyright (c) 2013-2017, Baidu Inc., under the BSD 3-Clause License. */
 import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from "echarts/charts";
 import { GridComponent, type GridComponentOption } from "echarts/components";
 import { type ComposeOption, init, use } from "echarts/core";
