@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import { type LawName, lawNames, lawStatements, voidEverywhere } from "../rules/laws.ts";
+import { type LawName, lawNames, lawStatements, voidEverywhere, voidReason } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
-import type { Rules } from "../rules/rules.ts";
+import { type Rules, scopes } from "../rules/rules.ts";
 import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import { AdapterFailure, makeLimiter, play } from "./history.ts";
@@ -157,8 +157,8 @@ function unrun(law: LawName, outcome: Outcome, reason?: string): LawReport {
 async function checkLaw(law: LawName, setting: Setting, done: number): Promise<LawReport> {
   const { factory, options, subject, may, runs, names } = setting;
   if (factory.claims !== "all" && !factory.claims.includes(law)) return unrun(law, "not-claimed");
-  const reason = options.rules === undefined ? null : voidEverywhere(law, options.rules);
-  if (reason !== null) return unrun(law, "skipped", reason);
+  if (options.rules !== undefined && voidEverywhere(law, options.rules) !== null)
+    return unrun(law, "skipped", whyVoid(law, options.rules));
   const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
     options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
   );
@@ -171,6 +171,9 @@ async function checkLaw(law: LawName, setting: Setting, done: number): Promise<L
   );
   return reportOf(law, setting, trials, details);
 }
+
+const whyVoid = (law: LawName, rules: Rules): string =>
+  scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");
 
 /** fast-check throws a plain Error where a path leads past the last script that it could lead to. */
 async function walk<T>(check: () => Promise<T>): Promise<T> {

@@ -94,7 +94,7 @@ export const snapshotEquals: Judge = async ({ script, play }) => {
 export const timeTranslates: Judge = async ({ script, play }) => {
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
-  const shiftMs = (script.pick + 1) * commonMultiple(script.rules, ops) * 1000;
+  const shiftMs = shiftSeconds(script.pick, commonMultiple(script.rules, ops)) * 1000;
   const last = ops.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
   // `Date` ends at 8.64e15 ms; a window of a century in common with one of 7 s passes it.
   if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return silent(history);
@@ -107,6 +107,12 @@ export const timeTranslates: Judge = async ({ script, play }) => {
   const compared = { label: `with all times ${shiftMs / 1000} s later`, history: shifted };
   return { history, compared, judged: tally.judged, violation: tally.violation };
 };
+
+/** A few multiples, or some years of them: times beyond 2038 are times too. */
+function shiftSeconds(pick: number, multiple: number): number {
+  const years = Math.ceil(1_200_000_000 / (60 * multiple));
+  return (pick + 1) * multiple * (pick % 2 === 0 ? 1 : years);
+}
 
 /** The least common multiple, in seconds, of the lengths of all windows that a script touches. */
 function commonMultiple(rules: Rules, ops: readonly Op[]): number {
@@ -124,47 +130,72 @@ function commonMultiple(rules: Rules, ops: readonly Op[]): number {
   return multiple;
 }
 
-/** Whether an operation concerns one organization's windows of one scope. */
-function concerns(here: CallOp, calls: ReadonlyMap<number, CallOp>) {
-  const alike = ({ organization, scope }: CallOp): boolean =>
-    organization === here.organization && scope === here.scope;
-  return (op: Op): boolean => {
-    if (op.do === "call") return alike(op);
-    if (op.do === "settle") return alike(calls.get(op.id) ?? here);
-    if (op.do === "enforce") return op.organization === here.organization && op.scope === here.scope;
-    return op.do === "sweep";
-  };
+/** The call that an operation is, completes or is about; `null` for those that concern everybody. */
+type CallOf = (op: Op) => CallOp | null;
+
+/** The operations on one organization's windows of one scope. */
+function ownOps(ops: readonly Op[], here: CallOp, callOf: CallOf): readonly Op[] {
+  return ops.filter((op) => {
+    if (op.do === "status") return false;
+    const about = op.do === "enforce" ? op : callOf(op);
+    return about === null || (about.organization === here.organization && about.scope === here.scope);
+  });
+}
+
+/** One call of each kind that `nameOf` tells apart. */
+function distinct(ops: readonly Op[], nameOf: (op: CallOp) => string): CallOp[] {
+  const calls = new Map<string, CallOp>();
+  for (const op of ops) if (op.do === "call" && !calls.has(nameOf(op))) calls.set(nameOf(op), op);
+  return [...calls.values()];
 }
 
 /** Calls of other organizations, users or scopes change nothing here. */
 export const isolated: Judge = async ({ script, play }) => {
   const ops = without(script.ops, "snapshot");
-  const history = await play(ops);
   const calls = new Map(ops.flatMap((op) => (op.do === "call" ? [[op.id, op] as const] : [])));
-  const here = [...calls.values()][script.pick % Math.max(1, calls.size)];
-  if (here === undefined) return silent(history);
-  const own = ops.filter(concerns(here, calls));
-  const broad = {
-    label: `with the calls of ${here.organization} in ${here.scope} alone`,
-    history: own.length < ops.length ? await play(own) : history,
-  };
-  const first = own.length < ops.length ? comparison(history, broad) : silent(history);
-  if (first.violation !== null) return first;
-  const mine = own.filter((op) => {
-    const call = op.do === "call" ? op : op.do === "settle" ? calls.get(op.id) : undefined;
-    return call === undefined || call.user === here.user;
-  });
-  if (mine.length === own.length) return first;
-  // Others may use up the organization's window: what they must not change is the user's, and only as long as
-  // the organization's window has had room for everybody, with them and without them.
-  const narrow = { label: `with ${here.user}'s calls alone`, history: await play(mine) };
-  const until = Math.min(
-    tightFrom(script.rules, broad.history, broad.history),
-    tightFrom(script.rules, narrow.history, broad.history),
-  );
-  const second = comparison(broad.history, narrow, { parts: ["user"], until });
-  return { ...second, judged: first.judged + second.judged };
+  const callOf: CallOf = (op) => (op.do === "call" || op.do === "settle" ? (calls.get(op.id) ?? null) : null);
+  const history = await play(ops);
+  let judged = 0;
+  for (const here of distinct(ops, ({ organization, scope }) => `${scope} ${organization}`)) {
+    const own = ownOps(ops, here, callOf);
+    if (own.length < ops.length) {
+      const label = `with the calls of ${here.organization} in ${here.scope} alone`;
+      const found = comparison(history, { label, history: await play(own) });
+      if (found.violation !== null) return found;
+      judged += found.judged;
+    }
+    const found = await isolatedUsers(script.rules, own, callOf, play);
+    if (found.violation !== null) return found;
+    judged += found.judged;
+  }
+  return { history, judged, violation: null };
 };
+
+/**
+ * Each user of one organization and scope, with the others and without. Others may use up the organization's
+ * window: what they must not change is the user's own, for as long as the organization's has room for everybody.
+ */
+async function isolatedUsers(
+  rules: Rules,
+  ops: readonly Op[],
+  callOf: CallOf,
+  play: (ops: readonly Op[]) => Promise<History>,
+): Promise<Judgement> {
+  const users = distinct(ops, ({ user }) => user);
+  if (users.length < 2) return silent([]);
+  const history = await play(ops);
+  const crowded = tightFrom(rules, history, history);
+  let judged = 0;
+  for (const { user } of users) {
+    const alone = await play(ops.filter((op) => (callOf(op)?.user ?? user) === user));
+    const until = Math.min(crowded, tightFrom(rules, alone, history));
+    const label = `with ${user}'s calls alone`;
+    const found = comparison(history, { label, history: alone }, { parts: ["user"], until });
+    if (found.violation !== null) return found;
+    judged += found.judged;
+  }
+  return { history, judged, violation: null };
+}
 
 /** Index in `reference` of the first operation at which a run's organization may have refused. */
 function tightFrom(rules: Rules, history: History, reference: History): number {

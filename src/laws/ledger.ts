@@ -50,6 +50,8 @@ export interface Sight extends WindowKey {
   readonly ended: number;
   /** The window that the reading belongs to, `null` where it belongs to none (SPEC.md §3). */
   readonly window: number | null;
+  /** When that window ends. */
+  readonly untilMs: number | null;
   /** False where the rules leave open whether a window is open at all. */
   readonly sure: boolean;
   /** Whether this window may refuse, now and at every call that it has decided. */
@@ -174,6 +176,7 @@ export class Ledger {
       fresh: !charged,
       ended,
       window: book.window,
+      untilMs: book.untilMs,
       sure: book.doubtUntilMs === 0,
       enforced,
       enforcedThroughout: enforced && !book.unenforced,

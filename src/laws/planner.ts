@@ -210,6 +210,8 @@ class Planner {
 
   #timeOf(move: Move, target: Target): number {
     const now = this.#nowMs;
+    // Nothing has been seen that the first operation could step back from.
+    if (this.ops.length === 0 && (move.to === "back" || move.to === "reopen")) return now;
     switch (move.to) {
       case "stay":
         return now;

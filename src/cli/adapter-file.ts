@@ -1,0 +1,155 @@
+// A user's limiter for `check --adapter FILE`: a module whose default export is a LimiterFactory, bundled by
+// esbuild so that it may be TypeScript and import what it likes, and kept from hanging for ever.
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type BuildFailure, build } from "esbuild";
+import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import { closest } from "../rules/closest.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { lawNames } from "../rules/laws.ts";
+import { requireFile } from "./files.ts";
+
+/** An answer that takes longer than this is taken for one that never comes. */
+const answerMsMost = 5_000;
+
+// The same code runs from `src` (tests) and from `dist/src` (installed).
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const entry = (room: string): string =>
+  fileURLToPath(new URL(`../${room}/index.${extension}`, import.meta.url));
+const aliases = { "spillway/engine": entry("engine"), "spillway/laws": entry("laws") };
+
+/**
+ * Loads a limiter. The file's code is run, in this process.
+ * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where the module does
+ *   not parse, throws, or has no LimiterFactory as its default export
+ */
+export async function loadLimiterFactory(file: string): Promise<LimiterFactory> {
+  await requireFile(file, "adapter file");
+  const code = await bundled(file);
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-adapter-")));
+  try {
+    const module = join(folder, "adapter.mjs");
+    await writeFile(module, code, { mode: 0o600 });
+    const loaded: { default?: unknown } = await import(/* @vite-ignore */ pathToFileURL(module).href).catch(
+      (cause: unknown) => {
+        const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : quote(cause);
+        throw invalid(
+          "throws while it is loaded",
+          [{ path: file, got, allowed: "a module that loads" }],
+          cause,
+        );
+      },
+    );
+    return boundedFactory(factoryOf(loaded.default, file));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const invalid = (what: string, problems: readonly Problem[], cause?: unknown): SpillwayError =>
+  new SpillwayError("ADAPTER_INVALID", `the adapter file ${what}`, {
+    problems,
+    hint: 'export default { name, claims: "all", create(rules) { return { decide(call, nowMs) { ... } } } }',
+    cause,
+  });
+
+async function bundled(file: string): Promise<string> {
+  // CommonJS packages that are bundled here still find `require`, as seen from the user's file.
+  const require = `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(pathToFileURL(resolve(file)).href)});`;
+  try {
+    const { outputFiles } = await build({
+      entryPoints: [resolve(file)],
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      banner: { js: require },
+      alias: aliases,
+      logLevel: "silent",
+    });
+    return outputFiles[0]?.text ?? "";
+  } catch (error) {
+    const { errors } = error as Partial<BuildFailure>;
+    if (!Array.isArray(errors) || errors.length === 0) throw error;
+    const problems = (errors as BuildFailure["errors"]).map(({ text, location }) => ({
+      path: location === null ? file : `${location.file}:${location.line}`,
+      got: text,
+      allowed: "TypeScript or JavaScript that can be bundled",
+    }));
+    throw invalid("cannot be understood", problems, error);
+  }
+}
+
+/** Checks what a module exports before anything is asked of it. */
+function factoryOf(exported: unknown, file: string): LimiterFactory {
+  if (typeof exported !== "object" || exported === null) {
+    const got = exported === undefined ? "nothing" : typeof exported;
+    throw invalid("has no limiter", [{ path: "default export", got, allowed: "a LimiterFactory" }]);
+  }
+  const { name, claims, create, restore } = exported as Partial<Record<keyof LimiterFactory, unknown>>;
+  const problems: Problem[] = [];
+  if (name !== undefined && typeof name !== "string")
+    problems.push({ path: "name", got: quote(name), allowed: "a string" });
+  if (typeof create !== "function")
+    problems.push({ path: "create", got: quote(create), allowed: "a function of the rules" });
+  if (restore !== undefined && typeof restore !== "function")
+    problems.push({ path: "restore", got: quote(restore), allowed: "a function, or nothing" });
+  problems.push(...claimProblems(claims));
+  if (problems.length > 0) throw invalid("has no limiter", problems);
+  const factory = exported as LimiterFactory;
+  return name === undefined ? Object.assign(Object.create(factory), { name: basename(file) }) : factory;
+}
+
+function claimProblems(claims: unknown): Problem[] {
+  if (claims === "all") return [];
+  const allowed = '"all", or an array of law names';
+  if (!Array.isArray(claims)) return [{ path: "claims", got: quote(claims), allowed }];
+  return claims.flatMap((law: unknown, index) => {
+    if (lawNames.includes(law as never)) return [];
+    const meant = closest(String(law), lawNames);
+    return [{ path: `claims[${index}]`, got: quote(law), allowed: meant ?? lawNames.join(", ") }];
+  });
+}
+
+function boundedFactory(factory: LimiterFactory): LimiterFactory {
+  const { create, restore } = factory;
+  const made = async (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>): Promise<LimiterAdapter> =>
+    boundedLimiter(await bounded(limiter));
+  return {
+    name: factory.name,
+    claims: factory.claims,
+    ...(factory.semantics === undefined ? {} : { semantics: factory.semantics }),
+    create: (rules) => made(create.call(factory, rules)),
+    ...(restore === undefined
+      ? {}
+      : { restore: (rules, snapshot) => made(restore.call(factory, rules, snapshot)) }),
+  };
+}
+
+/** The same limiter; a promise of it that does not settle in time rejects. */
+function boundedLimiter(limiter: LimiterAdapter): LimiterAdapter {
+  if (typeof limiter !== "object" || limiter === null) return limiter;
+  return new Proxy(limiter, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]): unknown => bounded(member.apply(target, args));
+    },
+  });
+}
+
+/** Waits for a promise at most so long; anything else is passed on as it is. */
+function bounded<T>(answer: T | PromiseLike<T>): T | Promise<T> {
+  if (typeof (answer as PromiseLike<T> | null | undefined)?.then !== "function") return answer as T;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new DOMException(`no answer within ${answerMsMost / 1000} s`, "TimeoutError")),
+      answerMsMost,
+    );
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,22 @@
+// The entry `spillway/laws`: the invariants as properties over any limiter (SPEC.md §7).
+export type {
+  Asked,
+  Call,
+  HttpAnswer,
+  LimiterAdapter,
+  LimiterFactory,
+  PartialDecision,
+  PartialReadings,
+  WindowReading,
+} from "../engine/adapter.ts";
+export { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
+export { parseRules } from "../rules/parse.ts";
+export { presets } from "../rules/presets.ts";
+export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
+export { type CheckOptions, type CheckProgress, checkLaws, judgeScript } from "./check.ts";
+export { engineAdapter, engineFactory } from "./engine-factory.ts";
+export type { History, HistoryEvent } from "./history.ts";
+export type { Compared, Judgement, Violation } from "./law.ts";
+export type { CheckReport, Counterexample, LawReport, Outcome } from "./report.ts";
+export type { Op, Script } from "./script.ts";
+export { renderCounterexample, repeatCommand } from "./timeline.ts";

@@ -1,0 +1,195 @@
+// A counterexample as people read it: the rules that matter, one line an operation with its answer, window
+// edges drawn in, and at the breach what was expected, what was answered, and the arithmetic.
+import { isoSecond } from "../engine/answers.ts";
+import {
+  organizationLimit,
+  type Rules,
+  type SwitchName,
+  semanticsOf,
+  switchValues,
+  userLimit,
+} from "../rules/rules.ts";
+import type { History, HistoryEvent, PartialReading } from "./history.ts";
+import type { Violation } from "./law.ts";
+import { Ledger, nameOf, type Sight } from "./ledger.ts";
+import type { Counterexample, LawReport } from "./report.ts";
+
+/** The command that repeats a counterexample. `options` are those that chose the limiter and the rules. */
+export function repeatCommand(report: LawReport, seed: number, options: readonly string[] = []): string {
+  const path = report.path === undefined ? [] : [`--path ${report.path}`];
+  return ["spillway check", `--law ${report.law}`, `--seed ${seed}`, ...path, ...options].join(" ");
+}
+
+/** A violated law with its counterexample, as lines of text; empty for any other outcome. */
+export function renderCounterexample(report: LawReport): string[] {
+  const { counterexample } = report;
+  if (counterexample === undefined) return [];
+  const { script, history, compared, violation } = counterexample;
+  return [
+    `${report.law} is violated: ${report.statement}`,
+    "",
+    ...rulesText(counterexample),
+    `+0 is ${isoSecond(script.startMs).replace("Z", `.${String(script.startMs % 1000).padStart(3, "0")}Z`)}`,
+    "",
+    ...timeline(script.rules, history, script.startMs, violation),
+    ...(compared === undefined ? [] : ["", `The other run, ${compared.label}:`, ...otherRun(counterexample)]),
+  ];
+}
+
+function otherRun({ script, history, compared }: Counterexample): string[] {
+  const other = compared?.history ?? [];
+  const shiftMs = (other[0]?.op.atMs ?? 0) - (history[0]?.op.atMs ?? 0);
+  // A run of the same operations at other times starts elsewhere; one that leaves some out does not.
+  const shifted =
+    other.length === history.length &&
+    other.every(({ op }, at) => op.atMs - (history[at]?.op.atMs ?? 0) === shiftMs);
+  return timeline(script.rules, other, script.startMs + (shifted ? shiftMs : 0), null);
+}
+
+/** The windows that occur, with their limits, and the switches that are not at their default. */
+function rulesText({ script: { rules }, history }: Counterexample): string[] {
+  const windows = new Map<string, string>();
+  const switches = new Set<string>();
+  const ledger = new Ledger(rules);
+  for (const event of history)
+    for (const sight of ledger.look(event)) {
+      windows.set(nameOf(sight), windowText(rules, sight));
+      for (const text of switchesText(rules, sight)) switches.add(text);
+    }
+  return [...windows.values(), ...switches].map((line) => `rule: ${line}`);
+}
+
+function windowText(rules: Rules, { organization, user, scope }: Sight): string {
+  if (user !== null) {
+    const { limit, windowSeconds } = userLimit(rules, organization, user, scope);
+    return `${organization}/${user} ${scope}: ${limit} per ${windowSeconds} s`;
+  }
+  const { limit, windowSeconds, enforced } = organizationLimit(rules, organization, scope);
+  return `${organization} ${scope}: ${limit} per ${windowSeconds} s${enforced ? "" : ", not enforced"}`;
+}
+
+function switchesText(rules: Rules, { scope }: Sight): string[] {
+  const semantics = semanticsOf(rules, scope);
+  return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+    const usual = semantics[name] === switchValues[name][0] || (scope === "rest" && name === "graphqlCharge");
+    return usual ? [] : [`${scope}: ${name} = ${semantics[name]}`];
+  });
+}
+
+/** One line an operation, calls that follow each other unchanged taken together. */
+function timeline(rules: Rules, history: History, startMs: number, violation: Violation | null): string[] {
+  const lines: string[] = [];
+  const ledger = new Ledger(rules);
+  const edges = new Map<string, Sight>();
+  let nowMs = history[0]?.op.atMs ?? startMs;
+  let burst = 0;
+  for (const [at, event] of history.entries()) {
+    lines.push(...passed(edges, nowMs, event.op.atMs, startMs));
+    nowMs = event.op.atMs;
+    const sights = ledger.look(event);
+    for (const sight of sights)
+      if (sight.untilMs !== null) edges.set(`${nameOf(sight)} ${sight.untilMs}`, sight);
+    if (at !== violation?.at && continues(event, history[at + 1]) && at + 1 !== violation?.at) {
+      burst += 1;
+      continue;
+    }
+    lines.push(`${time(nowMs, startMs)}  ${operation(event, burst + 1)}  ${answer(event)}`);
+    burst = 0;
+    if (at === violation?.at) lines.push(...breach(violation));
+  }
+  return lines;
+}
+
+const indent = " ".repeat(14);
+
+function breach({ expected, got, arithmetic, window }: Violation): string[] {
+  const owner =
+    window === null
+      ? ""
+      : ` (${window.organization}${window.user === null ? "" : `/${window.user}`} ${window.scope})`;
+  return [
+    `${indent}^ expected ${expected}${owner}`,
+    `${indent}  answered ${got}`,
+    `${indent}  because  ${arithmetic}`,
+  ];
+}
+
+const time = (atMs: number, startMs: number): string => {
+  const seconds = (atMs - startMs) / 1000;
+  return `${seconds < 0 ? "-" : "+"}${Math.abs(seconds).toFixed(3)} s`.padStart(12);
+};
+
+/** The window edges between two operations, or that the clock stepped back. */
+function passed(edges: Map<string, Sight>, fromMs: number, toMs: number, startMs: number): string[] {
+  if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
+  const over = [...edges].filter(([, { untilMs }]) => (untilMs ?? 0) <= toMs);
+  for (const [name] of over) edges.delete(name);
+  return over
+    .map(([, sight]) => sight)
+    .sort((a, b) => (a.untilMs ?? 0) - (b.untilMs ?? 0))
+    .map(({ organization, user, scope, untilMs }) => {
+      const whose = user === null ? organization : `${organization}/${user}`;
+      return `${time(untilMs ?? 0, startMs)}  ---- the ${scope} window of ${whose} ends`;
+    });
+}
+
+/** Whether the next operation is the same call again with the same answer but for the counts. */
+function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean {
+  if (next === undefined || !("decision" in event) || !("decision" in next)) return false;
+  const key = ({ op, decision }: typeof event): string =>
+    JSON.stringify([
+      op.atMs,
+      op.organization,
+      op.user,
+      op.scope,
+      op.cost,
+      decision.admitted,
+      decision.refusedBy,
+    ]);
+  return key(event) === key(next);
+}
+
+function operation(event: HistoryEvent, times: number): string {
+  const { op } = event;
+  const again =
+    times > 1
+      ? ` x${times}`
+      : "id" in op && "scope" in op && op.scope === "graphql"
+        ? ` (call ${op.id})`
+        : "";
+  const text = {
+    call: () =>
+      "scope" in op && "cost" in op && `${op.organization}/${op.user} ${op.scope} ${op.cost}${again}`,
+    settle: () => "actual" in op && `call ${op.id} completes, actual ${op.actual}`,
+    status: () => "organization" in op && `status of ${op.organization}`,
+    enforce: () => "enforced" in op && `${op.organization} ${op.scope} enforced = ${op.enforced}`,
+    sweep: () => "sweep",
+    snapshot: () => "stored and restored",
+  }[op.do]();
+  return String(text).padEnd(28);
+}
+
+function answer(event: HistoryEvent): string {
+  if ("decision" in event) {
+    const { admitted, refusedBy, organization, user } = event.decision;
+    const outcome = admitted ? "admitted" : `REFUSED${refusedBy ? ` by ${refusedBy}` : ""}`;
+    return [outcome.padEnd(24), windows({ organization, user })].join(" ").trimEnd();
+  }
+  if ("readings" in event)
+    return event.call === null ? "(it had been refused)" : windows({ ...event.readings });
+  if ("status" in event) return windows({ rest: event.status.rest, graphql: event.status.graphql });
+  return "";
+}
+
+const windows = (readings: Readonly<Record<string, unknown>>): string =>
+  Object.entries(readings)
+    .flatMap(([name, reading]) => (reading ? [`${name} ${readingText(reading as PartialReading)}`] : []))
+    .join("   ");
+
+/** `3 of 5, 2 left, reset 4 s`, as far as it is shown. */
+function readingText({ current, limit, remaining, reset }: PartialReading): string {
+  const count = [current, limit].map((value) => value ?? "?").join(" of ");
+  const left = (remaining ?? null) === null ? [] : [`${remaining} left`];
+  const seconds = (reset ?? null) === null ? [] : [`reset ${reset} s`];
+  return [count, ...left, ...seconds].join(", ");
+}
