@@ -1,0 +1,239 @@
+// The laws that one answer shows by itself: headers there and right, limits as the rules say, seconds within their
+// range, a refusal that is justified and says so consistently.
+import type { LawName } from "../rules/laws.ts";
+import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { allWindowNames, headersOf, isBare, isUnknown, statusReading, windowNames } from "./answer.ts";
+import type { Docket } from "./docket.ts";
+import { judgeRefusal } from "./refusal-laws.ts";
+import type { Suspect } from "./suspects.ts";
+import { type Terms, termsOf } from "./terms.ts";
+
+const owners: readonly Owner[] = ["organization", "user"];
+
+/** What a law's breach in one answer is accused with. */
+export interface Breach {
+  readonly law: LawName;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** Answers whose breaches are the same are counted together. */
+  readonly breach: string;
+  readonly suspects: readonly Suspect[];
+  readonly explanation: string;
+}
+
+export class AnswerLaws {
+  readonly #rules: Rules | null;
+  readonly #docket: Docket;
+  readonly #terms: Readonly<Record<Scope, Terms>>;
+
+  constructor(rules: Rules | null, docket: Docket) {
+    this.#rules = rules;
+    this.#docket = docket;
+    this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
+  }
+
+  check(line: number, call: TraceCall): void {
+    if (isUnknown(call)) return;
+    const accuse = (breach: Breach): void => this.#accuse(line, call, breach);
+    const owed = owesHeaders(call);
+    if (owed) this.#docket.judged("headers-present");
+    for (const owner of owners) {
+      if (owed) checkPresence(call, owner, accuse);
+      if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
+    }
+    if (call.kind === "status") this.#checkBody(call, accuse);
+    if (call.kind === "call" && call.status === 429)
+      judgeRefusal(call, this.#terms[call.scope], this.#docket, accuse);
+  }
+
+  #accuse(line: number, call: TraceCall, { owner, explanation, ...breach }: Breach): void {
+    const user = owner === "user" ? call.user : null;
+    const sentence = `line ${line} ${explanation}`;
+    this.#docket.accuse({
+      ...breach,
+      org: call.org,
+      user,
+      window: null,
+      lines: [line],
+      explanation: sentence,
+    });
+  }
+
+  #checkHeaders(call: TraceCall, owner: Owner, accuse: (breach: Breach) => void): void {
+    const { limit, remaining, reset } = headersOf(call, owner);
+    const { scope } = call;
+    if (typeof limit === "number") this.#checkLimit(call, owner, scope, limit, accuse);
+    if (typeof limit === "number" && typeof remaining === "number") {
+      this.#docket.judged("remaining-agrees");
+      checkRemaining(call, owner, limit, remaining, this.#terms[scope], accuse);
+    }
+    if (typeof reset === "number") this.#checkReset(call, owner, scope, reset, accuse);
+  }
+
+  #checkBody(call: TraceCall, accuse: (breach: Breach) => void): void {
+    for (const scope of scopes) {
+      const reading = statusReading(call, scope);
+      if (reading === null) continue;
+      this.#checkLimit(call, "organization", scope, reading.limit, accuse);
+      this.#checkReset(call, "organization", scope, reading.reset, accuse);
+      this.#checkGrid(call, scope, reading.resetAt, accuse);
+    }
+  }
+
+  #window(call: TraceCall, owner: Owner, scope: Scope): { limit: number; windowSeconds: number } | null {
+    if (this.#rules === null) return null;
+    if (owner === "organization") return organizationLimit(this.#rules, call.org, scope);
+    return call.user === null ? null : userLimit(this.#rules, call.org, call.user, scope);
+  }
+
+  #checkLimit(
+    call: TraceCall,
+    owner: Owner,
+    scope: Scope,
+    shown: number,
+    accuse: (breach: Breach) => void,
+  ): void {
+    this.#docket.judged("limit-agrees");
+    const limit = this.#window(call, owner, scope)?.limit;
+    if (limit === undefined || shown === limit) return;
+    accuse({
+      law: "limit-agrees",
+      owner,
+      scope,
+      breach: "against the rules",
+      suspects: ["remaining-of-laxer-window", "limit-changes-mid-window"],
+      explanation: `shows a limit of ${shown}, the rules say ${limit}`,
+    });
+  }
+
+  #checkReset(
+    call: TraceCall,
+    owner: Owner,
+    scope: Scope,
+    shown: number,
+    accuse: (breach: Breach) => void,
+  ): void {
+    this.#docket.judged("reset-agrees");
+    const least = this.#terms[scope].reset === "ceil" ? 1 : 0;
+    const most = this.#window(call, owner, scope)?.windowSeconds ?? Number.POSITIVE_INFINITY;
+    if (shown >= least && shown <= most) return;
+    accuse({
+      law: "reset-agrees",
+      owner,
+      scope,
+      breach: shown < least ? "too small" : "too large",
+      suspects: resetSuspects(shown, most),
+      explanation: `shows reset ${shown}, which is ${shown < least ? `below ${least}` : `above the window of ${most} s`}`,
+    });
+  }
+
+  /** On the epoch's grid, a window ends at a multiple of its length (SPEC.md §3). */
+  #checkGrid(call: TraceCall, scope: Scope, resetAt: number | null, accuse: (breach: Breach) => void): void {
+    const window = this.#window(call, "organization", scope);
+    if (window === null || resetAt === null || this.#terms[scope].anchor !== "epoch") return;
+    if (resetAt % (window.windowSeconds * 1000) === 0) return;
+    accuse({
+      law: "reset-agrees",
+      owner: "organization",
+      scope,
+      breach: "reset_at off the grid",
+      suspects: ["reset-at-drifts", "two-interleaved-windows"],
+      explanation: `shows reset_at ${new Date(resetAt).toISOString()}, which is no multiple of ${window.windowSeconds} s`,
+    });
+  }
+}
+
+/**
+ * Whether an answer owes the eight headers (SPEC.md §5): it went to an authenticated caller of a known
+ * organization. A bare 404 may be that of an unknown one.
+ */
+function owesHeaders(call: TraceCall): boolean {
+  const { kind, status, scope } = call;
+  if (status === 401) return false;
+  if (!isBare(call)) return true;
+  if (status === 404) return false;
+  if (kind !== "other") return true;
+  return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
+}
+
+/** Whether an owner's headers speak of this scope, and not of a quota that is none of the four. */
+function isOwn(call: TraceCall, owner: Owner): boolean {
+  const { scopeName } = headersOf(call, owner);
+  return scopeName === null || scopeName === windowNames[call.scope][owner];
+}
+
+function checkPresence(call: TraceCall, owner: Owner, accuse: (breach: Breach) => void): void {
+  const headers = headersOf(call, owner);
+  const { scopeName } = headers;
+  const own = windowNames[call.scope][owner];
+  if (scopeName !== null && !allWindowNames.includes(scopeName)) return;
+  const of = (names: readonly string[]): string => `${owner === "user" ? "user's " : ""}${names.join(", ")}`;
+  const numbers = ["limit", "remaining", "reset"] as const;
+  const missing = (["scopeName", ...numbers] as const).filter((name) => headers[name] === null);
+  const breach = { law: "headers-present", owner, scope: call.scope } as const;
+  if (missing.length > 0)
+    accuse({
+      ...breach,
+      breach: `missing on ${call.kind} ${call.status}`,
+      suspects: missingSuspects(call),
+      explanation: `(${call.kind}, status ${call.status}) came without the headers ${of(missing)}`,
+    });
+  const text = numbers.filter((name) => typeof headers[name] === "string");
+  if (text.length > 0)
+    accuse({
+      ...breach,
+      breach: "no integer",
+      suspects: text.includes("reset") ? ["reset-epoch"] : [],
+      explanation: `has headers that are no integer: ${text.map((name) => `${name} ${JSON.stringify(headers[name])}`).join(", ")}`,
+    });
+  if (scopeName !== null && scopeName !== own)
+    accuse({
+      ...breach,
+      breach: "scope name",
+      suspects: ["wrong-scope-header"],
+      explanation: `names the ${owner}'s scope ${JSON.stringify(scopeName)}, which should be "${own}"`,
+    });
+}
+
+function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
+  if (status === 429) return ["headers-missing-on-429"];
+  return kind === "status" ? ["headers-missing-on-status"] : [];
+}
+
+/** `remaining = max(0, limit - current)` is within 0..limit; `signed` goes below (SPEC.md §7, §8). */
+function checkRemaining(
+  call: TraceCall,
+  owner: Owner,
+  limit: number,
+  remaining: number,
+  terms: Terms,
+  accuse: (breach: Breach) => void,
+): void {
+  const below = remaining < 0 && terms.remaining === "clamped";
+  if (remaining <= limit && !below) return;
+  const cost = call.cost ?? 0;
+  accuse({
+    law: "remaining-agrees",
+    owner,
+    scope: call.scope,
+    breach: below ? "below 0" : "above the limit",
+    suspects: below
+      ? cost > limit
+        ? ["cost-over-limit-admitted", "one-extra"]
+        : call.status === 429
+          ? ["refused-counted", "one-extra"]
+          : ["one-extra", "race-read-then-write", "cost-over-limit-admitted"]
+      : ["remaining-of-laxer-window"],
+    explanation: `shows remaining ${remaining} of ${limit}, which is ${below ? "below 0" : "above the limit"}`,
+  });
+}
+
+function resetSuspects(reset: number, windowSeconds: number): readonly Suspect[] {
+  if (reset < 0) return ["reset-negative"];
+  if (reset === 0) return ["reset-truncated", "reset-zero"];
+  if (reset > 1_000_000_000) return ["reset-epoch", "reset-in-ms"];
+  return reset > 100 * windowSeconds
+    ? ["reset-in-ms", "reset-epoch"]
+    : ["reset-in-ms", "reset-disagrees", "skewed-nodes", "two-interleaved-windows"];
+}

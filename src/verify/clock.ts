@@ -1,0 +1,59 @@
+// What a trace's clocks allow to conclude (FORMAT.md, "What a judge may assume": order, the target's clock).
+import type { Semantics } from "../rules/rules.ts";
+import type { TraceClock } from "../trace/record.ts";
+
+/** How fast the target's clock may run away from the clients': 100 ppm. */
+export const driftShare = 100e-6;
+
+/** The target reads its own clock in whole milliseconds. */
+const targetGrainMs = 1;
+
+/** From one instant to another, ms since the epoch on the clients' clock; both ends may belong to it. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Seconds that a shown `reset` may stand for, least and most, by how it was rounded (SPEC.md §3, §8). */
+const roundedFrom: Readonly<Record<Semantics["reset"], readonly [number, number]>> = {
+  ceil: [-1, 0],
+  floor: [0, 1],
+  round: [-0.5, 0.5],
+};
+const roundedSomehow = [-1, 1] as const;
+
+export class TraceTime {
+  readonly #clock: TraceClock;
+
+  constructor(clock: TraceClock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
+   * readings order nothing: an exact clock's ties have an order that the trace does not show.
+   */
+  before(received: number, sent: number): boolean {
+    const { resolutionMs, errorMs } = this.#clock;
+    return received < sent && received + resolutionMs + 2 * errorMs <= sent;
+  }
+
+  /** The instants at which a reading may have been taken, by clients' and target's clocks that err alike. */
+  within(sent: number, received: number): Span {
+    const { resolutionMs, errorMs } = this.#clock;
+    return { from: sent - 2 * errorMs, to: received + resolutionMs + 2 * errorMs };
+  }
+
+  /**
+   * When the window ends that shows `reset` seconds in an answer: with `ceil`, `reset_at - now` is in
+   * `(reset - 1, reset]` at some instant `now` from sending to receipt.
+   */
+  windowEnd(sent: number, received: number, reset: number, rounding: Semantics["reset"] | null): Span {
+    const [least, most] = rounding === null ? roundedSomehow : roundedFrom[rounding];
+    const { from, to } = this.within(sent, received);
+    return {
+      from: from + (Math.max(0, reset + least) * 1000 - targetGrainMs) * (1 - driftShare),
+      to: to + (reset + most) * 1000 * (1 + driftShare),
+    };
+  }
+}

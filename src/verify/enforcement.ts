@@ -1,0 +1,67 @@
+// Whether limits were enforced, and when that is known (FORMAT.md, "Rules"): `enforced` is constant unless two
+// status bodies differ, and nothing is judged between those two. The rules count as one more body, before all.
+
+/** Bodies in a row that agree. */
+interface Run {
+  readonly enforced: boolean;
+  /** The earliest and the latest receipt: the first of them was read by then, and all of them. */
+  firstReceived: number;
+  lastReceived: number;
+  /** The latest sending: the last of them was read after it. */
+  lastSent: number;
+}
+
+/** The value of one organization's scope. */
+export class Enforcement {
+  readonly #claimed: boolean | null;
+  /** In the order they were read, which is almost that of time. */
+  readonly #runs: Run[] = [];
+
+  /** @param claimed what the rules say, `null` without rules */
+  constructor(claimed: boolean | null) {
+    this.#claimed = claimed;
+  }
+
+  /** Whether limits were off at some time, going by the rules and all bodies so far. */
+  get wasOff(): boolean {
+    return this.#runs.length === 0 ? this.#claimed === false : this.#runs.some(({ enforced }) => !enforced);
+  }
+
+  /** Whether limits were enforced at some time. */
+  get wasOn(): boolean {
+    return this.#runs.length === 0 ? this.#claimed === true : this.#runs.some(({ enforced }) => enforced);
+  }
+
+  /** A status body that was read at some instant from `sent` to `received`. */
+  observe(sent: number, received: number, enforced: boolean): void {
+    const last = this.#runs.at(-1);
+    if (last?.enforced === enforced) {
+      last.firstReceived = Math.min(last.firstReceived, received);
+      last.lastReceived = Math.max(last.lastReceived, received);
+      last.lastSent = Math.max(last.lastSent, sent);
+    } else this.#runs.push({ enforced, firstReceived: received, lastReceived: received, lastSent: sent });
+  }
+
+  /**
+   * The value throughout a span; `null` where it is not known, or may have changed. Ask once all was seen.
+   * Where bodies that differ overlap in time their order is unknown, and so is the value, until a body that is
+   * surely later than all of them.
+   */
+  throughout(from: number, to: number): boolean | null {
+    this.#runs.sort((a, b) => a.firstReceived - b.firstReceived);
+    let value = this.#claimed ?? this.#runs[0]?.enforced ?? null;
+    let until = Number.NEGATIVE_INFINITY;
+    let seenBy = Number.NEGATIVE_INFINITY;
+    for (const { enforced, firstReceived, lastReceived, lastSent } of this.#runs) {
+      if (enforced !== value) {
+        if (to < Math.min(until, firstReceived)) return value;
+        const surelyLater = lastSent > seenBy;
+        if (surelyLater && from <= Math.max(seenBy, firstReceived)) return null;
+        value = surelyLater ? enforced : null;
+      }
+      until = Math.max(until, lastSent);
+      seenBy = Math.max(seenBy, lastReceived);
+    }
+    return value;
+  }
+}

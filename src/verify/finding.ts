@@ -1,0 +1,17 @@
+// What the judging of one window's counts can find. A finding is a contradiction by itself, but for `gap` and
+// `excess`: those are points that no known call explains, and calls of unknown outcome may.
+import type { Mark } from "./mark.ts";
+
+export type Finding =
+  /** A call's charge lies where something else lies, or (`over: null`) below the window's start. */
+  | { readonly kind: "overlap"; readonly mark: Mark; readonly over: Mark | null; readonly lost: number }
+  /** The points `(from, to]` are charged, and no call took them; `above` stands on them. */
+  | { readonly kind: "gap"; readonly from: number; readonly to: number; readonly above: Mark }
+  /** `earlier` was answered before `later` was sent, and shows the higher count. */
+  | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark }
+  /** A count above the limit of a window that is enforced. */
+  | { readonly kind: "beyond"; readonly mark: Mark }
+  /** A count below what `by` had surely left charged before. */
+  | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
+  /** A count above the most that all known calls can have charged by then. */
+  | { readonly kind: "excess"; readonly mark: Mark; readonly most: number };

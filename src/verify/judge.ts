@@ -1,0 +1,225 @@
+// The oracle: judges a trace by the rules alone, as FORMAT.md says what a judge may assume. It never imports the
+// engine: two independent readings of the rules. Every call goes through the laws of one answer, then into the
+// quotas that it touches; those judge window by window while the trace streams by.
+import { type Owner, organizationLimit, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
+import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import { headerReading, isUnknown, type Reading, statusReading } from "./answer.ts";
+import { AnswerLaws } from "./answer-laws.ts";
+import { TraceTime } from "./clock.ts";
+import { Docket } from "./docket.ts";
+import { Enforcement } from "./enforcement.ts";
+import { type Charge, chargeOf, type Mark, markOf, roleOf, unknownCharge } from "./mark.ts";
+import { Quota } from "./quota.ts";
+import type { QuotaName } from "./quota-setting.ts";
+import { SpanTotals } from "./span-totals.ts";
+import { TargetClock } from "./target-clock.ts";
+import { type Terms, termsOf } from "./terms.ts";
+import { UnenforcedRefusals } from "./unenforced-refusals.ts";
+import type { Unexplained } from "./unknowns.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Windows that are over are looked for after so many lines. */
+const linesBetweenClosings = 4096;
+
+/** One owner's quota of one scope, and what bounds it beyond its windows. */
+interface Owned {
+  readonly quota: Quota;
+  readonly totals: SpanTotals | null;
+}
+
+/** What belongs to one organization's scope. */
+interface OrganizationScope {
+  readonly enforcement: Enforcement;
+  readonly refusals: UnenforcedRefusals;
+  readonly organization: Owned;
+  readonly users: Map<string, Owned>;
+  /** Calls came whose user is not known: any user's count may hold them. */
+  anonymous: boolean;
+}
+
+/**
+ * Judges a trace. A correct deployment is never accused; what cannot be judged is skipped by name.
+ * @param calls in the order of `received`, give or take 120 s, as `readTrace` gives them
+ */
+export async function judge(
+  header: TraceHeader,
+  calls: AsyncIterable<TraceLine> | Iterable<TraceLine>,
+): Promise<Verdict> {
+  const judgement = new Judgement(header);
+  for await (const { line, call } of calls) judgement.add(line, call);
+  return judgement.finish();
+}
+
+/** A judgement under way. */
+export class Judgement {
+  readonly #header: TraceHeader;
+  readonly #docket = new Docket();
+  readonly #time: TraceTime;
+  readonly #answers: AnswerLaws;
+  readonly #clock: TargetClock;
+  readonly #terms: Readonly<Record<Scope, Terms>>;
+  readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
+  #records = 0;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor(header: TraceHeader) {
+    const { rules, clock } = header;
+    this.#header = header;
+    this.#time = new TraceTime(clock);
+    this.#answers = new AnswerLaws(rules, this.#docket);
+    this.#clock = new TargetClock(this.#docket);
+    this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
+  }
+
+  add(line: number, call: TraceCall): void {
+    this.#records += 1;
+    this.#latest = Math.max(this.#latest, call.received);
+    this.#answers.check(line, call);
+    const both = this.#organization(call.org);
+    const own = both[call.scope];
+    if (call.user === null && !own.anonymous) makeAnonymous(own);
+    if (isUnknown(call)) this.#addUnknown(call, own);
+    else this.#addAnswer(line, call, own);
+    if (call.kind === "status") this.#addBody(line, call, both);
+    if (this.#records % linesBetweenClosings === 0) this.#close(this.#latest - outOfOrderMsMost);
+  }
+
+  finish(): Verdict {
+    let windows = 0;
+    for (const [org, both] of this.#organizations)
+      for (const scope of scopes) {
+        const { enforcement, refusals, organization, users } = both[scope];
+        refusals.finish(enforcement, this.#docket);
+        for (const { quota, totals } of [organization, ...users.values()]) {
+          quota.finish(enforcement, this.#lost(org, scope));
+          totals?.finish(enforcement, this.#docket);
+          windows += quota.closed;
+        }
+      }
+    return this.#docket.verdict(this.#header.rules, this.#records, windows);
+  }
+
+  #addUnknown(call: TraceCall, own: OrganizationScope): void {
+    const { most } = unknownCharge(call);
+    for (const { quota } of this.#touched(call, own).values()) quota.addUnknown(call.sent, null, most);
+  }
+
+  #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
+    const terms = this.#terms[call.scope];
+    if (roleOf(call) === "refused") own.refusals.add(line, call);
+    for (const [owner, { quota, totals }] of this.#touched(call, own)) {
+      const charge = chargeOf(call, owner, terms);
+      const reading = headerReading(call, owner, terms.remaining === "signed");
+      if (reading === null) quota.addUnknown(call.sent, call.received, charge.held);
+      else quota.add(this.#mark(line, call, call.scope, reading, charge));
+      if (roleOf(call) === "admitted" && charge.least > 0)
+        totals?.add(line, call.sent, call.received, charge.least);
+    }
+  }
+
+  #addBody(line: number, call: TraceCall, both: Record<Scope, OrganizationScope>): void {
+    for (const scope of scopes) {
+      const reading = statusReading(call, scope);
+      if (reading === null) continue;
+      const { organization, enforcement } = both[scope];
+      const mark = this.#mark(line, call, scope, reading);
+      organization.quota.add(mark);
+      this.#clock.observe(line, call, scope, reading, mark.end);
+      if (reading.enforced !== null) enforcement.observe(call.sent, call.received, reading.enforced);
+    }
+  }
+
+  #mark(line: number, call: TraceCall, scope: Scope, reading: Reading, charge?: Charge): Mark {
+    const end = this.#time.windowEnd(call.sent, call.received, reading.reset, this.#terms[scope].reset);
+    return markOf(line, call, reading, end, charge);
+  }
+
+  /** The quotas that a call uses; a user's only where the user is known. */
+  #touched(call: TraceCall, own: OrganizationScope): Map<Owner, Owned> {
+    const touched = new Map<Owner, Owned>([["organization", own.organization]]);
+    if (call.user !== null) touched.set("user", this.#user(call.org, call.user, call.scope, own));
+    return touched;
+  }
+
+  #organization(org: string): Record<Scope, OrganizationScope> {
+    const known = this.#organizations.get(org);
+    if (known !== undefined) return known;
+    const { rules } = this.#header;
+    const of = (scope: Scope): OrganizationScope => {
+      const limit = rules === null ? null : organizationLimit(rules, org, scope);
+      const name = { org, user: null, scope, owner: "organization" } as const;
+      return {
+        enforcement: new Enforcement(limit?.enforced ?? null),
+        refusals: new UnenforcedRefusals(name, this.#terms[scope], this.#time),
+        organization: this.#owned(name, limit, true),
+        users: new Map(),
+        anonymous: false,
+      };
+    };
+    const both = { rest: of("rest"), graphql: of("graphql") };
+    this.#organizations.set(org, both);
+    return both;
+  }
+
+  #user(org: string, user: string, scope: Scope, own: OrganizationScope): Owned {
+    const known = own.users.get(user);
+    if (known !== undefined) return known;
+    const { rules } = this.#header;
+    const limit = rules === null ? null : userLimit(rules, org, user, scope);
+    const owned = this.#owned({ org, user, scope, owner: "user" }, limit, !own.anonymous);
+    own.users.set(user, owned);
+    return owned;
+  }
+
+  #owned(
+    name: QuotaName,
+    limit: { readonly limit: number; readonly windowSeconds: number } | null,
+    complete: boolean,
+  ): Owned {
+    const terms = this.#terms[name.scope];
+    const windowMs = limit === null ? null : limit.windowSeconds * 1000;
+    const { startedAt, clock } = this.#header;
+    const quota = new Quota({
+      name,
+      terms,
+      time: this.#time,
+      windowMs,
+      startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
+      complete: complete && this.#header.complete,
+      docket: this.#docket,
+    });
+    if (limit === null || windowMs === null || terms.charging === "postpaid") return { quota, totals: null };
+    const always = name.owner === "user" && terms.userEnforced === "always";
+    return { quota, totals: new SpanTotals(name, this.#time, limit.limit, windowMs, always) };
+  }
+
+  #close(watermark: number): void {
+    for (const both of this.#organizations.values())
+      for (const scope of scopes) {
+        const { organization, users } = both[scope];
+        for (const { quota, totals } of [organization, ...users.values()]) {
+          quota.close(watermark);
+          totals?.close(watermark);
+        }
+      }
+  }
+
+  /** Calls without a line that may have used a quota; points of unknown cost are `Infinity`. */
+  #lost(org: string, scope: Scope): Unexplained {
+    const { lost } = this.#header;
+    const calls =
+      typeof lost === "number"
+        ? lost
+        : lost.reduce(
+            (sum, entry) => (entry.org === org && entry.scope === scope ? sum + entry.count : sum),
+            0,
+          );
+    return { calls, points: calls > 0 && scope === "graphql" ? Number.POSITIVE_INFINITY : calls };
+  }
+}
+
+function makeAnonymous(own: OrganizationScope): void {
+  own.anonymous = true;
+  for (const { quota } of own.users.values()) quota.becomeIncomplete();
+}

@@ -1,0 +1,119 @@
+// A mark: what one answer says about one window, and what its call may have added there. All that the judging
+// of counts ever sees.
+import type { Owner } from "../rules/rules.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { type Reading, refusedBy } from "./answer.ts";
+import type { Span } from "./clock.ts";
+import type { Terms } from "./terms.ts";
+
+export type Role = "admitted" | "refused" | "status" | "other";
+
+/** What a call adds to a window, as far as it is known. */
+export interface Charge {
+  /** What it surely leaves charged, if it belongs to this window at all. */
+  readonly least: number;
+  /** The most it may leave charged; `Infinity` where its cost is unknown. */
+  readonly most: number;
+  /** The most it may hold while it is under way; under `reserved` more than `most`. */
+  readonly held: number;
+}
+
+export interface Mark extends Charge {
+  readonly line: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly role: Role;
+  /** Whose window refused, where it is a refusal that says so. */
+  readonly refusedBy: Owner | null;
+  /** Points asked for; `null` where unknown or nothing. */
+  readonly cost: number | null;
+  readonly limit: number;
+  /** The count that was shown; with `clamped`, the least it can have been. */
+  readonly count: number;
+  readonly clamped: boolean;
+  readonly reset: number;
+  /** `reset_at` of a status body, ms since the epoch on the target's clock. */
+  readonly resetAt: number | null;
+  /** Where the window ends that was shown. */
+  readonly end: Span;
+}
+
+const nothing: Charge = { least: 0, most: 0, held: 0 };
+const upTo = (most: number): Charge => ({ least: 0, most, held: most });
+const exactly = (points: number): Charge => ({ least: points, most: points, held: points });
+
+export function roleOf(call: TraceCall): Role {
+  if (call.status === 429) return "refused";
+  return call.kind === "call" ? "admitted" : call.kind;
+}
+
+/** What a call whose outcome is unknown may add: anything up to its cost. */
+export function unknownCharge(call: TraceCall): Charge {
+  return call.kind === "call" ? upTo(costOf(call)) : nothing;
+}
+
+const costOf = (call: TraceCall): number =>
+  call.cost ?? (call.scope === "rest" ? 1 : Number.POSITIVE_INFINITY);
+
+/** What an answered call adds to its owner's window (SPEC.md §2, §6, §8). */
+export function chargeOf(call: TraceCall, owner: Owner, terms: Terms): Charge {
+  if (call.kind !== "call") return nothing;
+  if (call.status === 429) return refusedCharge(call, owner, terms);
+  return isSurelyCounted(call) ? admittedCharge(call, terms) : upTo(costOf(call));
+}
+
+/**
+ * REST counts before the resource is looked up: 404 and 405 count. A 401, a 403, a 5xx that something between may
+ * have made, and a GraphQL answer other than 200 may or may not have been.
+ */
+function isSurelyCounted({ scope, status }: TraceCall): boolean {
+  return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
+}
+
+function admittedCharge(call: TraceCall, { charging }: Terms): Charge {
+  const cost = costOf(call);
+  const { actual } = call;
+  if (charging === "at-decision") return Number.isFinite(cost) ? exactly(cost) : upTo(cost);
+  const least = actual ?? 0;
+  const most = actual ?? cost;
+  if (charging === "postpaid") return { least, most, held: most };
+  return { least, most: charging === "reserved" ? most : cost, held: cost };
+}
+
+/** Refusals count nowhere, unless a switch says where (SPEC.md §8, `refused`, `refusedByUser`). */
+function refusedCharge(call: TraceCall, owner: Owner, { refused, refusedByUser }: Terms): Charge {
+  const named = refusedBy(call);
+  const known = named !== null;
+  const spared = refused === "uncounted" || (known && named !== owner);
+  const undrained = refusedByUser === "charges-nothing" || owner === "user" || named === "organization";
+  if (spared && undrained) return nothing;
+  const counted = !spared && known && refused === "counted";
+  const drained = !undrained && known && refusedByUser === "charges-organization";
+  const cost = costOf(call);
+  return (counted || drained) && Number.isFinite(cost) ? exactly(cost) : upTo(cost);
+}
+
+/** The mark that an answer's reading makes in a quota. */
+export function markOf(
+  line: number,
+  call: TraceCall,
+  reading: Reading & { readonly resetAt?: number | null },
+  end: Span,
+  charge: Charge = nothing,
+): Mark {
+  return {
+    line,
+    sent: Math.min(call.sent, call.received),
+    received: Math.max(call.sent, call.received),
+    role: roleOf(call),
+    refusedBy: call.status === 429 ? refusedBy(call) : null,
+    cost: call.cost,
+    limit: reading.limit,
+    count: reading.count,
+    clamped: reading.clamped,
+    reset: reading.reset,
+    resetAt: reading.resetAt ?? null,
+    end,
+    ...charge,
+  };
+}

@@ -1,0 +1,27 @@
+// Which quota, and what is known of it beforehand.
+import type { Owner, Scope } from "../rules/rules.ts";
+import type { TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
+import type { Terms } from "./terms.ts";
+
+export interface QuotaName {
+  readonly org: string;
+  /** `null` for the organization's. */
+  readonly user: string | null;
+  readonly scope: Scope;
+  readonly owner: Owner;
+}
+
+/** What is known of a quota beforehand. */
+export interface QuotaSetting {
+  readonly name: QuotaName;
+  readonly terms: Terms;
+  readonly time: TraceTime;
+  /** `null` without rules. */
+  readonly windowMs: number | null;
+  /** Sent at or after this, a call was surely decided after the trace began. */
+  readonly startedBy: number;
+  /** Every call since then is in the trace, or counted as lost. */
+  readonly complete: boolean;
+  readonly docket: Docket;
+}

@@ -1,0 +1,172 @@
+// One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
+// order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
+// what was found. What comes later still only explains gaps.
+import type { Span } from "./clock.ts";
+import { Deferrals } from "./deferrals.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { Mark } from "./mark.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
+import type { Unexplained } from "./unknowns.ts";
+import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
+import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
+import { judgeCounts } from "./window-counts.ts";
+
+export class Quota {
+  readonly #setting: QuotaSetting;
+  /** By where they end. */
+  readonly #windows: Window[] = [];
+  readonly #deferrals: Deferrals;
+  /** Answers that show an idle first-request window (SPEC.md §3). */
+  #idle: Mark[] = [];
+  /** The longest reset that was shown: no window is shorter. */
+  #longestMs = 0;
+  #closedUntil = Number.NEGATIVE_INFINITY;
+  #previous: { readonly window: Window; readonly count: number } | null = null;
+  #closed = 0;
+  #complete: boolean;
+
+  constructor(setting: QuotaSetting) {
+    this.#setting = setting;
+    this.#complete = setting.complete;
+    this.#deferrals = new Deferrals(setting);
+  }
+
+  /** How many windows were judged. */
+  get closed(): number {
+    return this.#closed;
+  }
+
+  /** From now on, calls that are not known to be this quota's may have been charged to it. */
+  becomeIncomplete(): void {
+    this.#complete = false;
+    this.#deferrals.excuseGaps();
+  }
+
+  /**
+   * A call that may have been charged here, nobody knows when or whether.
+   * @param answered when its answer came, after which it is charged no more; `null` where none came
+   */
+  addUnknown(sent: number, answered: number | null, points: number): void {
+    if (points > 0) this.#deferrals.unknowns.add(sent, answered, points);
+  }
+
+  add(mark: Mark): void {
+    const { terms } = this.#setting;
+    this.#longestMs = Math.max(this.#longestMs, mark.reset * 1000);
+    if (!Number.isFinite(mark.held)) {
+      this.#addVague(mark);
+      this.add({ ...mark, most: mark.least, held: mark.least });
+      return;
+    }
+    const counted = terms.charging === "at-decision" && mark.least > 0;
+    if (mark.count === 0 && terms.anchor !== "epoch" && !counted) this.#addIdle(mark);
+    else if (!isNarrow(mark.end, this.#apartMs) || mark.end.from <= this.#closedUntil) this.#addVague(mark);
+    else this.#place(mark);
+  }
+
+  get #apartMs(): number {
+    return this.#setting.windowMs ?? this.#longestMs;
+  }
+
+  /** Whether an answer may show a later window than its call was charged to (FORMAT.md, "Readings"). */
+  get #mayShowLater(): boolean {
+    const { charging } = this.#setting.terms;
+    return charging === "reserved" || charging === null;
+  }
+
+  #addVague(mark: Mark): void {
+    this.addUnknown(mark.sent, mark.received, mark.held);
+  }
+
+  #addIdle(mark: Mark): void {
+    this.#addVague(mark);
+    if (mark.least === 0) this.#idle.push(mark);
+  }
+
+  #place(mark: Mark): void {
+    const window = this.#windows.find((each) => each.meets(mark));
+    if (window === undefined) {
+      this.#windows.push(new Window(mark));
+      this.#windows.sort((a, b) => a.end.from - b.end.from);
+    } else {
+      window.add(mark);
+      if (mark.limit !== window.limit) accuseMixedLimits(this.#setting, window, mark);
+      if (mark.resetAt !== null && window.dated !== null && mark.resetAt !== window.dated.resetAt)
+        accuseMovingEnd(this.#setting, window.dated, mark);
+    }
+    if (mark.sent < this.#closedUntil && this.#mayShowLater) this.#addVague(mark);
+  }
+
+  /** Judges the windows that no answer received from `watermark` on can belong to. */
+  close(watermark: number): void {
+    const graceMs = this.#apartMs / 2;
+    while ((this.#windows[0]?.end.to ?? Number.POSITIVE_INFINITY) + graceMs < watermark)
+      this.#judge(this.#windows.shift());
+    if (this.#windows.length === 0)
+      this.#idle = this.#idle.filter((mark) => mark.received + this.#apartMs + graceMs >= watermark);
+  }
+
+  #judge(window: Window | undefined): void {
+    if (window === undefined) return;
+    const { docket, terms, windowMs } = this.#setting;
+    const previous = this.#previous;
+    const onGrid = windowMs !== null && terms.anchor === "epoch";
+    const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
+    docket.judged("reset-agrees");
+    if (previous !== null && problem(previous.window.end, window.end) !== null)
+      accuseConflict(this.#setting, previous.window, window, problem);
+    else if (!window.mixed) this.#judgeCounts(window);
+    this.#closed += 1;
+    this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
+    const count = window.marks.reduce((most, mark) => Math.max(most, mark.count), 0);
+    window.marks.length = 1;
+    this.#previous = { window, count };
+  }
+
+  #judgeCounts(window: Window): void {
+    const { setting, opened } = { setting: this.#setting, opened: this.#opened(window) };
+    const { charging } = setting.terms;
+    const earlierSent = (later: Window): readonly Mark[] =>
+      later.marks.filter(({ sent }) => sent < window.end.to);
+    const found = judgeCounts({
+      setting,
+      marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
+      others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
+      limit: window.limit,
+      fromZero: opened.from >= setting.startedBy,
+      complete: this.#complete,
+      certainFrom: charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to,
+      previousCount: this.#previous?.count ?? null,
+    });
+    const span = { from: opened.from, to: window.end.to };
+    this.#deferrals.add({ span, window: windowOf(this.#apartMs, window.end), found });
+  }
+
+  /** When a window opened: its length before its end, or, where that is unknown, after the previous one's. */
+  #opened({ end }: Window): Span {
+    const { windowMs } = this.#setting;
+    if (windowMs !== null) return { from: end.from - longest(windowMs), to: end.to - shortest(windowMs) };
+    const from = this.#previous?.window.end.from ?? Number.NEGATIVE_INFINITY;
+    return { from, to: end.to - shortest(this.#longestMs) };
+  }
+
+  /**
+   * Answers that showed an idle window, a count of 0, while this one was surely open: they are readings of it.
+   * Earlier ones belong to no window.
+   */
+  #takeIdle(from: number, to: number): readonly Mark[] {
+    const { time } = this.#setting;
+    const within = this.#idle.filter((mark) => {
+      const read = time.within(mark.sent, mark.received);
+      return read.from >= from && read.to <= to;
+    });
+    this.#idle = this.#idle.filter((mark) => mark.received >= to);
+    return within;
+  }
+
+  /** Judges what is left, and accuses what stands once all is known. */
+  finish(enforcement: Enforcement, lost: Unexplained): void {
+    this.close(Number.POSITIVE_INFINITY);
+    this.#deferrals.resolve(enforcement, lost);
+  }
+}

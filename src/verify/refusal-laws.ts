@@ -1,0 +1,114 @@
+// What a refusal owes: that a window lacks room, that it is the one it names, and that its body says the same as
+// its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
+import type { Owner } from "../rules/rules.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { headersOf, refusalBody, refusalMessageNumbers, refusedBy, windowNames } from "./answer.ts";
+import type { Breach } from "./answer-laws.ts";
+import type { Docket } from "./docket.ts";
+import type { Terms } from "./terms.ts";
+
+type Accuse = (breach: Breach) => void;
+
+/** A shown window, as far as a refusal needs it. */
+interface Shown {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number | null;
+}
+
+export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accuse: Accuse): void {
+  const shown = { organization: shownOf(call, "organization"), user: shownOf(call, "user") };
+  const named = refusedBy(call);
+  const lacks = (owner: Owner): boolean | null => {
+    const window = shown[owner];
+    return window === null ? null : lacksRoom(call, window, terms);
+  };
+  if (lacks("organization") !== null || lacks("user") !== null) docket.judged("refusal-justified");
+  if (lacks("organization") === false && lacks("user") === false) accuseNeedless(call, named, shown, accuse);
+  if (named === null) return;
+  const window = shown[named];
+  if (window === null) return;
+  docket.judged("refusal-agrees");
+  const other = named === "user" ? "organization" : "user";
+  if (lacks(named) === false && lacks(other) !== false)
+    accuse({
+      law: "refusal-agrees",
+      owner: named,
+      scope: call.scope,
+      breach: "has room",
+      suspects: ["remaining-of-laxer-window"],
+      explanation: `refused ${words(call)} in the name of the ${named}'s window, which shows remaining ${window.remaining} of ${window.limit}`,
+    });
+  checkBody(call, named, window, terms, accuse);
+}
+
+function shownOf(call: TraceCall, owner: Owner): Shown | null {
+  const { scopeName, limit, remaining, reset } = headersOf(call, owner);
+  if (scopeName !== windowNames[call.scope][owner]) return null;
+  if (typeof limit !== "number" || typeof remaining !== "number") return null;
+  return { limit, remaining, reset: typeof reset === "number" ? reset : null };
+}
+
+/** Whether a window has no room for the call's cost; nothing left is always no room (`postpaid`, §8). */
+function lacksRoom({ cost }: TraceCall, { remaining }: Shown, { charging }: Terms): boolean {
+  if (remaining <= 0) return true;
+  return charging !== "postpaid" && (cost === null || remaining < cost);
+}
+
+const words = ({ scope, cost }: TraceCall): string => (scope === "rest" ? "a request" : `${cost} points`);
+
+function accuseNeedless(
+  call: TraceCall,
+  named: Owner | null,
+  { organization, user }: { organization: Shown | null; user: Shown | null },
+  accuse: Accuse,
+): void {
+  const least = Math.min(organization?.remaining ?? 0, user?.remaining ?? 0);
+  accuse({
+    law: "refusal-justified",
+    owner: named ?? "organization",
+    scope: call.scope,
+    breach: "needless",
+    suspects:
+      least === call.cost
+        ? ["one-short", "remaining-of-laxer-window"]
+        : ["remaining-of-laxer-window", "one-short", "scopes-mixed", "lost-expiry"],
+    explanation:
+      `refused ${words(call)} although the organization's window shows remaining ${organization?.remaining} and the ` +
+      `user's ${user?.remaining}`,
+  });
+}
+
+/** The body is of the window that refused, read when its headers were (SPEC.md §6). */
+function checkBody(call: TraceCall, named: Owner, window: Shown, { remaining }: Terms, accuse: Accuse): void {
+  const { current, ...numbers } = { ...refusalBody(call), ...(refusalMessageNumbers(call) ?? {}) };
+  const differs: string[] = [];
+  if (typeof numbers.limit === "number" && numbers.limit !== window.limit)
+    differs.push(`limit ${numbers.limit} against ${window.limit}`);
+  // Seconds may have been rounded at two instants next to each other.
+  if (
+    typeof numbers.reset === "number" &&
+    window.reset !== null &&
+    Math.abs(numbers.reset - window.reset) > 1
+  )
+    differs.push(`reset ${numbers.reset} against ${window.reset}`);
+  if (typeof current === "number") {
+    const signed = window.limit - current;
+    const clamped = Math.max(0, signed);
+    const allowed =
+      remaining === "clamped" ? [clamped] : remaining === "signed" ? [signed] : [clamped, signed];
+    if (!allowed.includes(window.remaining))
+      differs.push(`current ${current} against remaining ${window.remaining} of ${window.limit}`);
+  }
+  if (differs.length === 0) return;
+  accuse({
+    law: "refusal-agrees",
+    owner: named,
+    scope: call.scope,
+    breach: "body",
+    suspects: differs.some((each) => each.startsWith("reset"))
+      ? ["reset-disagrees", "stale-cached-reset"]
+      : ["remaining-of-laxer-window"],
+    explanation: `was refused with a body that differs from its headers: ${differs.join(", ")}`,
+  });
+}

@@ -1,0 +1,220 @@
+// Suspects: which of the known faults of rate limiters fit what was found, the likeliest first. A guess from
+// patterns, unlike the accusation itself: each function says what the pattern is.
+import type { Finding } from "./finding.ts";
+import type { Mark } from "./mark.ts";
+import type { CountsInput } from "./window-counts.ts";
+
+/** The faults that a trace can show, by the names of the fault catalogue; and a step of the target's clock. */
+export const suspectNames = [
+  "race-read-then-write",
+  "per-instance-counters",
+  "stale-replica-read",
+  "new-reset-old-count",
+  "two-interleaved-windows",
+  "lost-expiry",
+  "immortal-by-polling",
+  "rearmed-per-hit",
+  "reset-all-sweep",
+  "double-roll",
+  "boundary-inclusive",
+  "one-short",
+  "one-extra",
+  "cost-ignored",
+  "cost-over-limit-admitted",
+  "double-count",
+  "refused-counted",
+  "narrow-drains-broad",
+  "status-charged",
+  "status-pristine",
+  "status-shares-user",
+  "wrong-user-key",
+  "scopes-mixed",
+  "headers-missing-on-429",
+  "headers-missing-on-status",
+  "reset-in-ms",
+  "reset-epoch",
+  "reset-zero",
+  "reset-negative",
+  "reset-truncated",
+  "reset-at-drifts",
+  "reset-disagrees",
+  "stale-cached-reset",
+  "skewed-nodes",
+  "remaining-of-laxer-window",
+  "wrong-scope-header",
+  "limit-changes-mid-window",
+  "unenforced-refuses",
+  "clock-step",
+] as const;
+export type Suspect = (typeof suspectNames)[number];
+
+/** How well each fault fits; 0 and below is left out. */
+type Scores = Partial<Record<Suspect, number>>;
+
+function ranked(scores: Scores): readonly Suspect[] {
+  return (Object.entries(scores) as [Suspect, number][])
+    .filter(([, score]) => score > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([name]) => name);
+}
+
+const share = <T>(all: readonly T[], holds: (each: T) => boolean): number =>
+  all.length === 0 ? 0 : all.filter(holds).length / all.length;
+
+/** The faults that fit one kind of finding in a window. */
+export function suspectsOf(input: CountsInput, findings: readonly Finding[]): readonly Suspect[] {
+  const [first] = findings;
+  if (first === undefined) return [];
+  switch (first.kind) {
+    case "overlap":
+      return overlapSuspects(input, findings as readonly Overlap[]);
+    case "gap":
+      return gapSuspects(input, findings as readonly Gap[]);
+    case "fall":
+      return fallSuspects(input, findings as readonly Fall[]);
+    case "beyond":
+      return beyondSuspects(first.mark);
+    case "short":
+      return shortSuspects(input, first.mark);
+    case "excess":
+      return excessSuspects(input, first.mark);
+  }
+}
+
+type Overlap = Extract<Finding, { kind: "overlap" }>;
+type Gap = Extract<Finding, { kind: "gap" }>;
+type Fall = Extract<Finding, { kind: "fall" }>;
+
+/**
+ * Lost charges. A race loses them between calls that overlap in time; counters of several processes lose them
+ * all the time and make the count hop; a swept or doubly rolled window starts again from 0 once.
+ */
+function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): readonly Suspect[] {
+  const { time } = input.setting;
+  const concurrent = share(overlaps, ({ mark, over }) => {
+    if (over === null) return false;
+    return !time.before(mark.received, over.sent) && !time.before(over.received, mark.sent);
+  });
+  const single = share(overlaps, ({ mark, lost }) => mark.least > 1 && lost === mark.least - 1);
+  const atEnd = share(overlaps, ({ mark }) => mark.count === mark.limit && mark.clamped);
+  const drops = dropsOf(input);
+  return ranked({
+    "cost-ignored": single === 1 ? 3 : 0,
+    "one-extra": atEnd === 1 && overlaps.length === 1 ? 2 : atEnd === 1 ? 0.4 : 0,
+    "race-read-then-write": concurrent === 1 ? 1.5 : concurrent * 0.8,
+    "per-instance-counters": concurrent < 1 && drops.many ? 1 : 0.5,
+    "reset-all-sweep": drops.once ? 1.2 : 0,
+    "double-roll": drops.once ? 1.1 : 0.05,
+  });
+}
+
+/** How often the count dropped, going by the time of the answers. */
+function dropsOf({ marks, setting }: CountsInput): { once: boolean; many: boolean } {
+  const charges = marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
+  let highest: Mark | null = null;
+  let drops = 0;
+  for (const mark of charges) {
+    if (highest !== null && mark.count < highest.count && setting.time.before(highest.received, mark.sent)) {
+      drops += 1;
+      highest = mark;
+    } else if (highest === null || mark.count > highest.count) highest = mark;
+  }
+  return { once: drops === 1, many: drops > 1 };
+}
+
+/** Charges that no call made: what stands on the gap, or next to it, shows what made them. */
+function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect[] {
+  const { name } = input.setting;
+  const charges = input.marks.filter(({ least }) => least > 0);
+  const refusals = (owner: string) =>
+    share(gaps, ({ above }) => above.role === "refused" && above.refusedBy === owner);
+  const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && (to - from) % above.least === 0);
+  const [first] = gaps;
+  const carried = first?.from === 0 && input.previousCount !== null && input.previousCount > 0;
+  const refusedHere = refusals(name.owner);
+  return ranked({
+    "status-charged": share(gaps, ({ above }) => above.role === "status") * 2,
+    "refused-counted": refusedHere * 2,
+    "narrow-drains-broad": name.owner === "organization" ? refusals("user") * 2.1 : 0,
+    "new-reset-old-count": carried && gaps.length === 1 ? 2.5 : carried ? 0.3 : 0,
+    "lost-expiry": carried && first?.above.role === "refused" ? 1 : 0,
+    "immortal-by-polling": carried && first?.above.role === "refused" ? 0.6 : 0,
+    "boundary-inclusive": carried && first?.above.role === "refused" ? 0.3 : 0,
+    "double-count": charges.length === 0 ? 0 : (doubled.length / charges.length) * 1.5,
+    "wrong-user-key": name.owner === "user" ? 0.7 : 0,
+    "scopes-mixed": 0.6,
+    "two-interleaved-windows": 0.05,
+  });
+}
+
+/** A count that fell: a reading that lags, or that is of something else; or counters that are not one. */
+function fallSuspects(input: CountsInput, falls: readonly Fall[]): readonly Suspect[] {
+  const charging = share(falls, ({ later }) => later.role === "admitted");
+  const pristine = share(falls, ({ later }) => later.role === "status" && later.count === 0);
+  const drops = dropsOf(input);
+  return ranked({
+    "status-pristine": pristine === 1 ? 2 : 0,
+    "stale-replica-read": 1 - charging,
+    "status-shares-user": share(falls, ({ later }) => later.role === "status") * 0.7,
+    "per-instance-counters": drops.many ? charging + 0.2 : 0.3,
+    "reset-all-sweep": drops.once ? charging + 0.1 : 0,
+    "double-roll": drops.once ? charging : 0,
+    "race-read-then-write": 0.1,
+  });
+}
+
+function beyondSuspects({ role, cost, limit, count }: Mark): readonly Suspect[] {
+  return ranked({
+    "cost-over-limit-admitted": cost !== null && cost > limit ? 3 : 0,
+    "refused-counted": role === "refused" ? 2 : 0.2,
+    "one-extra": count === limit + 1 ? 1 : 0.5,
+    "race-read-then-write": 0.6,
+  });
+}
+
+function shortSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
+  const reads = mark.role !== "admitted";
+  const charges = input.marks.filter(({ role, count }) => role === "admitted" && count > 0);
+  const singles = share(charges, ({ count, least }) => least > 1 && count < least);
+  return ranked({
+    "cost-ignored": singles > 0 ? 2 : 0.2,
+    "status-pristine": mark.role === "status" && mark.count === 0 ? 2 : 0,
+    "stale-replica-read": reads ? 1 : 0,
+    "status-shares-user": mark.role === "status" ? 0.7 : 0,
+    "race-read-then-write": reads ? 0.3 : 1,
+    "per-instance-counters": 0.8,
+    "double-roll": 0.3,
+    "reset-all-sweep": 0.3,
+  });
+}
+
+function excessSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
+  const { owner } = input.setting.name;
+  const has = (role: Mark["role"]): boolean => input.marks.some((each) => each.role === role);
+  const carried = input.previousCount !== null && input.previousCount > 0;
+  return ranked({
+    "double-count": mark.role === "admitted" ? 1 : 0.5,
+    "new-reset-old-count": carried && mark.count >= (input.previousCount ?? 0) ? 1.5 : 0,
+    "refused-counted": has("refused") ? 0.8 : 0,
+    "narrow-drains-broad": owner === "organization" && has("refused") ? 0.7 : 0,
+    "scopes-mixed": 0.6,
+    "wrong-user-key": owner === "user" ? 0.9 : 0,
+    "status-charged": has("status") ? 0.4 : 0,
+  });
+}
+
+/** Window ends that cannot both be, from the two answers that show them. */
+export function endSuspects(earlier: Mark, later: Mark): readonly Suspect[] {
+  const apartMs = later.end.from - earlier.end.to;
+  const sameReset = earlier.reset === later.reset;
+  return ranked({
+    "rearmed-per-hit": sameReset && later.role === "admitted" ? 2 : 0,
+    "stale-cached-reset": sameReset && later.role === "refused" ? 2.1 : 0,
+    "two-interleaved-windows": apartMs > 5_000 ? 1 : 0.2,
+    "skewed-nodes": 0.9,
+    "clock-step": 0.5,
+    "per-instance-counters": 0.6,
+    "reset-at-drifts": apartMs < 2_000 ? 1 : 0.3,
+    "reset-disagrees": 0.4,
+  });
+}

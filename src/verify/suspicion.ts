@@ -1,0 +1,164 @@
+// Suspicions: what was found in one window, put together by law, with the arithmetic in a sentence and the
+// smallest set of lines that shows it.
+import type { LawName } from "../rules/laws.ts";
+import type { Finding } from "./finding.ts";
+import type { Mark } from "./mark.ts";
+import { suspectsOf } from "./suspects.ts";
+import type { Unexplained } from "./unknowns.ts";
+import type { CountsInput } from "./window-counts.ts";
+
+export interface Suspicion {
+  readonly law: LawName;
+  readonly breach: string;
+  readonly suspects: readonly string[];
+  readonly lines: readonly number[];
+  readonly count: number;
+  readonly explanation: string;
+  /** What calls of unknown outcome would have to explain; `null` for a contradiction by itself. */
+  readonly unexplained: Unexplained | null;
+}
+
+type FindingOf<K extends Finding["kind"]> = Extract<Finding, { kind: K }>;
+
+/**
+ * @param loose points, and their calls, that may lie anywhere in the window
+ */
+export function suspicionsOf(
+  input: CountsInput,
+  findings: readonly Finding[],
+  loose: Unexplained,
+): readonly Suspicion[] {
+  if (findings.length === 0) return [];
+  const of = <K extends Finding["kind"]>(kind: K): readonly FindingOf<K>[] =>
+    findings.filter((finding): finding is FindingOf<K> => finding.kind === kind);
+  const words = new Words(input);
+  const all = [
+    words.overlaps(of("overlap")),
+    words.gaps(of("gap"), loose),
+    words.falls(of("fall")),
+    words.beyond(of("beyond")),
+    words.short(of("short")),
+    words.excess(of("excess")),
+  ];
+  return all.filter((suspicion) => suspicion !== null);
+}
+
+/** Writes the suspicions of one window. */
+class Words {
+  readonly #input: CountsInput;
+
+  constructor(input: CountsInput) {
+    this.#input = input;
+  }
+
+  get #unit(): string {
+    return this.#input.setting.name.scope === "rest" ? "requests" : "points";
+  }
+
+  /** `remaining 37 of 200`, as the answer said it. */
+  #shown({ limit, count, role }: Mark): string {
+    return role === "status" || count > limit
+      ? `count ${count} of ${limit}`
+      : `remaining ${limit - count} of ${limit}`;
+  }
+
+  #suspicion(
+    law: LawName,
+    findings: readonly Finding[],
+    marks: readonly (Mark | null)[],
+    explanation: string,
+    unexplained: Unexplained | null = null,
+  ): Suspicion {
+    const lines = new Set(marks.flatMap((mark) => (mark === null ? [] : [mark.line])));
+    return {
+      law,
+      breach: findings[0]?.kind ?? "",
+      suspects: suspectsOf(this.#input, findings),
+      lines: [...lines].sort((a, b) => a - b),
+      count: findings.length,
+      explanation,
+      unexplained,
+    };
+  }
+
+  overlaps(findings: readonly FindingOf<"overlap">[]): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const { mark, over, lost } = first;
+    const { line, count, least } = mark;
+    const took = `line ${line} added ${least} and was told ${this.#shown(mark)}, which is the place (${count - least}, ${count}]`;
+    const explanation =
+      over === null
+        ? `${took}: below 0, so ${lost} of its ${this.#unit} were not counted`
+        : `${took}; line ${over.line} was told ${this.#shown(over)}, which lies in it: ${lost} ${this.#unit} were lost`;
+    return this.#suspicion("conserved", findings, [over, mark], explanation);
+  }
+
+  gaps(findings: readonly FindingOf<"gap">[], loose: Unexplained): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const total = findings.reduce((sum, { from, to }) => sum + to - from, 0);
+    const unexplained = {
+      points: Math.max(0, total - loose.points),
+      calls: Math.max(0, findings.length - loose.calls),
+    };
+    if (unexplained.points === 0 && unexplained.calls === 0) return null;
+    const { from, to, above } = first;
+    const law = from === 0 && this.#isNeedlessRefusal(above) ? "recovers" : "conserved";
+    const explanation =
+      law === "recovers"
+        ? `line ${above.line} was refused, told ${this.#shown(above)}, although no call had been charged to this window yet`
+        : `line ${above.line} was told ${this.#shown(above)}, but no call took (${from}, ${to}]: ` +
+          `${total} ${this.#unit} of this window are charged that no call explains`;
+    return this.#suspicion(law, findings, [above], explanation, unexplained);
+  }
+
+  /** Whether a window refused a call that would fit an unused one. */
+  #isNeedlessRefusal({ role, refusedBy, cost, limit }: Mark): boolean {
+    if (role !== "refused" || cost === null || cost > limit) return false;
+    return refusedBy === this.#input.setting.name.owner;
+  }
+
+  falls(findings: readonly FindingOf<"fall">[]): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const { earlier, later } = first;
+    const explanation =
+      `line ${earlier.line} was told ${this.#shown(earlier)}, and ${later.sent - earlier.received} ms after that ` +
+      `answer line ${later.line} was sent and told ${this.#shown(later)}: the count fell within the window`;
+    return this.#suspicion("monotone", findings, [earlier, later], explanation);
+  }
+
+  beyond(findings: readonly FindingOf<"beyond">[]): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const { line, count, limit } = first.mark;
+    const explanation = `line ${line} was told a count of ${count}, which is above the limit of ${limit} that is enforced`;
+    return this.#suspicion("bounded", findings, [first.mark], explanation);
+  }
+
+  short(findings: readonly FindingOf<"short">[]): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const { mark, least, by } = first;
+    const explanation =
+      `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but calls that were surely ` +
+      `charged to this window by then had left ${least} ${this.#unit} there`;
+    return this.#suspicion("conserved", findings, [...by, mark], explanation);
+  }
+
+  excess(findings: readonly FindingOf<"excess">[]): Suspicion | null {
+    const worst = findings.reduce<FindingOf<"excess"> | null>(
+      (most, each) =>
+        most === null || each.mark.count - each.most > most.mark.count - most.most ? each : most,
+      null,
+    );
+    if (worst === null) return null;
+    const { mark, most } = worst;
+    const law = most === 0 && this.#isNeedlessRefusal(mark) ? "recovers" : "conserved";
+    const explanation =
+      `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but all calls that can have been ` +
+      `charged to this window by then come to at most ${most} ${this.#unit}`;
+    return this.#suspicion(law, findings, [mark], explanation, { points: mark.count - most, calls: 1 });
+  }
+}

@@ -1,0 +1,61 @@
+// `unenforced-never-refuses` (SPEC.md §2.5): refusals are kept until it is known whether limits were enforced.
+
+import type { TraceCall } from "../trace/record.ts";
+import { refusedBy } from "./answer.ts";
+import type { Span, TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { QuotaName } from "./quota-setting.ts";
+import type { Terms } from "./terms.ts";
+
+/** One suffices to accuse; more are kept only to count them. */
+const keptMost = 10_000;
+
+interface Refusal {
+  readonly line: number;
+  /** When it was decided. */
+  readonly span: Span;
+}
+
+/** The refusals of one organization's scope that would be breaches if limits were not enforced. */
+export class UnenforcedRefusals {
+  readonly #name: QuotaName;
+  readonly #terms: Terms;
+  readonly #time: TraceTime;
+  readonly #refusals: Refusal[] = [];
+
+  constructor(name: QuotaName, terms: Terms, time: TraceTime) {
+    this.#name = name;
+    this.#terms = terms;
+    this.#time = time;
+  }
+
+  add(line: number, call: TraceCall): void {
+    // A user's window may refuse by itself, unless it is known to follow its organization's.
+    if (refusedBy(call) !== "organization" && this.#terms.userEnforced !== "with-organization") return;
+    if (this.#refusals.length < keptMost)
+      this.#refusals.push({ line, span: this.#time.within(call.sent, call.received) });
+  }
+
+  finish(enforcement: Enforcement, docket: Docket): void {
+    const { org, scope } = this.#name;
+    if (enforcement.wasOff) docket.judged("unenforced-never-refuses");
+    const breaches = this.#refusals.filter(
+      ({ span }) => enforcement.throughout(span.from, span.to) === false,
+    );
+    const [first] = breaches;
+    if (first === undefined) return;
+    docket.accuse({
+      law: "unenforced-never-refuses",
+      breach: "refused",
+      suspects: ["unenforced-refuses"],
+      org,
+      user: null,
+      scope,
+      window: null,
+      count: breaches.length,
+      lines: [first.line],
+      explanation: `line ${first.line} was refused while the limits of ${scope} were not enforced`,
+    });
+  }
+}

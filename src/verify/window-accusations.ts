@@ -1,0 +1,72 @@
+// Accusations about windows as such: ends that cannot be, and limits that change within one.
+import type { Span } from "./clock.ts";
+import type { Mark } from "./mark.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
+import { endSuspects } from "./suspects.ts";
+import type { Window } from "./window.ts";
+
+/** A window's span on the clients' clock, in whole ms: the middle of what is known. */
+export function windowOf(lengthMs: number, { from, to }: Span): { opensAt: number; endsAt: number } {
+  const endsAt = Math.round((from + to) / 2);
+  return { opensAt: endsAt - lengthMs, endsAt };
+}
+
+/** Two neighbouring windows of one quota that cannot both be (SPEC.md §3): accused as `reset-agrees`. */
+export function accuseConflict(
+  { name, docket }: QuotaSetting,
+  earlier: Window,
+  later: Window,
+  problem: (a: Span, b: Span) => string | null,
+): void {
+  const [a, b] = [earlier.toMark, later.fromMark];
+  const two = problem(a.end, b.end);
+  const marks = two === null ? [a, b, earlier.fromMark, later.toMark] : [a, b];
+  const apart = (later.end.from - earlier.end.to) / 1000;
+  docket.accuse({
+    law: "reset-agrees",
+    breach: "ends",
+    suspects: endSuspects(a, b),
+    org: name.org,
+    user: name.user,
+    scope: name.scope,
+    window: null,
+    lines: [...new Set(marks.map(({ line }) => line))].sort((x, y) => x - y),
+    explanation:
+      `line ${a.line} was told reset ${a.reset} and line ${b.line} reset ${b.reset}: they show windows that end at ` +
+      `least ${apart.toFixed(1)} s apart, which is ${two ?? problem(earlier.end, later.end)}`,
+  });
+}
+
+/** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
+export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {
+  const { name, docket } = setting;
+  const [first] = window.marks;
+  if (first === undefined) return;
+  docket.accuse({
+    law: "limit-agrees",
+    breach: "within a window",
+    suspects: ["limit-changes-mid-window", "remaining-of-laxer-window"],
+    org: name.org,
+    user: name.user,
+    scope: name.scope,
+    window: null,
+    lines: [first.line, mark.line].sort((a, b) => a - b),
+    explanation: `lines ${first.line} and ${mark.line} show the same window with limits ${first.limit} and ${mark.limit}`,
+  });
+}
+
+/** Two status bodies that show one window with different `reset_at` (SPEC.md §7, `reset-agrees`). */
+export function accuseMovingEnd({ name, docket }: QuotaSetting, a: Mark, b: Mark): void {
+  const iso = ({ resetAt }: Mark): string => new Date(resetAt ?? 0).toISOString();
+  docket.accuse({
+    law: "reset-agrees",
+    breach: "reset_at within a window",
+    suspects: ["reset-at-drifts", "skewed-nodes", "reset-disagrees"],
+    org: name.org,
+    user: name.user,
+    scope: name.scope,
+    window: null,
+    lines: [a.line, b.line].sort((x, y) => x - y),
+    explanation: `lines ${a.line} and ${b.line} show the same window with reset_at ${iso(a)} and ${iso(b)}`,
+  });
+}

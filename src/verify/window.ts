@@ -1,0 +1,74 @@
+// Windows: answers are put together by where the window ends that they show. Each shows it as an interval on the
+// clients' clock. Windows of one quota end at least their length W apart, so intervals narrower than W / 2 of
+// different windows cannot meet, and those of one window all hold its end: whatever meets belongs together.
+import { driftShare, type Span } from "./clock.ts";
+import type { Mark } from "./mark.ts";
+
+export class Window {
+  /** Where it ends: what all its answers agree on. */
+  readonly end: { from: number; to: number };
+  /** The answers that say that it ends so late, and so early. */
+  fromMark: Mark;
+  toMark: Mark;
+  readonly marks: Mark[];
+  /** The first answer that showed `reset_at`. */
+  dated: Mark | null;
+  /** Whether its answers showed more than one limit. */
+  mixed = false;
+
+  constructor(mark: Mark) {
+    this.end = { ...mark.end };
+    this.fromMark = mark;
+    this.toMark = mark;
+    this.marks = [mark];
+    this.dated = mark.resetAt === null ? null : mark;
+  }
+
+  get limit(): number {
+    return this.marks[0]?.limit ?? 0;
+  }
+
+  meets({ end }: Mark): boolean {
+    return end.from <= this.end.to && end.to >= this.end.from;
+  }
+
+  add(mark: Mark): void {
+    this.marks.push(mark);
+    if (mark.limit !== this.limit) this.mixed = true;
+    if (mark.resetAt !== null) this.dated ??= mark;
+    if (mark.end.from > this.end.from) {
+      this.end.from = mark.end.from;
+      this.fromMark = mark;
+    }
+    if (mark.end.to < this.end.to) {
+      this.end.to = mark.end.to;
+      this.toMark = mark;
+    }
+  }
+}
+
+/** Least and most that a span of the target's clock can last on the clients'. */
+export const shortest = (ms: number): number => ms * (1 - driftShare);
+export const longest = (ms: number): number => ms * (1 + driftShare);
+
+/** Whether an interval is narrow enough to tell windows apart that end at least `apartMs` from each other. */
+export function isNarrow({ from, to }: Span, apartMs: number): boolean {
+  return 2 * (to - from) < shortest(apartMs);
+}
+
+/**
+ * Why two neighbouring windows cannot both be, `null` if they can (SPEC.md §3): they end at least a length apart,
+ * and on the epoch's grid by whole lengths. Only neighbours are compared: drift adds up over more.
+ * @param lengthMs the length, or the least it can be where it is not known
+ */
+export function conflict(
+  earlier: Span,
+  later: Span,
+  lengthMs: number,
+  onGrid: boolean,
+): "nearer than a window" | "off the grid" | null {
+  const least = later.from - earlier.to;
+  const most = later.to - earlier.from;
+  if (most < shortest(lengthMs)) return "nearer than a window";
+  return onGrid && least > longest(lengthMs) && most < shortest(2 * lengthMs) ? "off the grid" : null;
+}

@@ -1,0 +1,332 @@
+// Histories: what clients did, played against a deployment in true time, and the trace that they would have
+// written. The deployment's clock is off and drifts, generators' clocks err, calls overlap, get lost, time out and
+// come late; the trace shows only what FORMAT.md says a trace shows.
+import type { Call, Decision, Readings, Reservation, Status } from "../../src/engine/adapter.ts";
+import { refusalBody, statusBody, windowName } from "../../src/engine/answers.ts";
+import type { Rules, Scope } from "../../src/rules/rules.ts";
+import type { TraceLine } from "../../src/trace/read.ts";
+import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
+
+/** What answers: a right limiter, or one that is wrong on purpose. Times are the target's own, whole ms. */
+export interface Target {
+  decide(call: Call, nowMs: number, context: Context): Decision;
+  settle(reservation: Reservation, actual: number, nowMs: number): Readings;
+  status(organization: string, nowMs: number, context: Context): Status;
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings;
+  setEnforced(organization: string, scope: Scope, enforced: boolean): void;
+}
+
+/** What a wrong limiter may go by beside the call. */
+export interface Context {
+  /** Which of the deployment's processes answers. */
+  readonly instance: number;
+  /** The caller. */
+  readonly user: string;
+  /** When the call reached the process, on the target's clock: it may have thought about it since. */
+  readonly arrivedMs: number;
+}
+
+/** What becomes of a call's line. */
+export type Fate =
+  | "answered"
+  /** The client gave up after `back`; the call is decided or not. */
+  | "timeout"
+  | "timeout-undecided"
+  /** Something between answered with a bare 502. */
+  | "bad-gateway"
+  /** The resource failed after the call was counted. */
+  | "failed"
+  /** No line, but counted in `lost`. */
+  | "lost"
+  /** No line, and the trace does not say so: it is not complete. */
+  | "unseen";
+
+export interface Plan {
+  /** True ms after the history's start. */
+  readonly sentMs: number;
+  readonly client: number;
+  readonly org: string;
+  readonly user: string;
+  readonly scope: Scope;
+  readonly kind: CallKind;
+  readonly cost: number;
+  readonly actual: number;
+  /** Whether the trace knows the points charged in the end. */
+  readonly showsActual: boolean;
+  readonly toDecisionMs: number;
+  readonly workMs: number;
+  readonly backMs: number;
+  readonly fate: Fate;
+  /** Whether the trace knows the user. */
+  readonly anonymous: boolean;
+  readonly instance: number;
+  /** How late the line is written, beyond the order of `received`. */
+  readonly lateMs: number;
+}
+
+export interface World {
+  readonly rules: Rules;
+  /** True time at which the history starts, ms since the epoch. */
+  readonly epochMs: number;
+  /** The trace begins so long after the history. */
+  readonly startMs: number;
+  readonly resolutionMs: number;
+  readonly errorMs: number;
+  /** The target's clock: constant, and in millionths. */
+  readonly offsetMs: number;
+  readonly driftPpm: number;
+  readonly showsRules: boolean;
+  readonly lostByQuota: boolean;
+  /** Instants at which an organization's scope is switched, each between two status calls. */
+  readonly flips: readonly { readonly atMs: number; readonly org: string; readonly scope: Scope }[];
+  readonly plans: readonly Plan[];
+}
+
+export interface History {
+  readonly header: TraceHeader;
+  readonly lines: readonly TraceLine[];
+}
+
+interface Event {
+  readonly atMs: number;
+  /** Of events at one instant, any order is a legal one; this is the one that happened. */
+  readonly order: number;
+  run(): void;
+}
+
+/** Plays the plans in true time. */
+export function play(world: World, target: Target): History {
+  return new Play(world, target).run();
+}
+
+class Play {
+  readonly #world: World;
+  readonly #target: Target;
+  readonly #events: Event[] = [];
+  readonly #calls: { call: TraceCall; lateMs: number; decidedMs: number }[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #enforced = new Map<string, boolean>();
+  readonly #lost: { org: string; scope: Scope; count: number }[] = [];
+
+  constructor(world: World, target: Target) {
+    this.#world = world;
+    this.#target = target;
+  }
+
+  run(): History {
+    for (const [index, plan] of this.#world.plans.entries()) this.#plan(plan, index);
+    for (const flip of this.#world.flips) this.#flip(flip);
+    // Completions are added while others run, always later ones.
+    for (let next = this.#events[0]; next !== undefined; next = this.#events[0]) {
+      this.#events.shift();
+      next.run();
+    }
+    const started = this.#recorded(this.#world.startMs, 0);
+    const kept = this.#calls.filter(
+      // Every call decided since the start is in the trace; of earlier ones only what was still under way.
+      ({ call, decidedMs }) => decidedMs >= this.#world.startMs || call.received >= started,
+    );
+    kept.sort((a, b) => a.call.received + a.lateMs - (b.call.received + b.lateMs));
+    return {
+      header: this.#header(started),
+      lines: kept.map(({ call }, index) => ({ line: index + 2, call })),
+    };
+  }
+
+  #header(startedAt: number): TraceHeader {
+    const { resolutionMs, errorMs, showsRules, rules, plans } = this.#world;
+    return {
+      format: "spillway-trace",
+      version: 1,
+      source: "other",
+      scenario: null,
+      seed: null,
+      target: null,
+      startedAt,
+      clock: { kind: resolutionMs === 0 ? "virtual" : "wall", resolutionMs, errorMs },
+      rules: showsRules ? rules : null,
+      complete: !plans.some(({ fate }) => fate === "unseen"),
+      lost: this.#lostCalls(),
+    };
+  }
+
+  #lostCalls(): Lost {
+    return this.#world.lostByQuota ? this.#lost : this.#lost.reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /** A client's reading of true time. */
+  #recorded(atMs: number, client: number): number {
+    const { resolutionMs, errorMs, epochMs } = this.#world;
+    const errors = [0, 1, -1, 0.5].map((share) => share * errorMs);
+    const read = epochMs + atMs + (errors[client % errors.length] ?? 0);
+    return resolutionMs === 0 ? read : Math.floor(read / resolutionMs) * resolutionMs;
+  }
+
+  /** The target's reading of true time; its nodes are apart by at most `errorMs`. */
+  #target_(atMs: number, instance: number): number {
+    const { epochMs, offsetMs, driftPpm, errorMs } = this.#world;
+    return Math.floor(epochMs + offsetMs + atMs * (1 + driftPpm * 1e-6) + (instance % 2) * errorMs);
+  }
+
+  #at(atMs: number, order: number, run: () => void): void {
+    const at = this.#events.findIndex(
+      (event) => event.atMs > atMs || (event.atMs === atMs && event.order > order),
+    );
+    this.#events.splice(at === -1 ? this.#events.length : at, 0, { atMs, order, run });
+  }
+
+  #plan(plan: Plan, index: number): void {
+    const decidedAt = plan.sentMs + plan.toDecisionMs;
+    // Ties are broken differently for different calls.
+    const order = (index * 7919) % 101;
+    if (plan.fate === "timeout-undecided") this.#record(plan, null, plan.sentMs);
+    else this.#at(decidedAt, order, () => this.#decide(plan, decidedAt, order));
+  }
+
+  #decide(plan: Plan, decidedAt: number, order: number): void {
+    const now = this.#target_(decidedAt, plan.instance);
+    const context: Context = {
+      instance: plan.instance,
+      user: plan.user,
+      arrivedMs: this.#target_(plan.sentMs, plan.instance),
+    };
+    if (plan.kind !== "call") {
+      this.#record(plan, this.#free(plan, now, context), decidedAt);
+      return;
+    }
+    const call = { organization: plan.org, user: plan.user, scope: plan.scope, cost: plan.cost };
+    const decision = this.#target.decide(call, now, context);
+    const answer: Partial<TraceCall> = decision.admitted
+      ? { status: 200 }
+      : { status: 429, refusal: refusalBody(plan.scope, decision.refusedBy ?? "organization", decision) };
+    if (decision.reservation === null || plan.scope === "rest") {
+      this.#record(plan, { ...answer, ...shown(plan.scope, decision) }, decidedAt);
+      return;
+    }
+    const { reservation } = decision;
+    const completesAt = decidedAt + plan.workMs;
+    const prepaid = this.#world.rules.semantics.graphqlCharge.graphql === "prepaid";
+    this.#at(completesAt, order, () => {
+      const settled = this.#target.settle(
+        reservation,
+        plan.actual,
+        this.#target_(completesAt, plan.instance),
+      );
+      const readings = prepaid ? decision : settled;
+      const actual = plan.showsActual ? { actual: plan.actual } : {};
+      this.#record(plan, { ...answer, ...shown(plan.scope, readings), ...actual }, decidedAt);
+    });
+  }
+
+  /** A status call, or an answer that no quota counts. */
+  #free({ kind, org, user, scope }: Plan, now: number, context: Context): Partial<TraceCall> {
+    const headers = shown(scope, this.#target.readings(org, user, scope, now));
+    if (kind === "other") return { status: 403, ...headers };
+    return { status: 200, ...headers, body: statusBody(this.#target.status(org, now, context)).scopes };
+  }
+
+  #record(plan: Plan, answer: Partial<TraceCall> | null, decidedMs: number): void {
+    const client = `clients/${plan.client}`;
+    const number = this.#numbers.get(client) ?? 0;
+    this.#numbers.set(client, number + 1);
+    if (plan.fate === "unseen") return;
+    if (plan.fate === "lost") {
+      if (decidedMs >= this.#world.startMs) this.#lose(plan);
+      return;
+    }
+    const work = plan.kind === "call" && plan.scope === "graphql" && answer?.status === 200 ? plan.workMs : 0;
+    const gaveUp = plan.fate === "timeout" || plan.fate === "timeout-undecided";
+    const receivedMs = plan.sentMs + (gaveUp ? 0 : plan.toDecisionMs + work) + plan.backMs;
+    const call: TraceCall = {
+      sent: this.#recorded(plan.sentMs, plan.client),
+      received: this.#recorded(receivedMs, plan.client),
+      client,
+      call: number,
+      org: plan.org,
+      user: plan.anonymous ? null : plan.user,
+      scope: plan.scope,
+      kind: plan.kind,
+      cost: plan.kind === "call" ? plan.cost : null,
+      status: 0,
+      ...bare,
+      ...this.#visible(plan, answer),
+    };
+    this.#calls.push({ call, lateMs: plan.lateMs, decidedMs });
+  }
+
+  #visible({ fate }: Plan, answer: Partial<TraceCall> | null): Partial<TraceCall> {
+    if (answer === null || fate === "timeout" || fate === "timeout-undecided") return { error: "timeout" };
+    if (fate === "bad-gateway") return { status: 502 };
+    return fate === "failed" && answer.status === 200 ? { ...answer, status: 500 } : answer;
+  }
+
+  #lose({ org, scope }: Plan): void {
+    const entry = this.#lost.find((each) => each.org === org && each.scope === scope);
+    if (entry === undefined) this.#lost.push({ org, scope, count: 1 });
+    else entry.count += 1;
+  }
+
+  #flip({ atMs, org, scope }: World["flips"][number]): void {
+    const look = (order: number): void =>
+      this.#at(atMs, order, () => {
+        const plan: Plan = { ...watcher, sentMs: atMs, org, scope: "rest" };
+        const now = this.#target_(atMs, 0);
+        this.#record(plan, this.#free(plan, now, { instance: 0, user: plan.user, arrivedMs: now }), atMs);
+      });
+    look(1000);
+    this.#at(atMs, 1001, () => {
+      const key = `${org} ${scope}`;
+      const limit = {
+        ...this.#world.rules.organization[scope],
+        ...this.#world.rules.organizations[org]?.[scope],
+      };
+      const enforced = !(this.#enforced.get(key) ?? limit.enforced);
+      this.#enforced.set(key, enforced);
+      this.#target.setEnforced(org, scope, enforced);
+    });
+    look(1002);
+  }
+}
+
+const bare = {
+  scopeName: null,
+  limit: null,
+  remaining: null,
+  reset: null,
+  userScopeName: null,
+  userLimit: null,
+  userRemaining: null,
+  userReset: null,
+} as const;
+
+function shown(scope: Scope, { organization, user }: Readings): Partial<TraceCall> {
+  return {
+    scopeName: windowName(scope, "organization"),
+    limit: organization.limit,
+    remaining: organization.remaining,
+    reset: organization.reset,
+    userScopeName: windowName(scope, "user"),
+    userLimit: user.limit,
+    userRemaining: user.remaining,
+    userReset: user.reset,
+  };
+}
+
+const watcher: Plan = {
+  sentMs: 0,
+  client: 0,
+  org: "acme",
+  user: "watcher",
+  scope: "rest",
+  kind: "status",
+  cost: 0,
+  actual: 0,
+  showsActual: false,
+  toDecisionMs: 0,
+  workMs: 0,
+  backMs: 0,
+  fate: "answered",
+  anonymous: false,
+  instance: 0,
+  lateMs: 0,
+};

@@ -1,0 +1,38 @@
+// A correct deployment is never accused: random histories of the engine, under every switch, with clocks that are
+// off, calls that overlap, and everything that a trace may not know.
+//   HISTORIES=20000 npx vitest run --config test/vitest.config.ts test/verify/soundness.test.ts
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Limiter } from "../../src/engine/limiter.ts";
+import { judge } from "../../src/verify/judge.ts";
+import { play, type World } from "./history.ts";
+import { allFates, honestFates, worlds } from "./worlds.ts";
+
+const runs = Number(process.env["HISTORIES"] ?? 200);
+
+async function neverAccused(world: World): Promise<void> {
+  const { header, lines } = play(world, new Limiter(world.rules));
+  const { violations } = await judge(header, lines);
+  if (violations.length === 0) return;
+  const shown = violations.flatMap((violation) => [
+    JSON.stringify(violation),
+    ...violation.lines.map((line) => `${line} ${JSON.stringify(lines[line - 2]?.call)}`),
+  ]);
+  expect.fail(`accused:\n${shown.join("\n")}\nheader ${JSON.stringify(header)}`);
+}
+
+describe("a correct deployment is never accused", () => {
+  test.each([
+    ["when every call is answered", ["answered"], false],
+    ["when calls time out, fail, or are lost", honestFates, false],
+    ["when users are unknown and the trace is not complete", allFates, true],
+  ] as const)(
+    "%s",
+    async (_, fates, anonymous) => {
+      await fc.assert(fc.asyncProperty(worlds({ fates, anonymous, plansMost: 90 }), neverAccused), {
+        numRuns: runs,
+      });
+    },
+    600_000,
+  );
+});
