@@ -46,16 +46,18 @@ export function defineScenario(input: ScenarioInput): Scenario {
   ];
   const given: unknown = input;
   const fields = mistakes.members("", given, names) ? given : {};
-  const durationMs = mistakes.duration("duration", fields["duration"], 1);
-  const populations = parsePopulations(fields["populations"], durationMs, mistakes);
-  const scenario: Scenario = {
-    format: "spillway-scenario",
+  const own = {
     name: parseName("name", fields["name"], mistakes),
     description: mistakes.text("description", fields["description"] ?? "", /^/, "text"),
     seed: mistakes.whole("seed", fields["seed"] ?? 1, 0, Number.MAX_SAFE_INTEGER),
-    durationMs,
+    durationMs: mistakes.duration("duration", fields["duration"], 1),
     startAtMs: parseStart(fields["startAt"], mistakes),
     rules: fields["rules"] === undefined ? null : rulesOf(fields["rules"], mistakes),
+  };
+  const populations = parsePopulations(fields["populations"], own.durationMs, mistakes);
+  const scenario: Scenario = {
+    format: "spillway-scenario",
+    ...own,
     populations,
     network: parseNetwork(fields["network"], mistakes),
     expect: parseExpect(fields["expect"], populations, mistakes),

@@ -90,8 +90,11 @@ export class Mistakes {
     const ms = typeof value === "string" ? parseDuration(value) : value;
     if (Number.isSafeInteger(ms) && (ms as number) >= leastMs && (ms as number) <= mostMs)
       return ms as number;
-    const range = leastMs === 0 ? "" : ` of at least ${leastMs} ms`;
-    this.add(path, value, `"90s", "1m30s", "250ms" or whole milliseconds${range}, a year at the most`);
+    this.add(
+      path,
+      value,
+      `"90s", "1m30s", "250ms" or whole milliseconds, from ${leastMs} ms to ${mostMs === longestMs ? "a year" : `${mostMs} ms`}`,
+    );
     return leastMs;
   }
 

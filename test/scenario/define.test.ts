@@ -161,9 +161,9 @@ describe("each mistake is told by its path", () => {
       define({ ...right, seed: 1.5, populations: { agents: { ...agents, clients: 0, users: 3 } } }),
     );
     expect(error.problems).toEqual([
+      { path: "seed", got: "1.5", allowed: "a whole number from 0 to 9007199254740991" },
       { path: "populations.agents.users", got: '"users"', allowed: '"user", if that was meant' },
       { path: "populations.agents.clients", got: "0", allowed: "a whole number from 1 to 1000000" },
-      { path: "seed", got: "1.5", allowed: "a whole number from 0 to 9007199254740991" },
     ]);
   });
 });
