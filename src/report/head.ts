@@ -34,9 +34,11 @@ ${keyFigures(run)}
 }
 
 function verdictDetails(run: Run): string[] {
-  const sentences = run.verdict === null ? [] : [judgedWords(run.verdict)];
   const expectations = expectationsOf(run);
   const missed = expectations.filter(({ held }) => !held);
+  // The headline speaks of the expectations where one is missed, else of the laws.
+  const lead = missed.length > 0 && run.verdict?.verdict === "ok" ? "No law is broken: " : "";
+  const sentences = run.verdict === null ? [] : [lead + judgedWords(run.verdict)];
   if (missed.length > 0) sentences.push(`Missed: ${missed.map(missedWords).join("; ")}.`);
   else if (expectations.length === 1) sentences.push("The scenario's one expectation held.");
   else if (expectations.length > 1)
@@ -51,8 +53,7 @@ function judgedWords(verdict: Verdict): string {
     `${counted(held, "law")} held`,
     skipped > 0 ? `${count(skipped)} could not be judged here` : "",
   ].filter((part) => part !== "");
-  const lead = verdict.verdict === "ok" ? "No law is broken: " : "";
-  return `${lead}${counts.join(", ")}, over ${counted(verdict.records, "record")}.`;
+  return `${counts.join(", ")}, over ${counted(verdict.records, "record")}.`;
 }
 
 const missedWords = ({ figure, bound, actual }: ExpectationResult): string =>

@@ -67,7 +67,7 @@ export function refusalPictures({ run, series }: ReportSource): Picture[] {
   if (bars.length === 0) return pictures;
   pictures.push({
     id: "users",
-    title: bars.length < summary.usersSeen ? "The users who were refused most" : "By user",
+    title: usersTitle(summary),
     label: `Bars by user: ${bars.map(barWords).join("; ")}.`,
     legend: legendOf(summary).filter(({ name }) => name !== "unanswered"),
     option: (layout) => usersChart(layout, bars),
@@ -171,6 +171,11 @@ const hasCalls = (bar: UserBar): boolean =>
 const barWords = (bar: UserBar): string =>
   `${bar.name} ${count(bar.admitted)} admitted, ` +
   `${count(bar.refusedByUser + bar.refusedByOrganization + bar.refusedByUnknown)} refused`;
+
+function usersTitle({ figures, usersSeen }: Summary): string {
+  if (usersSeen <= usersDrawn) return "By user";
+  return figures.refused === 0 ? "The users who called most" : "The users who were refused most";
+}
 
 function usersCaption({ users, usersSeen, figures }: Summary): string {
   const refused = users.filter((one) => (one.figures.refused ?? 0) > 0).length;

@@ -79,12 +79,14 @@ export function refusalWords({ figures }: Summary): string {
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
   const byUser = figures.refusedByUser ?? 0;
   const byOrganization = figures.refusedByOrganization ?? 0;
-  const unnamed = refused - byUser - byOrganization;
-  const parts = [
-    byUser > 0 ? `${count(byUser)} by a user's own window` : "",
-    byOrganization > 0 ? `${count(byOrganization)} by the organization's` : "",
-    unnamed > 0 ? `${count(unnamed)} without saying by which` : "",
-  ].filter((part) => part !== "");
+  const reasons: [number, string][] = [
+    [byUser, "by a user's own window"],
+    [byOrganization, "by the organization's"],
+    [refused - byUser - byOrganization, "without saying by which window"],
+  ];
+  const parts = reasons
+    .filter(([amount]) => amount > 0)
+    .map(([amount, reason]) => (amount === refused ? `all ${reason}` : `${count(amount)} ${reason}`));
   const verb = refused === 1 ? "was" : "were";
   return `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused: ${parts.join(", ")}.`;
 }

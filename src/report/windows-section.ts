@@ -12,12 +12,15 @@ const windowsListed = 60;
 
 export function windowsSection({ run, series }: ReportSource): Html {
   const { windowsSeen } = run.summary;
+  const drawn = series.windows.some(({ user }) => user !== null)
+    ? "the organization's, and the users' windows that refused most"
+    : "the organization's; no user's own window refused anything";
   return html`<section id="windows">
 <h2>Each window's count against its limit</h2>
 <p>${
     windowsSeen === 0
       ? "No answer showed a window: the eight headers did not come."
-      : `The answers showed ${counted(windowsSeen, "window")}. Here are the organization's, and the users' windows that refused most; the count is what the answers showed, at the time of the answer.`
+      : `The answers showed ${counted(windowsSeen, "window")}. Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
   }</p>
 ${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt))}</section>
 `;

@@ -79,6 +79,8 @@ export class WindowTracker {
   readonly #rules: Rules | null;
   readonly #open = new Map<string, Map<string | null, Record<Scope, WindowEntry[]>>>();
   #kept: WindowSummary[] = [];
+  /** The least of those kept when they were last thinned: what weighs less need not be kept at all. */
+  #least: WindowSummary | null = null;
   #seen = 0;
 
   constructor(rules: Rules | null) {
@@ -141,7 +143,9 @@ export class WindowTracker {
 
   #close(entry: WindowEntry): void {
     this.#seen += 1;
-    this.#kept.push(describeWindow(entry, this.#rules));
+    const window = describeWindow(entry, this.#rules);
+    if (this.#least !== null && byWeight(window, this.#least) > 0) return;
+    this.#kept.push(window);
     if (this.#kept.length >= 2 * windowsMost) this.#thin();
   }
 
@@ -149,6 +153,7 @@ export class WindowTracker {
     if (this.#kept.length <= windowsMost) return;
     this.#kept.sort(byWeight);
     this.#kept.length = windowsMost;
+    this.#least = this.#kept.at(-1) ?? null;
   }
 
   /** Closes every window; the tracker is used up then. */
