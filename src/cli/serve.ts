@@ -1,0 +1,148 @@
+// `spillway serve`: the reference deployment, for people to try their own clients against.
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { adviseRules } from "../rules/parse.ts";
+import type { Token } from "../rules/tokens.ts";
+import { readRules, readTokens } from "./files.ts";
+import { onInterrupt } from "./interrupt.ts";
+import { shellCommand } from "./run-place.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args {
+  readonly port: number;
+  readonly host: string;
+  readonly rules: string;
+  readonly tokens?: string | undefined;
+  readonly users: number;
+  readonly json?: boolean | undefined;
+  readonly debug?: boolean | undefined;
+}
+
+export const command: CommandModule<object, Args> = {
+  command: "serve",
+  describe: "run the reference deployment, to try your own clients against",
+  builder: (yargs) =>
+    yargs
+      .option("port", { type: "number", default: 4100, requiresArg: true, describe: "0 takes any free one" })
+      .option("host", {
+        type: "string",
+        default: "127.0.0.1",
+        requiresArg: true,
+        describe: "the address to listen on; beyond loopback it is plain HTTP for whoever reaches it",
+      })
+      .option("rules", {
+        type: "string",
+        default: "default",
+        requiresArg: true,
+        describe: "a rules file, or a preset: default, documented",
+      })
+      .option("tokens", {
+        type: "string",
+        requiresArg: true,
+        describe: "a tokens file [default: sample tokens in a temporary file of your own]",
+      })
+      .option("users", {
+        type: "number",
+        default: 30,
+        requiresArg: true,
+        describe: "how many sample tokens to make, one a user",
+      })
+      .example("$0 serve", "on http://127.0.0.1:4100, with sample tokens")
+      .example("$0 serve --rules documented --port 0", "as the public documentation shows it, on a free port")
+      .example("$0 serve --rules rules.json --tokens tokens.json", "rules and tokens of your own")
+      .example(
+        "$0 load herd --target http://127.0.0.1:4100 --allow-host 127.0.0.1 --tokens FILE",
+        "then, elsewhere",
+      ),
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    requireWhole("--port", args.port, 0, 65_535);
+    requireWhole("--users", args.users, 1, 100_000);
+    const rules = await readRules(args.rules);
+    const { serve } = await import("../service/serve.ts");
+    const { sampleTokens } = await import("../service/sample-tokens.ts");
+    const tokens =
+      args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
+    const onUnexpected = (error: Error): void =>
+      console.error(args.debug === true ? error : `answered 500: ${error.message} (a bug in spillway)`);
+    const interrupt = onInterrupt();
+    const serving = await serve({ port: args.port, host: args.host, rules, tokens, onUnexpected });
+    try {
+      terminal.say(serving.url);
+      const file = args.tokens ?? (await keepTokens(tokens));
+      terminal.result({ url: serving.url, tokens: file });
+      introduce(terminal, args, serving.url, file, tokens);
+      for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")} ${advice}`);
+      if (!isLoopback(args.host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host)}`);
+      await aborted(interrupt.signal);
+      terminal.say("stopping: calls on their way are answered first");
+    } finally {
+      await serving.close();
+      interrupt.release();
+    }
+  },
+};
+
+function requireWhole(option: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new SpillwayError("USAGE", `${option} cannot be used`, {
+    problems: [{ path: option, got: quote(value), allowed: `a whole number from ${least} to ${most}` }],
+  });
+}
+
+/**
+ * Writes sample tokens where only this user can read them. They are good for this process alone, so the file
+ * goes when it ends, however it ends (but for a kill -9).
+ */
+async function keepTokens(tokens: readonly Token[]): Promise<string> {
+  const file = join(mkdtempSync(join(tmpdir(), "spillway-")), "tokens.json");
+  process.once("exit", () => rmSync(dirname(file), { recursive: true, force: true }));
+  try {
+    await writeFile(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  } catch (cause) {
+    throw new SpillwayError("FILE_UNWRITABLE", "the sample tokens cannot be written", {
+      problems: [
+        { path: file, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a writable file" },
+      ],
+      hint: "name a tokens file of your own: --tokens FILE",
+      cause,
+    });
+  }
+  return file;
+}
+
+function introduce(
+  terminal: Terminal,
+  { tokens: given, rules }: Args,
+  url: string,
+  file: string,
+  tokens: readonly Token[],
+): void {
+  const organizations = new Set(tokens.map(({ organization }) => organization));
+  const whose = `${tokens.length} users of ${[...organizations].slice(0, 3).join(", ")}`;
+  terminal.say(`rules   ${rules}`);
+  terminal.say(`tokens  ${file} (${whose}${given === undefined ? "; the file goes when this stops" : ""})`);
+  const [first] = tokens;
+  if (first === undefined) return;
+  // The token goes from the file to curl through a pipe: neither shows it in a process list or a history.
+  const read = `node -p '"Authorization: Bearer " + JSON.parse(fs.readFileSync(process.argv[1]))[0].token'`;
+  const path = `/v2/organizations/${first.organization}/rate_limit`;
+  terminal.say(`try     ${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`);
+  terminal.say("stop    Ctrl-C");
+}
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+const beyondLoopback = (host: string): string =>
+  `listening on ${host}: whoever reaches this machine can call it, and tokens travel unencrypted (plain HTTP)`;
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -1,0 +1,22 @@
+// Sending an answer. It goes past Fastify's `reply.send`, which lowers and copies every header: with eight of
+// them on each answer that was 1.5 of 11 us a call (Node 20). Nothing throws to refuse: an exception a refusal
+// would halve what a server sends.
+import type { FastifyReply } from "fastify";
+
+/** Headers of one answer, by name; `send` adds to them. */
+export type Fields = Record<string, string | number>;
+
+/** Sends a whole answer with a JSON body. To HEAD, Node sends the headers alone. */
+export function send(reply: FastifyReply, status: number, fields: Fields, body: object): void {
+  const text = JSON.stringify(body);
+  fields["Content-Type"] = "application/json; charset=utf-8";
+  fields["Content-Length"] = Buffer.byteLength(text);
+  reply.hijack();
+  reply.raw.writeHead(status, fields);
+  reply.raw.end(text);
+}
+
+/** Sends `{"message"}`. */
+export function sendMessage(reply: FastifyReply, status: number, fields: Fields, message: string): void {
+  send(reply, status, fields, { message });
+}

@@ -1,0 +1,56 @@
+// The reference deployment as a Fastify application, apart from listening: tests go through `inject`.
+import { METHODS } from "node:http";
+import fastify, { type FastifyInstance } from "fastify";
+import { Limiter } from "../engine/limiter.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import { sendMessage } from "./answer.ts";
+import { Gate } from "./gate.ts";
+import { addGraphqlRoute } from "./graphql.ts";
+import { addRestRoutes, answerUndecodable } from "./rest.ts";
+import type { Store } from "./store.ts";
+
+export interface AppOptions {
+  readonly rules: Rules;
+  /** Who may call; kept as hashes only. */
+  readonly tokens: readonly Token[];
+  /** Milliseconds since the Unix epoch, whole. */
+  readonly now: () => number;
+  /** The counters; a `Limiter` of its own where it is left out. */
+  readonly store?: Store;
+  /** How long each GraphQL query is in flight; none where it is left out. */
+  readonly executionDelayMs?: number;
+  /** Waits; needed with `executionDelayMs`, injected so that tests hold queries in flight as they like. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** Told of an error that nobody meant, answered 500. */
+  readonly onUnexpected?: (error: Error) => void;
+}
+
+/** A slug or a page of any length reaches the gate: longer ones are answered by the header limit, 431. */
+const LONGEST_PARAMETER = 16_384;
+
+/**
+ * Builds the service (SPEC.md §4-§6). Close it with `app.close()`.
+ * @throws RangeError where there is an `executionDelayMs` and no `sleep`
+ */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { rules, tokens, now, store = new Limiter(rules), onUnexpected = () => {} } = options;
+  const gate = new Gate(rules, tokens, store, now);
+  const app = fastify({
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: LONGEST_PARAMETER },
+    // Calls that reach us while we stop are on their way: they are served, and told to close.
+    return503OnClosing: false,
+    requestTimeout: 60_000,
+    frameworkErrors: (_error, request, reply) => answerUndecodable(gate, request, reply),
+  });
+  for (const method of METHODS)
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.setNotFoundHandler((_request, reply) => sendMessage(reply, 404, {}, "Not found"));
+  app.setErrorHandler((error, _request, reply) => {
+    onUnexpected(error instanceof Error ? error : new Error(String(error)));
+    sendMessage(reply, 500, {}, "Internal error");
+  });
+  addRestRoutes(app, gate);
+  addGraphqlRoute(app, gate, options);
+  return app;
+}

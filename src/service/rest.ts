@@ -1,0 +1,194 @@
+// The REST API: its resources as a table, and one way through the gate for all of them. A call is answered in
+// `onRequest`, before any body is parsed, and counted before its resource is looked up (SPEC.md §2.6).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { headers, statusBody } from "../engine/answers.ts";
+import type { TokenScope } from "../rules/tokens.ts";
+import { type Fields, send, sendMessage } from "./answer.ts";
+import type { Caller } from "./auth.ts";
+import type { Gate } from "./gate.ts";
+import { linkHeader, pageRequest } from "./pages.ts";
+import { buildView, organizationView, pipelineView, userView } from "./rest-views.ts";
+import {
+  BUILDS,
+  sampleBuild,
+  sampleBuilds,
+  sampleOrganization,
+  samplePipeline,
+  samplePipelines,
+  sampleUser,
+} from "./sample-data.ts";
+
+/** A call that has passed the gate. */
+interface Ask {
+  readonly gate: Gate;
+  readonly request: FastifyRequest;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  /** When it was decided, ms since the epoch. */
+  readonly nowMs: number;
+  /** The eight headers; a resource may add its own. */
+  readonly fields: Fields;
+}
+
+interface Resource {
+  readonly path: string;
+  readonly needs: TokenScope;
+  /** GET and HEAD count in no window and are never refused (SPEC.md §1). */
+  readonly exempt?: true;
+  /** The body, or `null` where there is no such thing. */
+  answer(ask: Ask): object | null;
+}
+
+const organization = "/v2/organizations/:organization";
+const pipeline = `${organization}/pipelines/:pipeline`;
+
+const resources: readonly Resource[] = [
+  {
+    path: `${organization}/rate_limit`,
+    needs: "read_accounts",
+    exempt: true,
+    answer({ gate, fields, caller, nowMs }) {
+      fields["Cache-Control"] = "no-store";
+      return statusBody(gate.store.status(caller.organization, nowMs));
+    },
+  },
+  {
+    path: "/v2/user",
+    needs: "read_user",
+    answer: ({ caller }) => userView(sampleUser(caller.user)),
+  },
+  {
+    path: organization,
+    needs: "read_organizations",
+    answer: (ask) => organizationView(sampleOrganization(ask.caller.organization), originOf(ask)),
+  },
+  {
+    path: `${organization}/pipelines`,
+    needs: "read_pipelines",
+    answer(ask) {
+      const all = samplePipelines(ask.caller.organization);
+      return paged(ask, all.length, (skip, most) =>
+        all.slice(skip, skip + most).map((one) => pipelineView(one, originOf(ask))),
+      );
+    },
+  },
+  {
+    path: pipeline,
+    needs: "read_pipelines",
+    answer(ask) {
+      const found = findPipeline(ask);
+      return found === null ? null : pipelineView(found, originOf(ask));
+    },
+  },
+  {
+    path: `${pipeline}/builds`,
+    needs: "read_builds",
+    answer(ask) {
+      const found = findPipeline(ask);
+      if (found === null) return null;
+      return paged(ask, BUILDS, (skip, most) =>
+        sampleBuilds(found, skip, most).map((build) => buildView(build, found, originOf(ask))),
+      );
+    },
+  },
+  {
+    path: `${pipeline}/builds/:number`,
+    needs: "read_builds",
+    answer(ask) {
+      const found = findPipeline(ask);
+      const build = found === null ? null : sampleBuild(found, Number(ask.params["number"]));
+      return found === null || build === null ? null : buildView(build, found, originOf(ask));
+    },
+  },
+];
+
+/** The API's own origin as the client knows it, `http://127.0.0.1:4100`; empty where it sent no Host. */
+const originOf = ({ request }: Ask): string =>
+  request.host === "" ? "" : `${request.protocol}://${request.host}`;
+
+function findPipeline({ caller, params }: Ask) {
+  return samplePipeline(caller.organization, params["pipeline"] ?? "");
+}
+
+/** One page of a list, with its `Link` header. */
+function paged(ask: Ask, total: number, pick: (skip: number, most: number) => object[]): object[] {
+  const { request, fields } = ask;
+  const [path = "", text = ""] = request.url.split("?", 2);
+  const query = new URLSearchParams(text);
+  const asked = pageRequest(query);
+  const link = linkHeader(`${originOf(ask)}${path}`, query, asked, total);
+  if (link !== null) fields["Link"] = link;
+  return pick((asked.page - 1) * asked.perPage, asked.perPage);
+}
+
+/**
+ * Answers any REST call: 401, 404 organization, 403, windows, then 404 or 405, or what was asked for.
+ * @param resource `null` where the path names none
+ */
+function answerRest(
+  gate: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  params: Readonly<Record<string, string>>,
+  resource: Resource | null,
+): void {
+  const caller = gate.enter(request, reply, "rest", params["organization"] ?? null, resource?.needs ?? null);
+  if (caller === null) return;
+  const { organization, user } = caller;
+  const { method } = request;
+  const reads = method === "GET" || method === "HEAD";
+  const nowMs = gate.now();
+  let fields: Fields;
+  if (reads && resource?.exempt === true) {
+    fields = gate.uncounted("rest", caller, nowMs);
+  } else {
+    const decision = gate.store.decide({ organization, user, scope: "rest", cost: 1 }, nowMs);
+    fields = headers("rest", decision);
+    if (decision.refusedBy !== null) {
+      gate.refuse(reply, "rest", decision.refusedBy, decision, fields);
+      return;
+    }
+  }
+  if (resource !== null && !reads) {
+    fields["Allow"] = "GET, HEAD";
+    sendMessage(reply, 405, fields, `${method} is not allowed here`);
+    return;
+  }
+  const body = resource?.answer({ gate, request, caller, params, nowMs, fields }) ?? null;
+  if (body === null) sendMessage(reply, 404, fields, "No such resource");
+  else send(reply, 200, fields, body);
+}
+
+/** Adds the REST routes, for every method: one that is not allowed is counted all the same. */
+export function addRestRoutes(app: FastifyInstance, gate: Gate): void {
+  const add = (url: string, resource: Resource | null): void => {
+    app.route({
+      method: app.supportedMethods as [],
+      url,
+      // It never calls `done`: nothing is left to do for the steps that would follow.
+      onRequest: (request, reply) =>
+        answerRest(gate, request, reply, request.params as Readonly<Record<string, string>>, resource),
+      handler: () => undefined,
+    });
+  };
+  for (const resource of resources) add(resource.path, resource);
+  add(`${organization}/*`, null);
+}
+
+/**
+ * Answers a call whose path is no valid percent-encoded UTF-8, which the router cannot take apart: in an
+ * organization's slug it names an unknown organization, after it an unknown resource.
+ */
+export function answerUndecodable(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
+  const segment = /^\/v2\/organizations\/([^/?#]+)/.exec(request.raw.url ?? "")?.[1];
+  if (segment === undefined) sendMessage(reply, 404, {}, "Not found");
+  else answerRest(gate, request, reply, { organization: decoded(segment) }, null);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,147 @@
+// The data that the sample API serves: ten pipelines an organization, 240 builds a pipeline. Everything is a
+// function of names and numbers, so two runs, two processes and both APIs show the same.
+import { hash } from "node:crypto";
+import { isoSecond } from "../engine/answers.ts";
+
+const names: readonly string[] = [
+  "API",
+  "Web",
+  "iOS",
+  "Android",
+  "Deploy",
+  "Docs",
+  "Infrastructure",
+  "Billing",
+  "Search",
+  "End to end",
+];
+
+/** How many pipelines each organization has. */
+export const PIPELINES = names.length;
+/** How many builds each pipeline has, numbered from 1. */
+export const BUILDS = 240;
+
+const FIRST_BUILD_MS = Date.UTC(2026, 0, 1);
+const BUILD_EVERY_MS = 15 * 60_000;
+
+/** What has a UUID for REST and an opaque id for GraphQL. */
+interface Identified {
+  readonly id: string;
+  readonly graphqlId: string;
+}
+
+export interface SampleUser extends Identified {
+  readonly name: string;
+  readonly email: string;
+  readonly createdAt: string;
+}
+
+export interface SampleOrganization extends Identified {
+  readonly slug: string;
+  readonly name: string;
+  readonly createdAt: string;
+}
+
+export interface SamplePipeline extends Identified {
+  readonly organization: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly repository: string;
+  readonly createdAt: string;
+}
+
+export interface SampleBuild extends Identified {
+  readonly number: number;
+  readonly state: "passed" | "failed" | "running";
+  readonly branch: string;
+  readonly commit: string;
+  readonly message: string;
+  readonly author: SampleUser;
+  readonly createdAt: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+}
+
+/** A stable UUID for a name, and the opaque id made of it. */
+function identify(type: string, name: string): Identified {
+  const hex = hash("sha1", `${type}/${name}`, "hex");
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `5${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  const id = groups.join("-");
+  return { id, graphqlId: Buffer.from(`${type}---${id}`).toString("base64") };
+}
+
+const created = isoSecond(Date.UTC(2025, 0, 1));
+
+/** Users are few (those of the tokens and five authors) and asked for at every turn, so each is made once. */
+const users = new Map<string, SampleUser>();
+
+export function sampleUser(user: string): SampleUser {
+  const known = users.get(user);
+  if (known !== undefined) return known;
+  const made = { ...identify("User", user), name: user, email: `${user}@example.com`, createdAt: created };
+  users.set(user, made);
+  return made;
+}
+
+export function sampleOrganization(slug: string): SampleOrganization {
+  return { ...identify("Organization", slug), slug, name: slug, createdAt: created };
+}
+
+/** All pipelines of an organization, in the order of their names' list. */
+export function samplePipelines(organization: string): SamplePipeline[] {
+  return names.map((name) => {
+    const slug = name.toLowerCase().replaceAll(" ", "-");
+    return {
+      ...identify("Pipeline", `${organization}/${slug}`),
+      organization,
+      slug,
+      name,
+      description: `Sample pipeline of ${organization}`,
+      repository: `https://git.example.com/${organization}/${slug}.git`,
+      createdAt: created,
+    };
+  });
+}
+
+export function samplePipeline(organization: string, slug: string): SamplePipeline | null {
+  return samplePipelines(organization).find((pipeline) => pipeline.slug === slug) ?? null;
+}
+
+/** One build of a pipeline, or `null` where the number is none of its builds. */
+export function sampleBuild({ id, slug }: SamplePipeline, number: number): SampleBuild | null {
+  if (!Number.isSafeInteger(number) || number < 1 || number > BUILDS) return null;
+  const createdMs = FIRST_BUILD_MS + number * BUILD_EVERY_MS;
+  const state = number === BUILDS ? "running" : number % 7 === 0 ? "failed" : "passed";
+  return {
+    ...identify("Build", `${id}/${number}`),
+    number,
+    state,
+    branch: number % 3 === 0 ? "main" : `change-${number}`,
+    commit: hash("sha1", `commit/${id}/${number}`, "hex"),
+    message: `Change ${number} of ${slug}`,
+    author: sampleUser(`author-${number % 5}`),
+    createdAt: isoSecond(createdMs),
+    startedAt: isoSecond(createdMs + 5_000),
+    finishedAt: state === "running" ? null : isoSecond(createdMs + 240_000),
+  };
+}
+
+/**
+ * Builds of a pipeline, the newest first.
+ * @param skip how many of the newest to leave out
+ */
+export function sampleBuilds(pipeline: SamplePipeline, skip: number, most: number): SampleBuild[] {
+  const builds: SampleBuild[] = [];
+  for (let number = BUILDS - skip; number >= 1 && builds.length < most; number--) {
+    const build = sampleBuild(pipeline, number);
+    if (build !== null) builds.push(build);
+  }
+  return builds;
+}

@@ -1,0 +1,149 @@
+// The GraphQL schema of the sample data, and its roots. Lists of objects are `edges` of connections and
+// nothing else, so what a query brings back never costs more than what it asked for.
+import { buildSchema } from "graphql";
+import { pageSize } from "./complexity.ts";
+import {
+  BUILDS,
+  PIPELINES,
+  type SampleBuild,
+  type SamplePipeline,
+  type SampleUser,
+  sampleBuilds,
+  sampleOrganization,
+  samplePipelines,
+  sampleUser,
+} from "./sample-data.ts";
+
+export const schema = buildSchema(`
+  type Query {
+    "The user of the token."
+    viewer: Viewer!
+    "The token's organization; null for any other slug."
+    organization(slug: ID): Organization
+  }
+  type Viewer { user: User! }
+  type User { id: ID!, name: String!, email: String! }
+  type Organization {
+    id: ID!
+    slug: String!
+    name: String!
+    pipelines(first: Int, last: Int, after: String, before: String): PipelineConnection!
+  }
+  type PipelineConnection { count: Int!, edges: [PipelineEdge!]!, pageInfo: PageInfo! }
+  type PipelineEdge { cursor: String!, node: Pipeline! }
+  type Pipeline {
+    id: ID!
+    uuid: String!
+    slug: String!
+    name: String!
+    description: String!
+    defaultBranch: String!
+    createdAt: String!
+    repository: Repository!
+    organization: Organization!
+    builds(first: Int, last: Int, after: String, before: String): BuildConnection!
+  }
+  type Repository { url: String! }
+  type BuildConnection { count: Int!, edges: [BuildEdge!]!, pageInfo: PageInfo! }
+  type BuildEdge { cursor: String!, node: Build! }
+  type Build {
+    id: ID!
+    uuid: String!
+    number: Int!
+    state: String!
+    branch: String!
+    commit: String!
+    message: String!
+    createdAt: String!
+    startedAt: String!
+    finishedAt: String
+    createdBy: User!
+    pipeline: Pipeline!
+  }
+  type PageInfo { hasNextPage: Boolean!, hasPreviousPage: Boolean!, startCursor: String, endCursor: String }
+`);
+
+/** What queries start from: the caller's own data, resolved field by field as it is asked for. */
+export function rootValue(organization: string, user: string) {
+  return {
+    viewer: { user: userNode(sampleUser(user)) },
+    organization: ({ slug }: { readonly slug?: string | null }) =>
+      slug === undefined || slug === null || slug === organization ? organizationNode(organization) : null,
+  };
+}
+
+const userNode = ({ graphqlId, name, email }: SampleUser) => ({ id: graphqlId, name, email });
+
+function organizationNode(slug: string) {
+  const { graphqlId, name } = sampleOrganization(slug);
+  return {
+    id: graphqlId,
+    slug,
+    name,
+    pipelines: (args: ConnectionArgs) =>
+      connection(args, PIPELINES, (from, to) => samplePipelines(slug).slice(from, to).map(pipelineNode)),
+  };
+}
+
+function pipelineNode(pipeline: SamplePipeline) {
+  return {
+    id: pipeline.graphqlId,
+    uuid: pipeline.id,
+    slug: pipeline.slug,
+    name: pipeline.name,
+    description: pipeline.description,
+    defaultBranch: "main",
+    createdAt: pipeline.createdAt,
+    repository: { url: pipeline.repository },
+    organization: () => organizationNode(pipeline.organization),
+    builds: (args: ConnectionArgs) =>
+      connection(args, BUILDS, (from, to) =>
+        sampleBuilds(pipeline, from, to - from).map((build) => buildNode(build, pipeline)),
+      ),
+  };
+}
+
+function buildNode({ id, graphqlId, author, ...rest }: SampleBuild, pipeline: SamplePipeline) {
+  return {
+    ...rest,
+    id: graphqlId,
+    uuid: id,
+    createdBy: userNode(author),
+    pipeline: () => pipelineNode(pipeline),
+  };
+}
+
+interface ConnectionArgs {
+  readonly first?: number | null;
+  readonly last?: number | null;
+  readonly after?: string | null;
+  readonly before?: string | null;
+}
+
+const cursorOf = (index: number): string => Buffer.from(`at:${index}`).toString("base64");
+
+/** The index that a cursor stands for, or `null` where it is none of ours. */
+function indexOf(cursor: string): number | null {
+  const digits = /^at:(\d{1,9})$/.exec(Buffer.from(cursor, "base64").toString())?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** One page of a list of `count`; `pick` gives the items from an index up to another. A strange cursor is ignored. */
+function connection(args: ConnectionArgs, count: number, pick: (from: number, to: number) => object[]) {
+  const size = pageSize(args);
+  const least = Math.min(count, (indexOf(args.after ?? "") ?? -1) + 1);
+  const most = Math.max(least, Math.min(count, indexOf(args.before ?? "") ?? count));
+  const backwards = typeof args.last === "number";
+  const from = backwards ? Math.max(least, most - size) : least;
+  const to = backwards ? most : Math.min(most, least + size);
+  return {
+    count,
+    edges: pick(from, to).map((node, offset) => ({ cursor: cursorOf(from + offset), node })),
+    pageInfo: {
+      hasNextPage: to < count,
+      hasPreviousPage: from > 0,
+      startCursor: from < to ? cursorOf(from) : null,
+      endCursor: from < to ? cursorOf(to - 1) : null,
+    },
+  };
+}

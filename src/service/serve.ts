@@ -1,0 +1,102 @@
+// Listening: the application on a port, and its end. `close` lets the calls on their way finish.
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+import { Limiter } from "../engine/limiter.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { type AppOptions, buildApp } from "./app.ts";
+
+export interface ServeOptions extends Omit<AppOptions, "now" | "sleep"> {
+  /** 0 for any free one. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Milliseconds since the Unix epoch, whole; the wall clock where it is left out. */
+  readonly now?: () => number;
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** How often idle keys are dropped, in ms. */
+  readonly sweepEveryMs?: number;
+}
+
+/** A deployment that is listening. */
+export interface Serving {
+  /** Without a slash at its end: `http://127.0.0.1:4100`. */
+  readonly url: string;
+  readonly app: FastifyInstance;
+  /** Takes no new connection, waits for the calls on their way, and is done. Once or often. */
+  close(): Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+/** While closing: how often connections that have become idle are closed. */
+const IDLE_CHECK_MS = 20;
+
+/**
+ * Starts the reference deployment.
+ * @throws SpillwayError `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const {
+    port = 4100,
+    host = "127.0.0.1",
+    now = Date.now,
+    sleep = wait,
+    sweepEveryMs = SWEEP_EVERY_MS,
+  } = options;
+  const store = options.store ?? new Limiter(options.rules);
+  const app = buildApp({ ...options, now, sleep, store });
+  try {
+    await app.listen({ port, host });
+  } catch (error) {
+    await app.close();
+    throw listenError(error, port, host);
+  }
+  const sweeping = setInterval(() => store.sweep(now()), sweepEveryMs);
+  sweeping.unref();
+  let closed: Promise<void> | null = null;
+  return {
+    url: urlOf(app, host),
+    app,
+    close() {
+      clearInterval(sweeping);
+      closed ??= closeGently(app);
+      return closed;
+    },
+  };
+}
+
+/** Kept-alive connections turn idle one by one while we close; Node closes only those that are idle at once. */
+async function closeGently(app: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+  }
+}
+
+function urlOf(app: FastifyInstance, host: string): string {
+  const { port } = app.server.address() as AddressInfo;
+  const anywhere = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${anywhere.includes(":") ? `[${anywhere}]` : anywhere}:${port}`;
+}
+
+function listenError(error: unknown, port: number, host: string): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "EADDRINUSE")
+    return new SpillwayError("PORT_IN_USE", `port ${port} of ${host} is in use`, {
+      hint: "stop what listens there, or choose another port: --port 0 takes any free one",
+      cause: error,
+    });
+  const allowed: Readonly<Record<string, string>> = {
+    EACCES: "a port that you may open (most systems: from 1024)",
+    EADDRNOTAVAIL: "an address of this machine",
+    ENOTFOUND: "an address of this machine",
+    EAI_AGAIN: "an address of this machine",
+    ERR_SOCKET_BAD_PORT: "a port from 0 to 65535",
+  };
+  if (code === undefined || !Object.hasOwn(allowed, code)) return error;
+  return new SpillwayError("USAGE", "the service cannot listen there", {
+    problems: [{ path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" }],
+    cause: error,
+  });
+}
