@@ -1,5 +1,4 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
-import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { SimulateOptions } from "../../sim/simulate.ts";
 import { parseDuration } from "../rules/duration.ts";
@@ -9,8 +8,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
-import type { SimulatedRun } from "./simulate-into.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { openTerminal } from "./terminal.ts";
 
 interface Args {
   readonly scenario: string;
@@ -70,6 +68,8 @@ export const command: CommandModule<object, Args> = {
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
+    const { counted, duration } = await import("../report/format.ts");
+    const { sayRun } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
     const { scenario: written } = await loadScenarioFile(args.scenario);
     const { scenario, options, notes } = await conditions(written, args);
@@ -84,58 +84,17 @@ export const command: CommandModule<object, Args> = {
         onProgress: terminal.progress,
       });
       terminal.progress(null);
-      await describe(run, scenario, notes, terminal);
-      const { folder, summary, verdict, expectations } = run;
+      const { folder, summary, verdict, expectations, interrupted } = run;
+      const spanMs = summary.endedAt - summary.startedAt;
+      const headline = `${counted(summary.figures.calls ?? 0, "call")} in ${duration(spanMs)} of virtual time, seed ${scenario.seed}`;
+      sayRun(terminal, { run, headline, notes, interrupted });
       terminal.result({ folder, summary, verdict, expectations });
-      process.exitCode = run.interrupted ? INTERRUPTED : run.held ? 0 : 1;
+      process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
     } finally {
       interrupt.release();
     }
   },
 };
-
-/** The lines that matter: what was refused and whom it hit, the worst wait, what was missed, where all of it is. */
-async function describe(
-  run: SimulatedRun,
-  scenario: Scenario,
-  notes: readonly string[],
-  terminal: Terminal,
-): Promise<void> {
-  const { counted, duration, figureText } = await import("../report/format.ts");
-  const { figureOf, refusalWords, verdictWords } = await import("../report/source.ts");
-  const { summary, verdict, expectations, folder } = run;
-  const { figures } = summary;
-  const simulated = `${counted(figures.calls ?? 0, "call")} in ${duration(summary.endedAt - summary.startedAt)} of virtual time`;
-  terminal.say(`${pc.bold(scenario.name)}: ${simulated}, seed ${scenario.seed}`);
-  terminal.say(`  ${refusalWords(summary)}`);
-  const hit = summary.populations.filter((population) => (population.figures.refused ?? 0) > 0);
-  for (const { name, figures: own } of hit.toSorted(byRefused)) {
-    const lost = own.gaveUp ?? 0;
-    const gaveUp = lost > 0 ? `, ${counted(lost, "job")} never got through` : "";
-    terminal.say(`    ${name}: ${figureText("refusedShare", own.refusedShare)} of its calls${gaveUp}`);
-  }
-  const waits = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((name) =>
-    figureText(name, figures[name]),
-  );
-  terminal.say(`  Waits from wanting to having: half ${waits[0]}, 95% ${waits[1]}, the worst ${waits[2]}.`);
-  for (const { figure, bound, actual, held } of expectations)
-    if (!held)
-      terminal.say(
-        `  ${pc.red("missed")} ${figure} ${bound}: it was ${figureText(figureOf(figure), actual)}`,
-      );
-  const met = expectations.filter(({ held }) => held).length;
-  if (expectations.length > 0)
-    terminal.say(`  ${met} of ${counted(expectations.length, "expectation")} met.`);
-  const color = verdict.verdict === "violated" ? pc.red : verdict.verdict === "ok" ? pc.green : pc.yellow;
-  terminal.say(`  ${color(`${verdictWords(verdict)}.`)}`);
-  for (const note of notes) terminal.say(`  ${pc.dim("note")} ${note}`);
-  if (run.interrupted) terminal.say(`  ${pc.yellow("Interrupted")}: what was done is kept.`);
-  terminal.say(`  ${folder}/report.html`);
-}
-
-function byRefused(a: SimulatedRun["summary"]["populations"][number], b: typeof a): number {
-  return (b.figures.refused ?? 0) - (a.figures.refused ?? 0);
-}
 
 /** The scenario as it is to be run. */
 interface Conditions {

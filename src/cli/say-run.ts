@@ -1,0 +1,73 @@
+// What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
+// was missed, the verdict, and where all of it is.
+import pc from "picocolors";
+import { counted, figureText } from "../report/format.ts";
+import { runFiles } from "../report/run.ts";
+import { figureOf, refusalWords, verdictWords } from "../report/source.ts";
+import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
+import type { KeptRun } from "./keep-run.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface SaidRun {
+  readonly run: KeptRun;
+  /** The first line, after the scenario's name. */
+  readonly headline: string;
+  /** What the reader must know of this run. */
+  readonly notes: readonly string[];
+  readonly interrupted: boolean;
+}
+
+/** Says the lines that matter. */
+export function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
+  const { folder, summary, verdict, expectations } = run;
+  const lines = [
+    ...refusalLines(summary),
+    waitLine(summary),
+    ...expectationLines(expectations),
+    verdictLine(verdict),
+    ...notes.map((note) => `${pc.dim("note")} ${note}`),
+    ...(interrupted ? [`${pc.yellow("Interrupted")}: what was done is kept.`] : []),
+    `${folder}/${runFiles.html}`,
+  ];
+  terminal.say(`${pc.bold(summary.scenario ?? "a run")}: ${headline}`);
+  for (const line of lines) terminal.say(`  ${line}`);
+}
+
+function refusalLines(summary: Summary): string[] {
+  const refused = (population: PopulationSummary): number => population.figures.refused ?? 0;
+  const hit = summary.populations.filter((population) => refused(population) > 0);
+  const lines = hit
+    .toSorted((a, b) => refused(b) - refused(a))
+    .map(({ name, figures }) => {
+      const lost = figures.gaveUp ?? 0;
+      const rest = lost > 0 ? `, ${counted(lost, "job")} never got through` : "";
+      return `  ${name}: ${figureText("refusedShare", figures.refusedShare)} of its calls${rest}`;
+    });
+  return [refusalWords(summary), ...lines];
+}
+
+function waitLine({ figures }: Summary): string {
+  const [half, most, worst] = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((name) =>
+    figureText(name, figures[name]),
+  );
+  return `Waits from wanting to having: half ${half}, 95% ${most}, the worst ${worst}.`;
+}
+
+function expectationLines(expectations: readonly ExpectationResult[]): string[] {
+  if (expectations.length === 0) return [];
+  const missed = expectations.filter(({ held }) => !held);
+  const met = expectations.length - missed.length;
+  return [
+    ...missed.map(({ figure, bound, actual }) => {
+      const was = figureText(figureOf(figure), actual);
+      return `${pc.red("missed")} ${figure} ${bound}: it was ${was}`;
+    }),
+    `${met} of ${counted(expectations.length, "expectation")} met.`,
+  ];
+}
+
+function verdictLine(verdict: Verdict): string {
+  const color = { violated: pc.red, ok: pc.green, unknown: pc.yellow }[verdict.verdict];
+  return color(`${verdictWords(verdict)}.`);
+}
