@@ -11,7 +11,7 @@ export type Layout = "wide" | "narrow";
 export const layouts: readonly Layout[] = ["wide", "narrow"];
 
 /** How many population colours there are (`--series-1` ...). */
-export const seriesColors = 6;
+const seriesColors = 6;
 export const seriesColor = (index: number): string => `var(--series-${(index % seriesColors) + 1})`;
 
 const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };

@@ -6,7 +6,7 @@ import { parseDuration } from "./duration.ts";
 import { type Problem, quote } from "./errors.ts";
 
 /** `share`: 0 to 1, written `5%` or `0.05`; `ms`: written `250ms`, `2s`, `1m30s` or as milliseconds. */
-export type FigureUnit = "count" | "share" | "ms";
+type FigureUnit = "count" | "share" | "ms";
 
 interface FigureKind {
   readonly unit: FigureUnit;
@@ -49,8 +49,7 @@ export interface FigureReference {
   readonly name: FigureName;
 }
 
-export const operators = ["<", "<=", ">", ">=", "=="] as const;
-export type Operator = (typeof operators)[number];
+type Operator = "<" | "<=" | ">" | ">=" | "==";
 
 /** What is expected of one figure. */
 export interface Expectation extends FigureReference {

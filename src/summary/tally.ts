@@ -15,7 +15,7 @@ export function quantile(sorted: Float64Array, share: number): number | null {
  * Jain's index, (sum x)^2 / (n x sum x^2): 1 when all have the same, 1/n when one has everything.
  * `null` where nobody has anything.
  */
-export function jainIndex(amounts: Iterable<number>): number | null {
+function jainIndex(amounts: Iterable<number>): number | null {
   let n = 0;
   let sum = 0;
   let squares = 0;

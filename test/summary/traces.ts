@@ -111,7 +111,7 @@ export function playWorld(options: WorldOptions = {}): { header: TraceHeader; ca
   return { header: traceHeader({ scenario: "fleet", seed, rules }), calls };
 }
 
-export const worldRules: RulesInput = {
+const worldRules: RulesInput = {
   organization: {
     rest: { limit: 120, windowSeconds: 5 },
     graphql: { limit: 4000, windowSeconds: 8 },
