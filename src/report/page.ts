@@ -40,7 +40,7 @@ ${headSection(source)}<main>
 ${verdictSection(source)}${refusalsSection(source)}${windowsSection(source)}${waitsSection(source)}${
   comparison === null ? null : comparisonSection(comparison)
 }${runSection(source)}</main>
-<footer><p>Made by spillway ${record.versions["spillway"] ?? ""} from run.json, trace.ndjson, verdict.json and summary.json beside this file.</p></footer>
+<footer><p>Made by spillway ${record.versions["spillway"] ?? ""} from a run's folder: run.json, trace.ndjson, verdict.json and summary.json.</p></footer>
 </body>
 </html>
 `.text;

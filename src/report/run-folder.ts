@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseExpectations } from "../rules/figures.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
@@ -123,7 +124,10 @@ export async function readRun(folder: string): Promise<Run> {
   const record = await readPart(join(folder, runFiles.record), recordSchema);
   const summary = await readPart(join(folder, runFiles.summary), summarySchema);
   const verdict = await readPart(join(folder, runFiles.verdict), verdictSchema);
-  const rules = readRules(join(folder, runFiles.record), record.rules);
+  const path = join(folder, runFiles.record);
+  const rules = readRules(path, record.rules);
+  const { problems } = parseExpectations(record.expect);
+  if (problems.length > 0) throw invalid(path, problems);
   // The laws' names are not checked: another version may know more or fewer.
   return { record: { ...record, rules }, summary, verdict: verdict as Verdict | null };
 }

@@ -31,7 +31,7 @@ export function runSection({ run }: ReportSource): Html {
 <dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
 <h3>The command that repeats it</h3>
 <pre><code>${record.command}</code></pre>
-${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dashboard, is in <code>k6/</code> beside this file.</p>\n` : null}${record.rules === null ? html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n` : rulesBlock(record.rules)}</section>
+${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dashboard, is in the folder's <code>k6/</code>.</p>\n` : null}${record.rules === null ? html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n` : rulesBlock(record.rules)}</section>
 `;
 }
 

@@ -62,7 +62,11 @@ type FigureEntries = Record<FigureName, v.NullableSchema<v.NumberSchema<string>,
 
 const text = v.string("text");
 const whole = v.pipe(v.number("a whole number"), v.safeInteger("a whole number"));
-const ms = v.number("milliseconds since the epoch");
+const ms = v.pipe(
+  v.number("milliseconds since the epoch"),
+  // The span that a Date can have.
+  v.check((value) => Math.abs(value) <= 8.64e15, "milliseconds since the epoch"),
+);
 const amount = v.number("a number");
 
 export const recordSchema = v.object({
@@ -73,7 +77,7 @@ export const recordSchema = v.object({
   seed: whole,
   startedAt: ms,
   endedAt: ms,
-  durationMs: amount,
+  durationMs: v.pipe(amount, v.minValue(0, "milliseconds")),
   target: v.nullable(text),
   command: text,
   versions: v.record(text, text),

@@ -155,6 +155,17 @@ describe("reading", () => {
     ]);
   });
 
+  it("names a time that no calendar has, and an expectation that cannot be read", async () => {
+    const path = join(folder, runFiles.record);
+    await writeFile(path, JSON.stringify({ ...run.record, startedAt: 1e300 }));
+    expect((await errorOf(readRun(folder))).problems).toMatchObject([{ path: "startedAt", got: "1e+300" }]);
+    await writeFile(path, JSON.stringify({ ...run.record, expect: { refusdShare: "<5%" } }));
+    const { problems } = await errorOf(readRun(folder));
+    expect(problems).toMatchObject([
+      { path: 'expect["refusdShare"]', allowed: expect.stringContaining("refusedShare") },
+    ]);
+  });
+
   it("refuses another version's files", async () => {
     await writeFile(join(folder, runFiles.summary), JSON.stringify({ ...run.summary, version: 2 }));
     const error = await errorOf(readRun(folder));
