@@ -101,7 +101,7 @@ describe("a broken file is told by file, line and reason", () => {
     const text = `${imports}\nexport default defineScenario({ name: "x", duration: 0, seed: -1, populations: { ${agents} } });\n`;
     const error = await failure(await file("refused.ts", text));
     expect(error.message).toContain(`${shown("refused.ts", 3)}: this scenario cannot be used`);
-    expect(error.problems.map(({ path }) => path)).toEqual(["duration", "seed"]);
+    expect(error.problems.map(({ path }) => path)).toEqual(["seed", "duration"]);
   });
 
   test("a behaviour that is refused: its own line", async () => {
