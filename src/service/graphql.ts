@@ -20,10 +20,12 @@ const BODY_MOST = 1_048_576;
 const CALLER = "graphqlCaller";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+const isRecord = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const bodySchema = v.object({
   query: v.string(),
   operationName: v.optional(v.nullable(v.string())),
-  variables: v.optional(v.nullable(v.record(v.string(), v.unknown()))),
+  variables: v.optional(v.nullable(v.custom<Readonly<Record<string, unknown>>>(isRecord))),
 });
 
 const errorsBody = (...messages: readonly string[]) => ({ errors: messages.map((message) => ({ message })) });
