@@ -70,6 +70,10 @@ function priceQuery(
   const root = schema.getQueryType();
   if (operation === null || operation === undefined || root === null || root === undefined)
     return rejected(new GraphQLError("Name one of the document's operations in `operationName`."));
+  if (operation.operation !== "query")
+    return rejected(
+      new GraphQLError(`There is no ${operation.operation} in this API: it only answers queries.`),
+    );
   const values = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (values.errors !== undefined) return rejected(...values.errors);
   const fragments = new Map<string, FragmentDefinitionNode>();
