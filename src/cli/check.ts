@@ -75,7 +75,8 @@ export const command: CommandModule<object, Args> = {
   },
 };
 
-async function optionsOf({ runs, seed, law, path, rules }: Args): Promise<CheckOptions> {
+async function optionsOf(args: Args): Promise<CheckOptions> {
+  const { runs, seed, law, path, rules } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
     throw usage("--path", path, "as check prints it: 3:1:0");
@@ -87,6 +88,7 @@ async function optionsOf({ runs, seed, law, path, rules }: Args): Promise<CheckO
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
     ...(rules === undefined ? {} : { rules: await readRules(rules) }),
+    repeatWith: repeatWith(args),
   };
 }
 
@@ -123,21 +125,20 @@ function showing(terminal: Terminal): (progress: CheckProgress) => Promise<void>
 const widest = Math.max(...lawNames.map((law) => law.length));
 
 async function describe(report: CheckReport, seconds: number, args: Args, terminal: Terminal): Promise<void> {
-  const { renderCounterexample, repeatCommand } = await import("../laws/timeline.ts");
+  const { renderCounterexample } = await import("../laws/timeline.ts");
   const { limiter, runs, seed, laws } = report;
   const under = args.rules === undefined ? "rules of all kinds" : `the rules ${args.rules}`;
-  terminal.say(`${pc.bold(limiter)} under ${under}, ${counted(runs, "run")} a law, seed ${seed}`);
+  const how = args.path === undefined ? `${counted(runs, "run")} a law` : `path ${args.path}`;
+  terminal.say(`${pc.bold(limiter)} under ${under}, seed ${seed}, ${how}`);
   for (const law of laws) {
     terminal.say(`  ${law.law.padEnd(widest)}  ${outcomeText(law)}`);
     for (const note of switchNotes(law, args.rules !== undefined))
       terminal.say(`  ${" ".repeat(widest)}  ${pc.dim(note)}`);
   }
   const violated = laws.filter(({ outcome }) => outcome === "violated");
-  for (const law of violated) {
-    const options = shellOptions(args);
-    terminal.say(["", ...renderCounterexample(law)].join("\n"));
-    terminal.say(`\n${pc.cyan("repeat")} ${repeatCommand(law, seed, options)}`);
-  }
+  for (const law of violated) terminal.say(["", ...renderCounterexample(law)].join("\n"));
+  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined)
+    terminal.say(`\n${advice}`);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
   const found =
     violated.length === 0
@@ -149,7 +150,10 @@ async function describe(report: CheckReport, seconds: number, args: Args, termin
   );
 }
 
-const shellOptions = ({ rules, adapter }: Args): string[] => [
+const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
+     --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
+
+const repeatWith = ({ rules, adapter }: Args): string[] => [
   ...(rules === undefined ? [] : [shellCommand(["--rules", rules])]),
   ...(adapter === undefined ? [] : [shellCommand(["--adapter", adapter])]),
 ];

@@ -23,7 +23,8 @@ export interface Profile {
   readonly enforce: number;
   readonly sweep: number;
   readonly snapshot: number;
-  /** Moves that step back in time, relative to 40 others. */
+  /** Moves to the end of a window, and moves that step back in time, relative to 30 others. */
+  readonly edge: number;
   readonly back: number;
 }
 
@@ -31,9 +32,10 @@ export const usualProfile: Profile = {
   call: 24,
   settle: 8,
   status: 3,
-  enforce: 1,
+  enforce: 2,
   sweep: 1,
   snapshot: 0,
+  edge: 10,
   back: 4,
 };
 
@@ -96,7 +98,7 @@ function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrar
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
 
 /** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
-export function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<Rules> {
+function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<Rules> {
   return fc
     .record({
       organization: fc.record(organizationWindow),
@@ -121,7 +123,7 @@ const raised = <G extends { limit: number }, W extends { graphql: G }>(windows: 
 });
 
 /** The names that given rules speak of, and users enough to use up an organization's window. */
-export function worldOf(rules: Rules): World {
+function worldOf(rules: Rules): World {
   const keys = Object.keys(rules.users).map((key) => [
     key.slice(0, key.indexOf("/")),
     key.slice(key.indexOf("/") + 1),
@@ -150,7 +152,7 @@ const owner = fc.constantFrom("organization" as const, "user" as const);
 const offsetMs = fc.constantFrom(0, -1, 1);
 const scope = fc.constantFrom<Scope>("rest", "graphql");
 
-function moveArbitrary(back: number): fc.Arbitrary<Move> {
+function moveArbitrary({ edge, back }: Profile): fc.Arbitrary<Move> {
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 16, arbitrary: fc.record({ to: fc.constant("stay" as const) }) },
@@ -160,7 +162,7 @@ function moveArbitrary(back: number): fc.Arbitrary<Move> {
     },
     { weight: 2, arbitrary: fc.record({ to: fc.constant("second" as const) }) },
     { weight: 3, arbitrary: fc.record({ to: fc.constant("half" as const), owner }) },
-    { weight: 10, arbitrary: fc.record({ to: fc.constant("edge" as const), owner, offsetMs }) },
+    { weight: edge, arbitrary: fc.record({ to: fc.constant("edge" as const), owner, offsetMs }) },
     { weight: 3, arbitrary: fc.record({ to: fc.constant("wait" as const), owner }) },
     {
       weight: 2,
@@ -231,7 +233,7 @@ export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrar
   const { rules } = subject;
   const world = rules === undefined ? drawnWorld : worldOf(rules);
   const intent: fc.Arbitrary<Intent> = fc.record({
-    move: moveArbitrary(profile.back),
+    move: moveArbitrary(profile),
     act: actArbitrary(profile, world),
   });
   return fc

@@ -39,6 +39,8 @@ export interface CheckOptions {
   readonly rules?: Rules;
   /** About when the scripts take place, ms since the epoch; 2026-01-01T00:00Z unless told. */
   readonly startMs?: number;
+  /** Words that the command which repeats a counterexample also needs: `--adapter FILE`, `--rules FILE`. */
+  readonly repeatWith?: readonly string[];
   /** Ends the check after the run that is under way; what was found so far is reported. */
   readonly signal?: AbortSignal;
   /**
@@ -111,7 +113,7 @@ async function abilities(factory: LimiterFactory, rules: Rules | undefined): Pro
   const limiter = await makeLimiter(factory, rules ?? parseRules({})).catch((error) => {
     throw error instanceof AdapterFailure ? adapterInvalid(factory, error, "no law was checked") : error;
   });
-  const may = new Set<keyof Profile>(["call"]);
+  const may = new Set<keyof Profile>(["call", "edge"]);
   if (limiter.settle !== undefined) may.add("settle");
   if (limiter.status !== undefined) may.add("status");
   if (limiter.setEnforced !== undefined) may.add("enforce");
@@ -190,23 +192,39 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
 
 function reportOf(
   law: LawName,
-  { factory, seed }: Setting,
+  { factory, seed, options }: Setting,
   trials: Trials,
   details: fc.RunDetails<[Script]>,
 ): LawReport {
   const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
-  const again = `spillway check --law ${law} --seed ${seed}`;
-  if (trials.hung !== null) throw adapterInvalid(factory, trials.hung, `${again} repeats it`);
+  const repeat = repeatCommand(law, seed, trials.hung === null ? path : null, options.repeatWith);
+  if (trials.hung !== null) throw adapterInvalid(factory, trials.hung, `${repeat} repeats it`);
   if (errorInstance instanceof AdapterFailure)
-    throw adapterInvalid(factory, errorInstance, `${again} --path ${path} repeats it`);
+    throw adapterInvalid(factory, errorInstance, `${repeat} repeats it`);
   const { judged, voidRuns, changedRuns } = trials;
   const report = { ...unrun(law, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
   if (errorInstance instanceof Broken)
-    return { ...report, outcome: "violated", path: path ?? "", counterexample: errorInstance.counterexample };
+    return {
+      ...report,
+      outcome: "violated",
+      path: path ?? "",
+      repeat,
+      counterexample: errorInstance.counterexample,
+    };
   if (details.failed && errorInstance !== null) throw errorInstance;
   if (interrupted) return { ...report, outcome: "interrupted" };
   if (numRuns === 0) return { ...report, outcome: "skipped", reason: Object.keys(voidRuns).join("; ") };
   return judged === 0 ? { ...report, outcome: "not-observed" } : report;
+}
+
+function repeatCommand(
+  law: LawName,
+  seed: number,
+  path: string | null,
+  more: readonly string[] = [],
+): string {
+  const to = path === null ? [] : [`--path ${path}`];
+  return ["spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
 }
 
 /** Names the call at which a limiter failed, and how to see it fail again. */

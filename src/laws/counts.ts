@@ -30,7 +30,7 @@ export const conserved: Judge = overSights("conserved", () => (sight): Opinion =
 });
 
 /** How `after` came about, in words. */
-export function sum({ before, charge, givenBack, after, fresh }: Sight): string {
+function sum({ before, charge, givenBack, after, fresh }: Sight): string {
   const start = fresh ? "nothing was charged in this window before" : `${spanText(before)} charged before`;
   const added =
     charge === null ? "this operation charges nothing" : `this operation adds ${spanText(charge)}`;

@@ -83,7 +83,7 @@ export const recovers: Judge = overEvents("recovers", () => (sights) => {
   if (guilty === undefined || !renewed(guilty)) return [];
   const breach: Breach = {
     expected: "admitted",
-    got: `refused by the ${guilty.owner}'s window`,
+    got: refuser === undefined ? "refused" : `refused by the ${guilty.owner}'s window`,
     arithmetic: `that window ended, nothing was charged since, and ${cost} <= ${guilty.limit}`,
   };
   return [[breach, guilty]];
@@ -95,7 +95,7 @@ export const unenforcedNeverRefuses: Judge = overEvents("unenforced-never-refuse
   const organization = sights.find(({ owner }) => owner === "organization");
   if (call === null || organization === undefined || organization.enforced) return [];
   if (!call.decision.admitted) return [[unenforcedRefusal(sights, call.decision.refusedBy), organization]];
-  return sights.map((sight) => [stillCounts(sight), sight]);
+  return [["kept", organization], ...sights.map((sight) => [stillCounts(sight), sight] as const)];
 });
 
 function unenforcedRefusal(sights: readonly Sight[], refusedBy: string | null | undefined): Opinion {

@@ -36,6 +36,8 @@ function answerOf(rules: Rules, limiter: Limiter, asked: Asked, nowMs: number): 
     };
   const { scope } = asked.call;
   const { graphqlCharge, retryAfter } = semanticsOf(rules, scope);
+  // A limiter that is wrapped around this one may show less; what it does not show it does not send.
+  if (asked.said.organization === undefined || asked.said.user === undefined) return null;
   const readings = asked.said as Readings;
   const sent: HttpAnswer = { status: 200, headers: headers(scope, readings) };
   if (asked.kind === "completion") return graphqlCharge === "prepaid" ? null : sent;

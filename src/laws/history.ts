@@ -47,8 +47,6 @@ export type HistoryEvent =
 
 export type History = readonly HistoryEvent[];
 
-export const isCall = (event: HistoryEvent): event is CallEvent => event.op.do === "call";
-
 /** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
 export class AdapterFailure extends Error {
   /** The call as one would write it. */

@@ -19,4 +19,4 @@ export type { History, HistoryEvent } from "./history.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
 export type { CheckReport, Counterexample, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
-export { renderCounterexample, repeatCommand } from "./timeline.ts";
+export { renderCounterexample } from "./timeline.ts";

@@ -63,7 +63,7 @@ export class Tally {
 const keyOf = ({ organization, user, scope }: WindowKey): WindowKey => ({ organization, user, scope });
 
 /** Whether a law says nothing of this scope under these rules (SPEC.md §7). */
-export const isVoid = (law: LawName, rules: Rules, { scope }: WindowKey): boolean =>
+const isVoid = (law: LawName, rules: Rules, { scope }: WindowKey): boolean =>
   voidReason(law, rules, scope) !== null;
 
 /** A law over one run, that looks at one window at a time. `begin` gives each run a memory of its own. */

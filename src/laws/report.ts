@@ -47,6 +47,8 @@ export interface LawReport {
   readonly changedRuns: Readonly<Record<string, number>>;
   /** fast-check's path from the seed to the counterexample. */
   readonly path?: string;
+  /** The one command that shows this counterexample again. */
+  readonly repeat?: string;
   readonly counterexample?: Counterexample;
 }
 

@@ -14,12 +14,6 @@ import type { Violation } from "./law.ts";
 import { Ledger, nameOf, type Sight } from "./ledger.ts";
 import type { Counterexample, LawReport } from "./report.ts";
 
-/** The command that repeats a counterexample. `options` are those that chose the limiter and the rules. */
-export function repeatCommand(report: LawReport, seed: number, options: readonly string[] = []): string {
-  const path = report.path === undefined ? [] : [`--path ${report.path}`];
-  return ["spillway check", `--law ${report.law}`, `--seed ${seed}`, ...path, ...options].join(" ");
-}
-
 /** A violated law with its counterexample, as lines of text; empty for any other outcome. */
 export function renderCounterexample(report: LawReport): string[] {
   const { counterexample } = report;
@@ -33,6 +27,7 @@ export function renderCounterexample(report: LawReport): string[] {
     "",
     ...timeline(script.rules, history, script.startMs, violation),
     ...(compared === undefined ? [] : ["", `The other run, ${compared.label}:`, ...otherRun(counterexample)]),
+    ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
   ];
 }
 

@@ -200,7 +200,7 @@ export class TinyLimiter implements LimiterAdapter {
 }
 
 /** The default semantics and no other. */
-export const oneDialect: NonNullable<LimiterFactory["semantics"]> = {
+const oneDialect: NonNullable<LimiterFactory["semantics"]> = {
   anchor: ["epoch"],
   refused: ["uncounted"],
   refusedByUser: ["charges-nothing"],

@@ -1,0 +1,372 @@
+// The runner: the same seed gives the same report, a path leads back, every limiter that can be written is
+// taken as it is, and one that fails is named.
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import {
+  type CheckProgress,
+  checkLaws,
+  engineFactory,
+  type LawName,
+  type LimiterAdapter,
+  type LimiterFactory,
+  lawNames,
+  parseRules,
+} from "../../src/laws/index.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+import { brokenLimiters } from "./broken-limiters.ts";
+import { entry, expectKept, only } from "./expectations.ts";
+import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
+
+const seed = 5;
+
+function broken(fault: string): LimiterFactory {
+  const found = brokenLimiters.find((limiter) => limiter.fault === fault);
+  if (found === undefined) throw new Error(`no fault ${fault}`);
+  return tinyFactory(fault, found.Kind);
+}
+
+/** The same limiter, every answer a promise that takes a turn of the event loop now and then. */
+function later(factory: LimiterFactory): LimiterFactory {
+  let calls = 0;
+  return {
+    ...factory,
+    async create(rules) {
+      const limiter = await factory.create(rules);
+      return {
+        ...(limiter.settle && { settle: async (...args) => limiter.settle?.(...args) ?? {} }),
+        ...(limiter.status && { status: async (...args) => limiter.status?.(...args) ?? {} }),
+        async decide(call, nowMs) {
+          calls += 1;
+          if (calls % 100 === 0) await setImmediate();
+          return limiter.decide(call, nowMs);
+        },
+      };
+    },
+  };
+}
+
+describe("repeating", () => {
+  test("the same seed gives the same report, plain JSON", async () => {
+    const first = await checkLaws(broken("double-count"), { seed, runs: 20 });
+    const second = await checkLaws(broken("double-count"), { seed, runs: 20 });
+    expect(second).toEqual(first);
+    expect(JSON.parse(JSON.stringify(first))).toEqual(JSON.parse(JSON.stringify(second)));
+    expect(first.ok).toBe(false);
+  });
+
+  test("a law sees the same scripts, whichever laws are checked beside it", async () => {
+    const all = await checkLaws(engineFactory, { seed, runs: 10 });
+    const one = await checkLaws(engineFactory, { seed, runs: 10, laws: ["isolated"] });
+    expect(only(one)).toEqual(entry(all, "isolated"));
+  });
+
+  test("a seed is drawn and told where none is given", async () => {
+    const { seed: drawn } = await checkLaws(engineFactory, { runs: 1, laws: ["bounded"] });
+    expect(Number.isSafeInteger(drawn)).toBe(true);
+  });
+
+  test("a path leads straight to its counterexample", async () => {
+    const laws: LawName[] = ["recovers"];
+    const found = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws }));
+    const { path } = found;
+    if (path === undefined) throw new Error("no path");
+    expect(found.repeat).toBe(`spillway check --law recovers --seed ${seed} --path ${path}`);
+    const again = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws, path }));
+    expect(again.counterexample).toEqual(found.counterexample);
+    expect(again.path).toBe(path);
+    expectKept(await checkLaws(tinyFactory("mended"), { seed, laws, path: path.split(":")[0] ?? "" }));
+  });
+
+  test("a path that leads nowhere is a usage error", async () => {
+    const options = { seed, laws: ["recovers"] as const, path: "3:9999:9999" };
+    await expect(checkLaws(engineFactory, options)).rejects.toMatchObject({ code: "USAGE" });
+  });
+
+  test.each([
+    [{ runs: 0 }, "runs"],
+    [{ runs: 1.5 }, "runs"],
+    [{ seed: 2 ** 40 }, "seed"],
+    [{ path: "1", seed }, "path"],
+    [{ path: "1", laws: ["bounded"] as const }, "path"],
+  ])("%j is a RangeError", async (options, field) => {
+    await expect(checkLaws(engineFactory, options)).rejects.toThrow(new RegExp(field));
+  });
+});
+
+describe("limiters of every kind", () => {
+  test("an asynchronous one is judged like a synchronous one", async () => {
+    const options = { seed, runs: 30, laws: ["conserved", "status-free", "isolated"] as const };
+    const sync = await checkLaws(tinyFactory("tiny"), options);
+    expectKept(sync);
+    expectKept(await checkLaws(later(tinyFactory("tiny")), options));
+    const found = only(await checkLaws(later(broken("status-charged")), { seed, laws: ["status-free"] }));
+    expect(found.outcome).toBe("violated");
+  });
+
+  test("one that only says admitted is judged by that alone, and the rest is not observed", async () => {
+    const factory: LimiterFactory = {
+      ...tinyFactory("bare"),
+      create(rules) {
+        const limiter = new TinyLimiter(rules);
+        return { decide: (call, nowMs) => ({ admitted: limiter.decide(call, nowMs).admitted }) };
+      },
+    };
+    const report = await checkLaws(
+      { ...factory, semantics: { ...factory.semantics, graphqlCharge: ["prepaid"] } },
+      { seed },
+    );
+    const unseen = report.laws.filter(({ outcome }) => outcome === "not-observed").map(({ law }) => law);
+    expect(unseen).toEqual([
+      "bounded",
+      "conserved",
+      "remaining-agrees",
+      "reset-agrees",
+      "status-free",
+      "monotone",
+      "snapshot-equals",
+      "headers-present",
+      "limit-agrees",
+      "refusal-agrees",
+    ]);
+    const judged = report.laws.filter(({ outcome }) => outcome === "no-counterexample");
+    expect(judged.length + unseen.length).toBe(lawNames.length);
+    expect(report.ok).toBe(true);
+  });
+
+  test("partial readings are judged as far as they go", async () => {
+    const factory: LimiterFactory = {
+      ...engineFactory,
+      async create(rules) {
+        const limiter = await engineFactory.create(rules);
+        return {
+          async decide(call, nowMs) {
+            const { admitted, user, reservation } = await limiter.decide(call, nowMs);
+            return {
+              admitted,
+              reservation,
+              user: { remaining: user?.remaining, reset: user?.reset } as never,
+            };
+          },
+          settle: async (...args) => {
+            await limiter.settle?.(...args);
+            return {};
+          },
+        };
+      },
+    };
+    const report = await checkLaws(factory, { seed, runs: 50 });
+    expect(report.laws.filter(({ outcome }) => outcome === "violated")).toEqual([]);
+    expect(entry(report, "reset-agrees").judged).toBeGreaterThan(100);
+    expect(entry(report, "remaining-agrees").outcome).toBe("not-observed");
+  });
+
+  test("only what is claimed is checked", async () => {
+    const report = await checkLaws({ ...broken("double-count"), claims: ["reset-agrees"] }, { seed });
+    expect(report.ok).toBe(true);
+    const claimed = report.laws.filter(({ outcome }) => outcome !== "not-claimed");
+    expect(claimed.map(({ law }) => law)).toEqual(["reset-agrees"]);
+  });
+
+  test("one that does not claim never-rolls-back sees no clock that steps back", async () => {
+    const times: number[][] = [];
+    const factory = (claims: LimiterFactory["claims"]): LimiterFactory => ({
+      ...tinyFactory("watched"),
+      claims,
+      create(rules) {
+        const seen: number[] = [];
+        times.push(seen);
+        const limiter = new TinyLimiter(rules);
+        const { decide } = limiter;
+        limiter.decide = (call, nowMs) => {
+          seen.push(nowMs);
+          return decide.call(limiter, call, nowMs);
+        };
+        return limiter;
+      },
+    });
+    const steps = (): boolean => times.some((seen) => seen.some((ms, n) => ms < (seen[n - 1] ?? 0)));
+    await checkLaws(factory(["conserved"]), { seed });
+    expect(steps()).toBe(false);
+    await checkLaws(factory("all"), { seed, laws: ["conserved"] });
+    expect(steps()).toBe(true);
+  });
+
+  test("rules are drawn from the semantics that it names", async () => {
+    const seen = new Set<string>();
+    const factory: LimiterFactory = {
+      ...engineFactory,
+      semantics: { reset: ["floor", "round"], anchor: ["first-request"] },
+      create(rules) {
+        seen.add(`${rules.semantics.reset.rest} ${rules.semantics.anchor.graphql}`);
+        return engineFactory.create(rules);
+      },
+    };
+    expectKept(await checkLaws(factory, { seed, laws: ["reset-agrees"] }));
+    // The first limiter is made to see what it can be asked.
+    seen.delete("ceil epoch");
+    expect([...seen].sort()).toEqual(["floor first-request", "round first-request"]);
+  });
+
+  test("one that reads a clock of its own is told the time first", async () => {
+    const factory: LimiterFactory = {
+      ...tinyFactory("clocked"),
+      create(rules): LimiterAdapter {
+        const limiter = new TinyLimiter(rules);
+        let now = 0;
+        return {
+          setNow: (nowMs) => {
+            now = nowMs;
+          },
+          decide: (call) => limiter.decide(call, now),
+          settle: (reservation, actual) => limiter.settle(reservation, actual, now),
+          status: (organization) => limiter.status(organization, now),
+        };
+      },
+    };
+    const report = await checkLaws(factory, { seed, runs: 30 });
+    expect(report.laws.filter(({ outcome }) => outcome === "violated")).toEqual([]);
+    expect(entry(report, "conserved").judged).toBeGreaterThan(100);
+  });
+
+  test("given rules are checked with users enough to use up the organization's window", async () => {
+    const refusedBy = new Set<string | null | undefined>();
+    const factory: LimiterFactory = {
+      ...engineFactory,
+      async create(rules) {
+        const limiter = await engineFactory.create(rules);
+        return {
+          ...limiter,
+          async decide(call, nowMs) {
+            const decision = await limiter.decide(call, nowMs);
+            refusedBy.add(decision.refusedBy);
+            return decision;
+          },
+        };
+      },
+    };
+    expectKept(
+      await checkLaws(factory, { seed, rules: parseRules({}), runs: 40, laws: ["refusal-justified"] }),
+    );
+    expect(refusedBy).toEqual(new Set([null, "organization", "user"]));
+  });
+});
+
+describe("progress and interruption", () => {
+  test("progress is told before every run, and awaited", async () => {
+    const seen: CheckProgress[] = [];
+    let awaited = 0;
+    await checkLaws(engineFactory, {
+      seed,
+      runs: 3,
+      laws: ["conserved", "isolated"],
+      async onProgress(progress) {
+        seen.push(progress);
+        await setImmediate();
+        awaited += 1;
+        expect(awaited).toBe(seen.length);
+      },
+    });
+    expect(seen.map(({ law, run, done, laws }) => [law, run, done, laws])).toEqual([
+      ...[0, 1, 2].map((run) => ["conserved", run, 0, 2]),
+      ...[0, 1, 2].map((run) => ["isolated", run, 1, 2]),
+    ]);
+  });
+
+  test("an aborted check keeps what it has and says what it has not", async () => {
+    const controller = new AbortController();
+    const report = await checkLaws(engineFactory, {
+      seed,
+      signal: controller.signal,
+      onProgress({ law, run }) {
+        if (law === "conserved" && run === 7) controller.abort();
+      },
+    });
+    expect(report.interrupted).toBe(true);
+    expect(entry(report, "bounded").outcome).toBe("no-counterexample");
+    expect(entry(report, "conserved")).toMatchObject({ outcome: "interrupted", runs: 7 });
+    expect(entry(report, "refusal-agrees").outcome).toBe("not-run");
+  });
+
+  test("a counterexample that is being made smaller is kept as small as it got", async () => {
+    const controller = new AbortController();
+    const report = await checkLaws(broken("rearmed-per-hit"), {
+      seed,
+      laws: ["recovers"],
+      signal: controller.signal,
+      onProgress({ shrinking }) {
+        if (shrinking) controller.abort();
+      },
+    });
+    expect(only(report).outcome).toBe("violated");
+  });
+});
+
+describe("limiters that fail", () => {
+  const limiter = (decide: LimiterAdapter["decide"]): LimiterFactory => ({
+    name: "mine",
+    claims: "all",
+    create: () => ({ decide }),
+  });
+  const failure = async (factory: LimiterFactory): Promise<SpillwayError> => {
+    const error: unknown = await checkLaws(factory, { seed, repeatWith: ["--adapter mine.ts"] }).catch(
+      (e) => e,
+    );
+    if (!(error instanceof SpillwayError)) throw new Error("a coded error was expected");
+    return error;
+  };
+
+  test("a throw names the call, made small, and how to repeat it", async () => {
+    const thrower = limiter((call) => {
+      if (call.scope === "graphql") throw new TypeError("points is undefined");
+      return { admitted: true };
+    });
+    const error = await failure(thrower);
+    expect(error.code).toBe("ADAPTER_INVALID");
+    expect(error.problems).toEqual([
+      {
+        path: expect.stringMatching(
+          /^decide\(\{"organization":"acme","user":"ann","scope":"graphql","cost":\d\}, \d+\)$/,
+        ),
+        got: "TypeError: points is undefined",
+        allowed: "an answer",
+      },
+    ]);
+    expect(error.hint).toMatch(
+      /^spillway check --law bounded --seed 5 --path [\d:]+ --adapter mine\.ts repeats it$/,
+    );
+  });
+
+  test.each<[string, LimiterAdapter["decide"], string]>([
+    ["nothing", () => undefined as never, "the decision = nothing"],
+    ["no verdict", () => ({}) as never, "admitted = nothing"],
+    ["a string", () => ({ admitted: true, user: { current: "5" } }) as never, 'user.current = "5"'],
+    [
+      "half a request",
+      () => ({ admitted: true, organization: { remaining: 0.5 } }),
+      "organization.remaining = 0.5",
+    ],
+    ["not a number", () => ({ admitted: true, user: { reset: Number.NaN } }), "user.reset = NaN"],
+    ["a stranger", () => ({ admitted: false, refusedBy: "proxy" }) as never, 'refusedBy = "proxy"'],
+    ["a rejection", () => Promise.reject(new Error("connection lost")), "Error: connection lost"],
+  ])("%s is named", async (_, decide, got) => {
+    const { problems } = await failure(limiter(decide));
+    expect(problems[0]?.got).toBe(got);
+  });
+
+  test("one that gives up waiting is not asked again", async () => {
+    let asked = 0;
+    const error = await failure(
+      limiter(() => {
+        asked += 1;
+        return Promise.reject(new DOMException("no answer within 5 s", "TimeoutError"));
+      }),
+    );
+    expect(asked).toBe(1);
+    expect(error.problems[0]?.got).toContain("no answer within 5 s");
+  });
+
+  test("one that cannot be made is named", async () => {
+    const error = await failure({ name: "mine", claims: "all", create: () => ({}) as never });
+    expect(error.problems[0]).toMatchObject({ path: "create(rules)", allowed: "a limiter with `decide`" });
+  });
+});

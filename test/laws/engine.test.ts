@@ -1,0 +1,49 @@
+// Our engine keeps every law: under rules of all kinds, under each preset, and with each switch alone.
+import { describe, test } from "vitest";
+import {
+  checkLaws,
+  engineFactory,
+  type LawName,
+  lawNames,
+  parseRules,
+  presets,
+} from "../../src/laws/index.ts";
+import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import { expectKept } from "./expectations.ts";
+
+const seed = 20_260_101;
+
+describe(`the engine, seed ${seed}`, () => {
+  test.each(lawNames)("keeps %s in 100 runs", async (law) => {
+    expectKept(await checkLaws(engineFactory, { seed, laws: [law] }));
+  });
+
+  test("keeps every law near the epoch, where times step back to 0", async () => {
+    expectKept(await checkLaws(engineFactory, { seed, startMs: 0 }));
+  });
+});
+
+describe(`the engine under one set of rules, seed ${seed}`, () => {
+  const small = {
+    organization: { rest: { limit: 4, windowSeconds: 6 }, graphql: { limit: 9, windowSeconds: 10 } },
+    user: { rest: { limit: 2, windowSeconds: 4 }, graphql: { limit: 5, windowSeconds: 10 } },
+  };
+
+  test.each(Object.keys(presets) as (keyof typeof presets)[])(
+    "keeps every law of preset %s",
+    async (name) => {
+      const rules = parseRules(presets[name]);
+      const skipped: LawName[] = name === "documented" ? ["bounded"] : [];
+      expectKept(await checkLaws(engineFactory, { seed, rules, runs: 25 }), skipped);
+    },
+  );
+
+  const switches = Object.entries(switchValues).flatMap(([name, values]) =>
+    values.map((value) => [name as SwitchName, value] as const),
+  );
+  test.each(switches)("keeps every law with %s = %s alone", async (name, value) => {
+    const rules = parseRules({ ...small, semantics: { [name]: value } });
+    const skipped: LawName[] = name === "refused" && value === "counted" ? ["bounded"] : [];
+    expectKept(await checkLaws(engineFactory, { seed, rules, runs: 40 }), skipped);
+  });
+});

@@ -1,0 +1,52 @@
+// A counterexample as people read it.
+import { expect, test } from "vitest";
+import { checkLaws, type LawName, renderCounterexample } from "../../src/laws/index.ts";
+import { brokenLimiters } from "./broken-limiters.ts";
+import { only } from "./expectations.ts";
+import { tinyFactory } from "./tiny-limiter.ts";
+
+async function rendered(law: LawName, fault: string): Promise<string[]> {
+  const Kind = brokenLimiters.find((limiter) => limiter.fault === fault)?.Kind;
+  const report = await checkLaws(tinyFactory(fault, Kind), { seed: 2, laws: [law] });
+  return renderCounterexample(only(report)).map((line) => line.trimEnd());
+}
+
+test("a law over one run: rules, operations, window edges, the breach with its arithmetic, the command", async () => {
+  const lines = await rendered("recovers", "lost-expiry");
+  expect(lines.slice(0, -1)).toEqual([
+    "recovers is violated: after resetAt the first call whose cost fits the limits is admitted",
+    "",
+    "rule: acme rest: 1 per 10 s",
+    "rule: acme/ann rest: 1 per 10 s",
+    "+0 is 2026-01-01T00:00:00.000Z",
+    "",
+    "    +0.000 s  acme/ann rest 1               admitted                 organization 1 of 1, 0 left, reset 10 s   user 1 of 1, 0 left, reset 10 s",
+    "   +10.000 s  ---- the rest window of acme ends",
+    "   +10.000 s  ---- the rest window of acme/ann ends",
+    "   +10.000 s  acme/ann rest 1               REFUSED by organization  organization 1 of 1, 0 left, reset 10 s   user 1 of 1, 0 left, reset 10 s",
+    "              ^ expected admitted (acme rest)",
+    "                answered refused by the organization's window",
+    "                because  that window ended, nothing was charged since, and 1 <= 1",
+    "",
+  ]);
+  expect(lines.at(-1)).toMatch(/^repeat: spillway check --law recovers --seed 2 --path [\d:]+$/);
+});
+
+test("a law over two runs shows both", async () => {
+  const lines = await rendered("status-free", "status-charged");
+  const other = lines.indexOf("The other run, without the status calls:");
+  expect(lines.slice(0, other).filter((line) => line.includes("status of acme")).length).toBe(1);
+  expect(lines.slice(other).filter((line) => line.includes("status of acme")).length).toBe(0);
+  expect(lines.join("\n")).toContain("as in the other run");
+});
+
+test("a clock that steps back is drawn", async () => {
+  expect((await rendered("never-rolls-back", "rolls-back")).join("\n")).toMatch(
+    /<<<< the clock steps back by \d+ ms/,
+  );
+});
+
+test("nothing is drawn of a law that was not violated", async () => {
+  const report = await checkLaws(tinyFactory("tiny"), { seed: 2, laws: ["bounded"], runs: 5 });
+  expect(renderCounterexample(only(report))).toEqual([]);
+});
