@@ -1,0 +1,91 @@
+// Tokens: found by their hash alone, never shown again; sample tokens that nobody can guess.
+import { describe, expect, test } from "vitest";
+import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
+import { TokenTable } from "../../src/service/auth.ts";
+import { sampleTokens } from "../../src/service/sample-tokens.ts";
+import { Deployment } from "./deployment.ts";
+
+describe("the table of tokens", () => {
+  const tokens = sampleTokens({ users: 5000 });
+  const table = new TokenTable(tokens);
+
+  test("finds each of many", () => {
+    for (const { token, user } of tokens) expect(table.find(`Bearer ${token}`)?.user).toBe(user);
+  });
+
+  test("finds none that is not there", () => {
+    for (const { token } of tokens.slice(0, 500)) {
+      expect(table.find(`Bearer ${token}x`)).toBeNull();
+      expect(table.find(`Bearer ${token.slice(0, -1)}`)).toBeNull();
+      expect(table.find(`Bearer ${token.toUpperCase()}`)).toBeNull();
+    }
+    expect(table.find(undefined)).toBeNull();
+    expect(new TokenTable([]).find("Bearer x")).toBeNull();
+  });
+
+  test("gives out callers without their tokens", () => {
+    const [first] = tokens;
+    const caller = table.find(`Bearer ${first?.token}`);
+    expect(caller).toEqual({ user: "user-0", organization: "acme", scopes: new Set(tokenScopes) });
+  });
+});
+
+describe("sample tokens", () => {
+  test("are a valid tokens file: a user each, with every scope", () => {
+    const tokens = sampleTokens({ users: 3, organization: "globex" });
+    expect(parseTokens(JSON.parse(JSON.stringify(tokens)))).toEqual(tokens);
+    expect(tokens.map(({ user, organization }) => `${organization}/${user}`)).toEqual([
+      "globex/user-0",
+      "globex/user-1",
+      "globex/user-2",
+    ]);
+    expect(tokens.every(({ scopes }) => scopes.length === tokenScopes.length)).toBe(true);
+  });
+
+  test("are all different, and different each time", () => {
+    const texts = [...sampleTokens(), ...sampleTokens()].map((one) => one.token);
+    expect(new Set(texts).size).toBe(60);
+    for (const text of texts) expect(text).toMatch(/^spw_[\w-]{32}$/);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])("not for %d users", (users) => {
+    expect(() => sampleTokens({ users })).toThrow(RangeError);
+  });
+});
+
+describe("what goes wrong says nothing of tokens", () => {
+  test("no answer repeats one", async () => {
+    const service = new Deployment();
+    for (const headers of [{ authorization: "Bearer secret-of-mine" }, { authorization: "secret-of-mine" }])
+      for (const url of ["/v2/user", "/v2/organizations/acme/rate_limit", "/nowhere"])
+        expect((await service.call(url, { as: null, headers })).body).not.toContain("secret-of-mine");
+  });
+
+  test("an error that nobody meant is answered 500, and told apart from the answer", async () => {
+    const told: Error[] = [];
+    const broken = (): never => {
+      throw new Error("the disk of 10.0.0.7 is on fire");
+    };
+    const service = new Deployment(
+      {},
+      {
+        store: { decide: broken, settle: broken, status: broken, readings: broken, sweep: broken },
+        onUnexpected: (error) => told.push(error),
+      },
+    );
+    for (const answer of [
+      await service.call("/v2/user"),
+      await service.call("/v2/organizations/acme/rate_limit"),
+      await service.graphql("{ viewer { user { name } } }"),
+      await service.call("/v1/graphql", { method: "POST", body: "{" }),
+    ]) {
+      expect(answer.statusCode).toBe(500);
+      expect(answer.json()).toEqual({ message: "Internal error" });
+    }
+    expect(told.map(({ message }) => message)).toEqual(Array(4).fill("the disk of 10.0.0.7 is on fire"));
+  });
+});
+
+test("a delay without a way to wait is a programmer's mistake", () => {
+  expect(() => new Deployment({}, { executionDelayMs: 5 })).toThrow(RangeError);
+});
