@@ -71,6 +71,8 @@ export const command: CommandModule<object, Args> = {
       process.exitCode = !report.ok ? 1 : report.interrupted ? INTERRUPTED : 0;
     } finally {
       interrupt.release();
+      // A limiter of the user's may hold connections open, and nothing says how to close them.
+      if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
 };

@@ -29,7 +29,7 @@ export const laws: Readonly<Record<LawName, Law>> = {
   "remaining-agrees": usual(remainingAgrees),
   "reset-agrees": usual(resetAgrees),
   "status-free": usual(statusFree, { status: 12 }),
-  // Leaving out a call also leaves out the time that it has seen, which counts if the clock steps back.
+  // Only where no clock steps back can it compare with a run without the refused calls.
   "all-or-nothing": usual(allOrNothing, { back: 0 }),
   "refusal-justified": usual(refusalJustified),
   isolated: usual(isolated),

@@ -65,6 +65,11 @@ interface Setting {
 
 /**
  * Looks for a counterexample to each law.
+ *
+ * @example
+ * const report = await checkLaws(engineFactory, { runs: 1000, rules: parseRules({}) });
+ * for (const law of report.laws) console.log(renderCounterexample(law).join("\n"));
+ *
  * @throws SpillwayError `ADAPTER_INVALID` where the limiter throws, gives up or answers nonsense; `USAGE` where
  *   the path leads nowhere
  */
@@ -80,7 +85,7 @@ export async function checkLaws(factory: LimiterFactory, options: CheckOptions =
   const reports: LawReport[] = [];
   for (const law of names)
     reports.push(
-      options.signal?.aborted ? unrun(law, "not-run") : await checkLaw(law, setting, reports.length),
+      options.signal?.aborted ? unrun(law, seed, "not-run") : await checkLaw(law, setting, reports.length),
     );
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
   const ok = reports.every(({ outcome }) => outcome !== "violated");
@@ -108,9 +113,15 @@ const anySeed = (): number =>
 const seedOf = (law: LawName, seed: number): number =>
   (seed + Math.imul(lawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
 
-/** Makes one limiter to see what it can be asked; a limiter that promises nothing of it sees no clock step back. */
+/** The default rules, as far as the limiter can follow them. */
+function firstRules({ semantics = {} }: LimiterFactory): Rules {
+  const first = Object.entries(semantics).map(([name, values]) => [name, values?.[0]]);
+  return parseRules({ semantics: Object.fromEntries(first) });
+}
+
+/** Makes one limiter to see what it can be asked. One that does not claim never-rolls-back sees no step back. */
 async function abilities(factory: LimiterFactory, rules: Rules | undefined): Promise<Set<keyof Profile>> {
-  const limiter = await makeLimiter(factory, rules ?? parseRules({})).catch((error) => {
+  const limiter = await makeLimiter(factory, rules ?? firstRules(factory)).catch((error) => {
     throw error instanceof AdapterFailure ? adapterInvalid(factory, error, "no law was checked") : error;
   });
   const may = new Set<keyof Profile>(["call", "edge"]);
@@ -143,11 +154,12 @@ function profileFor(law: LawName, may: ReadonlySet<keyof Profile>): Profile {
   return Object.fromEntries(weights) as Profile;
 }
 
-function unrun(law: LawName, outcome: Outcome, reason?: string): LawReport {
+function unrun(law: LawName, seed: number, outcome: Outcome, reason?: string): LawReport {
   const report = {
     law,
     statement: lawStatements[law],
     outcome,
+    seed,
     runs: 0,
     judged: 0,
     voidRuns: {},
@@ -158,9 +170,10 @@ function unrun(law: LawName, outcome: Outcome, reason?: string): LawReport {
 
 async function checkLaw(law: LawName, setting: Setting, done: number): Promise<LawReport> {
   const { factory, options, subject, may, runs, names } = setting;
-  if (factory.claims !== "all" && !factory.claims.includes(law)) return unrun(law, "not-claimed");
+  if (factory.claims !== "all" && !factory.claims.includes(law))
+    return unrun(law, setting.seed, "not-claimed");
   if (options.rules !== undefined && voidEverywhere(law, options.rules) !== null)
-    return unrun(law, "skipped", whyVoid(law, options.rules));
+    return unrun(law, setting.seed, "skipped", whyVoid(law, options.rules));
   const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
     options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
   );
@@ -202,7 +215,7 @@ function reportOf(
   if (errorInstance instanceof AdapterFailure)
     throw adapterInvalid(factory, errorInstance, `${repeat} repeats it`);
   const { judged, voidRuns, changedRuns } = trials;
-  const report = { ...unrun(law, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
+  const report = { ...unrun(law, seed, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
   if (errorInstance instanceof Broken)
     return {
       ...report,

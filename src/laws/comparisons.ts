@@ -223,7 +223,9 @@ export const allOrNothing: Judge = async ({ script, play }) => {
     for (const sight of sights) tally.add(untouched(sight), at, sight);
   }
   const judged = { history, judged: tally.judged, violation: tally.violation };
-  if (tally.violation !== null || left.size === 0) return judged;
+  // Leaving out a call also leaves out the time that it has seen, which counts where the clock steps back.
+  const steps = ops.some((op, at) => op.atMs < (ops[at - 1]?.atMs ?? 0));
+  if (tally.violation !== null || left.size === 0 || steps) return judged;
   const rest = await play(ops.filter((op) => !left.has(op)));
   const second = comparison(history, { label: "without the refused calls", history: rest });
   return { ...second, judged: tally.judged + second.judged };

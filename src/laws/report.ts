@@ -35,6 +35,8 @@ export interface LawReport {
   readonly law: LawName;
   readonly statement: string;
   readonly outcome: Outcome;
+  /** The seed of the check; each law draws from it by its name. */
+  readonly seed: number;
   /** Runs up to the first that failed, that one included. */
   readonly runs: number;
   /** How many answers it judged in those runs. */

@@ -11,6 +11,7 @@ import {
   type PartialDecision,
   parseRules,
   type Rules,
+  renderCounterexample,
 } from "../../src/laws/index.ts";
 import { changedForms, voidEverywhere, voidReason } from "../../src/rules/laws.ts";
 import { type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
@@ -231,6 +232,23 @@ describe("what a changed form must still find", () => {
       expect(report.outcome).toBe("violated");
     },
   );
+});
+
+test("a postpaid limiter that charges late completions to the window then open is not accused", async () => {
+  const factory: LimiterFactory = {
+    ...engineThat((limiter) => ({
+      settle: (reservation, actual, nowMs) =>
+        limiter.settle?.(
+          { ...(reservation as object), organizationWindow: null, userWindow: null },
+          actual,
+          nowMs,
+        ) ?? {},
+    })),
+    semantics: { graphqlCharge: ["postpaid"] },
+  };
+  const report = await checkLaws(factory, { seed, runs: 200 });
+  expect(report.laws.flatMap(renderCounterexample)).toEqual([]);
+  expect(report.ok).toBe(true);
 });
 
 describe("a limiter that says one value and follows another", () => {
