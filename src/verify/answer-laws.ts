@@ -9,6 +9,12 @@ import { judgeRefusal } from "./refusal-laws.ts";
 import type { Suspect } from "./suspects.ts";
 import { type Terms, termsOf } from "./terms.ts";
 
+/** Without rules, the seconds of 30 years: a `reset` above is a date. */
+export const resetMost = 946_080_000;
+
+/** The least that `reset` may show (SPEC.md §7, `reset-agrees`). */
+export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 0);
+
 const owners: readonly Owner[] = ["organization", "user"];
 
 /** What a law's breach in one answer is accused with. */
@@ -26,6 +32,9 @@ export class AnswerLaws {
   readonly #rules: Rules | null;
   readonly #docket: Docket;
   readonly #terms: Readonly<Record<Scope, Terms>>;
+
+  /** Owners and scopes that showed the rules' limit at some time: then a wrong one has changed. */
+  readonly #rightLimits = new Set<string>();
 
   constructor(rules: Rules | null, docket: Docket) {
     this.#rules = rules;
@@ -77,7 +86,6 @@ export class AnswerLaws {
       if (reading === null) continue;
       this.#checkLimit(call, "organization", scope, reading.limit, accuse);
       this.#checkReset(call, "organization", scope, reading.reset, accuse);
-      this.#checkGrid(call, scope, reading.resetAt, accuse);
     }
   }
 
@@ -96,13 +104,19 @@ export class AnswerLaws {
   ): void {
     this.#docket.judged("limit-agrees");
     const limit = this.#window(call, owner, scope)?.limit;
-    if (limit === undefined || shown === limit) return;
+    if (limit === undefined) return;
+    if (shown === limit) {
+      this.#rightLimits.add(`${owner} ${scope}`);
+      return;
+    }
     accuse({
       law: "limit-agrees",
       owner,
       scope,
       breach: "against the rules",
-      suspects: ["remaining-of-laxer-window", "limit-changes-mid-window"],
+      suspects: this.#rightLimits.has(`${owner} ${scope}`)
+        ? ["limit-changes-mid-window", "remaining-of-laxer-window"]
+        : ["remaining-of-laxer-window", "limit-changes-mid-window"],
       explanation: `shows a limit of ${shown}, the rules say ${limit}`,
     });
   }
@@ -115,31 +129,17 @@ export class AnswerLaws {
     accuse: (breach: Breach) => void,
   ): void {
     this.#docket.judged("reset-agrees");
-    const least = this.#terms[scope].reset === "ceil" ? 1 : 0;
-    const most = this.#window(call, owner, scope)?.windowSeconds ?? Number.POSITIVE_INFINITY;
+    const least = resetLeast(this.#terms[scope]);
+    const most = this.#window(call, owner, scope)?.windowSeconds ?? resetMost;
     if (shown >= least && shown <= most) return;
+    const wrong = shown < least ? `below ${least}` : `above ${most}, the longest that a window lasts`;
     accuse({
       law: "reset-agrees",
       owner,
       scope,
-      breach: shown < least ? "too small" : "too large",
+      breach: shown < 0 ? "negative" : shown < least ? "too small" : "too large",
       suspects: resetSuspects(shown, most),
-      explanation: `shows reset ${shown}, which is ${shown < least ? `below ${least}` : `above the window of ${most} s`}`,
-    });
-  }
-
-  /** On the epoch's grid, a window ends at a multiple of its length (SPEC.md §3). */
-  #checkGrid(call: TraceCall, scope: Scope, resetAt: number | null, accuse: (breach: Breach) => void): void {
-    const window = this.#window(call, "organization", scope);
-    if (window === null || resetAt === null || this.#terms[scope].anchor !== "epoch") return;
-    if (resetAt % (window.windowSeconds * 1000) === 0) return;
-    accuse({
-      law: "reset-agrees",
-      owner: "organization",
-      scope,
-      breach: "reset_at off the grid",
-      suspects: ["reset-at-drifts", "two-interleaved-windows"],
-      explanation: `shows reset_at ${new Date(resetAt).toISOString()}, which is no multiple of ${window.windowSeconds} s`,
+      explanation: `shows reset ${shown}, which is ${wrong}`,
     });
   }
 }
@@ -231,7 +231,7 @@ function checkRemaining(
 
 function resetSuspects(reset: number, windowSeconds: number): readonly Suspect[] {
   if (reset < 0) return ["reset-negative"];
-  if (reset === 0) return ["reset-truncated", "reset-zero"];
+  if (reset === 0) return ["reset-truncated", "reset-zero", "reset-negative"];
   if (reset > 1_000_000_000) return ["reset-epoch", "reset-in-ms"];
   return reset > 100 * windowSeconds
     ? ["reset-in-ms", "reset-epoch"]

@@ -134,6 +134,8 @@ export interface StatusReading extends Reading {
   /** Ms since the epoch on the target's clock; `null` where it is no time. */
   readonly resetAt: number | null;
   readonly enforced: boolean | null;
+  /** It shows the count of the caller's own window, by the headers beside it, and not the organization's. */
+  readonly echoesUser: boolean;
 }
 
 const isoSecond = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
@@ -155,5 +157,14 @@ export function statusReading(call: TraceCall, scope: Scope): StatusReading | nu
     reset,
     resetAt: typeof at === "string" && isoSecond.test(at) ? Date.parse(at) : null,
     enforced: typeof enforced === "boolean" ? enforced : null,
+    echoesUser: echoesUser(call),
   };
+}
+
+/** Goes by the scope that the headers speak of; a body that takes the wrong window in one takes it in both. */
+function echoesUser(call: TraceCall): boolean {
+  const used = (limit: HeaderValue, remaining: HeaderValue): number | null =>
+    isWhole(limit) && isWhole(remaining) ? limit - remaining : null;
+  const count = member(member(call.body, call.scope), "current");
+  return used(call.userLimit, call.userRemaining) === count && used(call.limit, call.remaining) !== count;
 }

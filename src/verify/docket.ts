@@ -36,25 +36,39 @@ const unseen: Readonly<Record<LawName, string>> = {
 /** Laws whose breach is accused as `conserved` (FORMAT.md, "Naming the law"). */
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
 
+interface Accused {
+  readonly violation: Omit<Violation, "count" | "suspects">;
+  /** Accusations that differ only in whom and when have the same. */
+  readonly kind: string;
+  count: number;
+  /** How much speaks for each fault. */
+  readonly scores: Map<string, number>;
+}
+
 export class Docket {
   readonly #judged = new Set<LawName>();
-  readonly #violations = new Map<string, { -readonly [M in keyof Violation]: Violation[M] }>();
+  readonly #accused = new Map<string, Accused>();
 
   /** Notes that a law was judged at least once. */
   judged(law: LawName): void {
     this.#judged.add(law);
   }
 
-  accuse({ breach, count = 1, ...violation }: Accusation): void {
+  accuse({ breach, count = 1, suspects, ...violation }: Accusation): void {
     const { law, org, user, scope, window } = violation;
     const key = JSON.stringify([law, org, user, scope, window?.endsAt ?? null, breach]);
-    const known = this.#violations.get(key);
-    if (known === undefined) this.#violations.set(key, { ...violation, count });
-    else known.count += count;
+    let accused = this.#accused.get(key);
+    if (accused === undefined) {
+      const kind = JSON.stringify([law, breach, user === null]);
+      accused = { violation, kind, count: 0, scores: new Map() };
+      this.#accused.set(key, accused);
+    }
+    accused.count += count;
+    for (const [rank, name] of suspects.entries()) add(accused.scores, name, weight(rank));
   }
 
   verdict(rules: Rules | null, records: number, windows: number): Verdict {
-    const violations = [...this.#violations.values()].map(inOrder);
+    const violations = byLikelihood([...this.#accused.values()]);
     const broken = new Set(violations.map(({ law }) => law));
     const laws = Object.fromEntries(
       lawNames.map((law) => [law, this.#lawVerdict(law, broken, rules)]),
@@ -76,8 +90,34 @@ export class Docket {
   }
 }
 
-/** A violation's members in the order of the format. */
-function inOrder(violation: Violation): Violation {
-  const { law, suspects, org, user, scope, window, count, lines, explanation } = violation;
-  return { law, suspects, org, user, scope, window, count, lines, explanation };
+/** How much an accusation speaks for a fault, by where its name stands among the suspects. */
+const weight = (rank: number): number => 1 / (rank + 1);
+
+function add(scores: Map<string, number>, name: string, score: number): void {
+  scores.set(name, (scores.get(name) ?? 0) + score);
+}
+
+/**
+ * One deployment mostly has one fault, and it shows in several ways. Each way has one vote, however many windows
+ * show it, and what one answer shows by itself has two, since it says more. The names that most votes fit come first
+ * in each violation, and the violations that the likeliest name fits come first of all.
+ */
+function byLikelihood(accused: readonly Accused[]): readonly Violation[] {
+  const sizes = new Map<string, number>();
+  for (const { kind } of accused) add(sizes, kind, 1);
+  const votes = new Map<string, number>();
+  for (const { kind, violation, scores } of accused) {
+    const most = Math.max(...scores.values());
+    const alone = violation.window === null && violation.lines.length === 1;
+    const share = (alone ? 2 : 1) / (sizes.get(kind) ?? 1) / most;
+    for (const [name, score] of scores) add(votes, name, score * share);
+  }
+  const vote = (name: string | undefined): number => (name === undefined ? 0 : (votes.get(name) ?? 0));
+  return accused
+    .map(({ violation, count, scores }) => {
+      const names = [...scores].sort((a, b) => b[1] * vote(b[0]) - a[1] * vote(a[0])).map(([name]) => name);
+      const { law, org, user, scope, window, lines, explanation } = violation;
+      return { law, suspects: names, org, user, scope, window, count, lines, explanation };
+    })
+    .sort((a, b) => vote(b.suspects[0]) - vote(a.suspects[0]));
 }

@@ -9,6 +9,7 @@ import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
+import { EpochGrid } from "./epoch-grid.ts";
 import { type Charge, chargeOf, type Mark, markOf, roleOf, unknownCharge } from "./mark.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
@@ -32,6 +33,8 @@ interface Owned {
 interface OrganizationScope {
   readonly enforcement: Enforcement;
   readonly refusals: UnenforcedRefusals;
+  /** Where windows lie on the epoch's grid. */
+  readonly grid: EpochGrid | null;
   readonly organization: Owned;
   readonly users: Map<string, Owned>;
   /** Calls came whose user is not known: any user's count may hold them. */
@@ -68,7 +71,7 @@ export class Judgement {
     this.#header = header;
     this.#time = new TraceTime(clock);
     this.#answers = new AnswerLaws(rules, this.#docket);
-    this.#clock = new TargetClock(this.#docket);
+    this.#clock = new TargetClock();
     this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
   }
 
@@ -89,14 +92,16 @@ export class Judgement {
     let windows = 0;
     for (const [org, both] of this.#organizations)
       for (const scope of scopes) {
-        const { enforcement, refusals, organization, users } = both[scope];
+        const { enforcement, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
+        grid?.finish(this.#docket);
         for (const { quota, totals } of [organization, ...users.values()]) {
           quota.finish(enforcement, this.#lost(org, scope));
           totals?.finish(enforcement, this.#docket);
           windows += quota.closed;
         }
       }
+    this.#clock.finish(this.#docket);
     return this.#docket.verdict(this.#header.rules, this.#records, windows);
   }
 
@@ -111,7 +116,8 @@ export class Judgement {
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(call, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
-      if (reading === null) quota.addUnknown(call.sent, call.received, charge.held);
+      if (reading === null || !quota.isInRange(reading.reset))
+        quota.addUnknown(call.sent, call.received, charge.held);
       else quota.add(this.#mark(line, call, call.scope, reading, charge));
       if (roleOf(call) === "admitted" && charge.least > 0)
         totals?.add(line, call.sent, call.received, charge.least);
@@ -122,10 +128,13 @@ export class Judgement {
     for (const scope of scopes) {
       const reading = statusReading(call, scope);
       if (reading === null) continue;
-      const { organization, enforcement } = both[scope];
+      const { organization, enforcement, grid } = both[scope];
+      if (reading.resetAt !== null) grid?.observe(line, reading.resetAt);
       const mark = this.#mark(line, call, scope, reading);
-      organization.quota.add(mark);
-      this.#clock.observe(line, call, scope, reading, mark.end);
+      if (organization.quota.isInRange(reading.reset)) {
+        organization.quota.add(mark);
+        this.#clock.observe({ line, at: call.received, org: call.org, scope }, reading, mark.end);
+      }
       if (reading.enforced !== null) enforcement.observe(call.sent, call.received, reading.enforced);
     }
   }
@@ -149,7 +158,9 @@ export class Judgement {
     const of = (scope: Scope): OrganizationScope => {
       const limit = rules === null ? null : organizationLimit(rules, org, scope);
       const name = { org, user: null, scope, owner: "organization" } as const;
+      const onGrid = limit !== null && this.#terms[scope].anchor === "epoch";
       return {
+        grid: onGrid ? new EpochGrid(name, limit.windowSeconds * 1000) : null,
         enforcement: new Enforcement(limit?.enforced ?? null),
         refusals: new UnenforcedRefusals(name, this.#terms[scope], this.#time),
         organization: this.#owned(name, limit, true),

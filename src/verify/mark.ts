@@ -34,6 +34,8 @@ export interface Mark extends Charge {
   readonly reset: number;
   /** `reset_at` of a status body, ms since the epoch on the target's clock. */
   readonly resetAt: number | null;
+  /** A status body that shows the caller's own count where the organization's belongs: a guess, for suspects. */
+  readonly echoesUser: boolean;
   /** Where the window ends that was shown. */
   readonly end: Span;
 }
@@ -97,7 +99,7 @@ function refusedCharge(call: TraceCall, owner: Owner, { refused, refusedByUser }
 export function markOf(
   line: number,
   call: TraceCall,
-  reading: Reading & { readonly resetAt?: number | null },
+  reading: Reading & Partial<Pick<Mark, "resetAt" | "echoesUser">>,
   end: Span,
   charge: Charge = nothing,
 ): Mark {
@@ -113,6 +115,7 @@ export function markOf(
     clamped: reading.clamped,
     reset: reading.reset,
     resetAt: reading.resetAt ?? null,
+    echoesUser: reading.echoesUser ?? false,
     end,
     ...charge,
   };

@@ -1,15 +1,17 @@
 // One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
+import { resetLeast, resetMost } from "./answer-laws.ts";
 import type { Span } from "./clock.ts";
 import { Deferrals } from "./deferrals.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
+import type { Length } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import { judgeCounts } from "./window-counts.ts";
+import { judgeCounts, type PreviousWindow } from "./window-counts.ts";
 
 export class Quota {
   readonly #setting: QuotaSetting;
@@ -21,7 +23,7 @@ export class Quota {
   /** The longest reset that was shown: no window is shorter. */
   #longestMs = 0;
   #closedUntil = Number.NEGATIVE_INFINITY;
-  #previous: { readonly window: Window; readonly count: number } | null = null;
+  #previous: (PreviousWindow & { readonly window: Window }) | null = null;
   #closed = 0;
   #complete: boolean;
 
@@ -34,6 +36,12 @@ export class Quota {
   /** How many windows were judged. */
   get closed(): number {
     return this.#closed;
+  }
+
+  /** Whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
+  isInRange(reset: number): boolean {
+    const { terms, windowMs } = this.#setting;
+    return reset >= resetLeast(terms) && reset <= (windowMs === null ? resetMost : windowMs / 1000);
   }
 
   /** From now on, calls that are not known to be this quota's may have been charged to it. */
@@ -68,6 +76,10 @@ export class Quota {
     return this.#setting.windowMs ?? this.#longestMs;
   }
 
+  get #length(): Length {
+    return { ms: this.#apartMs, known: this.#setting.windowMs !== null };
+  }
+
   /** Whether an answer may show a later window than its call was charged to (FORMAT.md, "Readings"). */
   get #mayShowLater(): boolean {
     const { charging } = this.#setting.terms;
@@ -92,7 +104,7 @@ export class Quota {
       window.add(mark);
       if (mark.limit !== window.limit) accuseMixedLimits(this.#setting, window, mark);
       if (mark.resetAt !== null && window.dated !== null && mark.resetAt !== window.dated.resetAt)
-        accuseMovingEnd(this.#setting, window.dated, mark);
+        accuseMovingEnd(this.#setting, window.dated, mark, this.#length);
     }
     if (mark.sent < this.#closedUntil && this.#mayShowLater) this.#addVague(mark);
   }
@@ -114,13 +126,15 @@ export class Quota {
     const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
     docket.judged("reset-agrees");
     if (previous !== null && problem(previous.window.end, window.end) !== null)
-      accuseConflict(this.#setting, previous.window, window, problem);
+      accuseConflict(this.#setting, previous.window, window, this.#length, problem);
     else if (!window.mixed) this.#judgeCounts(window);
     this.#closed += 1;
     this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
     const count = window.marks.reduce((most, mark) => Math.max(most, mark.count), 0);
+    const lowest = window.marks.reduce((least, mark) => Math.min(least, mark.count - mark.least), count);
+    const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
     window.marks.length = 1;
-    this.#previous = { window, count };
+    this.#previous = { window, count, carried };
   }
 
   #judgeCounts(window: Window): void {
@@ -136,7 +150,7 @@ export class Quota {
       fromZero: opened.from >= setting.startedBy,
       complete: this.#complete,
       certainFrom: charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to,
-      previousCount: this.#previous?.count ?? null,
+      previous: this.#previous,
     });
     const span = { from: opened.from, to: window.end.to };
     this.#deferrals.add({ span, window: windowOf(this.#apartMs, window.end), found });

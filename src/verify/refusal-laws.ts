@@ -36,7 +36,7 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
       owner: named,
       scope: call.scope,
       breach: "has room",
-      suspects: ["remaining-of-laxer-window"],
+      suspects: ["remaining-of-laxer-window", "limit-changes-mid-window"],
       explanation: `refused ${words(call)} in the name of the ${named}'s window, which shows remaining ${window.remaining} of ${window.limit}`,
     });
   checkBody(call, named, window, terms, accuse);
@@ -72,7 +72,13 @@ function accuseNeedless(
     suspects:
       least === call.cost
         ? ["one-short", "remaining-of-laxer-window"]
-        : ["remaining-of-laxer-window", "one-short", "scopes-mixed", "lost-expiry"],
+        : [
+            "remaining-of-laxer-window",
+            "limit-changes-mid-window",
+            "one-short",
+            "scopes-mixed",
+            "lost-expiry",
+          ],
     explanation:
       `refused ${words(call)} although the organization's window shows remaining ${organization?.remaining} and the ` +
       `user's ${user?.remaining}`,

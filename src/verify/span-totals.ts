@@ -73,7 +73,13 @@ export class SpanTotals {
       docket.accuse({
         law: "twice-at-most",
         breach: "total",
-        suspects: ["per-instance-counters", "race-read-then-write", "double-roll", "skewed-nodes"],
+        suspects: [
+          ...(scope === "graphql" ? ["cost-ignored"] : []),
+          "per-instance-counters",
+          "race-read-then-write",
+          "double-roll",
+          "skewed-nodes",
+        ],
         org,
         user,
         scope,

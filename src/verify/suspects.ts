@@ -77,17 +77,18 @@ export function suspectsOf(input: CountsInput, findings: readonly Finding[]): re
     case "short":
       return shortSuspects(input, first.mark);
     case "excess":
-      return excessSuspects(input, first.mark);
+      return excessSuspects(input, first);
   }
 }
 
 type Overlap = Extract<Finding, { kind: "overlap" }>;
 type Gap = Extract<Finding, { kind: "gap" }>;
+type Excess = Extract<Finding, { kind: "excess" }>;
 type Fall = Extract<Finding, { kind: "fall" }>;
 
 /**
  * Lost charges. A race loses them between calls that overlap in time; counters of several processes lose them
- * all the time and make the count hop; a swept or doubly rolled window starts again from 0 once.
+ * all the time and make the count hop; a swept or doubly rolled window starts again from 0.
  */
 function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): readonly Suspect[] {
   const { time } = input.setting;
@@ -97,50 +98,71 @@ function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): read
   });
   const single = share(overlaps, ({ mark, lost }) => mark.least > 1 && lost === mark.least - 1);
   const atEnd = share(overlaps, ({ mark }) => mark.count === mark.limit && mark.clamped);
+  const reads = overlaps.flatMap(({ over }) => (over !== null && over.least === 0 ? [over] : []));
+  if (reads.length === overlaps.length)
+    return ranked({
+      "status-shares-user": share(reads, ({ echoesUser }) => echoesUser) * 1.5,
+      "stale-replica-read": 1,
+      "race-read-then-write": 0.3,
+    });
   const drops = dropsOf(input);
   return ranked({
     "cost-ignored": single === 1 ? 3 : 0,
-    "one-extra": atEnd === 1 && overlaps.length === 1 ? 2 : atEnd === 1 ? 0.4 : 0,
+    "one-extra": atEnd === 1 ? 2 / overlaps.length : 0,
     "race-read-then-write": concurrent === 1 ? 1.5 : concurrent * 0.8,
-    "per-instance-counters": concurrent < 1 && drops.many ? 1 : 0.5,
-    "reset-all-sweep": drops.once ? 1.2 : 0,
-    "double-roll": drops.once ? 1.1 : 0.05,
+    "per-instance-counters": 0.3 + drops.hops,
+    "reset-all-sweep": drops.restarts * 1.2,
+    "double-roll": drops.restarts * 1.1 + 0.05,
   });
 }
 
-/** How often the count dropped, going by the time of the answers. */
-function dropsOf({ marks, setting }: CountsInput): { once: boolean; many: boolean } {
+/**
+ * How the count dropped, going by the time of the answers, if it did: the share of drops that start again from
+ * almost nothing, and of those that hop to some other count.
+ */
+function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
   const charges = marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
   let highest: Mark | null = null;
   let drops = 0;
+  let restarts = 0;
   for (const mark of charges) {
     if (highest !== null && mark.count < highest.count && setting.time.before(highest.received, mark.sent)) {
       drops += 1;
+      if (mark.count - mark.least <= 0.15 * highest.count) restarts += 1;
       highest = mark;
     } else if (highest === null || mark.count > highest.count) highest = mark;
   }
-  return { once: drops === 1, many: drops > 1 };
+  return drops === 0 ? { restarts: 0, hops: 0 } : { restarts: restarts / drops, hops: 1 - restarts / drops };
 }
 
 /** Charges that no call made: what stands on the gap, or next to it, shows what made them. */
 function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect[] {
   const { name } = input.setting;
   const charges = input.marks.filter(({ least }) => least > 0);
-  const refusals = (owner: string) =>
-    share(gaps, ({ above }) => above.role === "refused" && above.refusedBy === owner);
-  const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && (to - from) % above.least === 0);
-  const [first] = gaps;
-  const carried = first?.from === 0 && input.previousCount !== null && input.previousCount > 0;
-  const refusedHere = refusals(name.owner);
+  // Each refusal that is counted stands on a gap of its own; one that is not shows the count of the others.
+  const refusals = (owner: string): number => {
+    const by = ({ role, refusedBy }: Mark): boolean => role === "refused" && refusedBy === owner;
+    const counts = new Set(input.marks.filter(by).map(({ count }) => count));
+    const apart = counts.size / Math.max(1, input.marks.filter(by).length);
+    return share(gaps, ({ above }) => by(above)) * apart;
+  };
+  const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && to - from === above.least);
+  const carried = gaps[0]?.from === 0 && (input.previous?.count ?? 0) > 0;
+  const again = carried && input.previous?.carried === true;
   return ranked({
-    "status-charged": share(gaps, ({ above }) => above.role === "status") * 2,
-    "refused-counted": refusedHere * 2,
+    "status-charged": share(gaps, ({ above }) => above.role === "status" && !above.echoesUser) * 2,
+    "status-shares-user": share(gaps, ({ above }) => above.echoesUser) * 2,
+    "refused-counted": refusals(name.owner) * 2,
     "narrow-drains-broad": name.owner === "organization" ? refusals("user") * 2.1 : 0,
-    "new-reset-old-count": carried && gaps.length === 1 ? 2.5 : carried ? 0.3 : 0,
-    "lost-expiry": carried && first?.above.role === "refused" ? 1 : 0,
-    "immortal-by-polling": carried && first?.above.role === "refused" ? 0.6 : 0,
-    "boundary-inclusive": carried && first?.above.role === "refused" ? 0.3 : 0,
-    "double-count": charges.length === 0 ? 0 : (doubled.length / charges.length) * 1.5,
+    "one-extra": gaps.every(({ from, to, above: { limit } }) => from === limit && to === limit + 1) ? 1.5 : 0,
+    "new-reset-old-count": again ? 1 : carried ? 2.5 / gaps.length : 0,
+    "lost-expiry": again ? 2.6 : carried ? 0.5 : 0,
+    "immortal-by-polling": again ? 0.6 : 0,
+    "boundary-inclusive": carried && gaps[0]?.to === 1 ? 0.3 : 0,
+    "double-count":
+      charges.length === 0
+        ? 0
+        : (doubled.length / charges.length) * share(gaps, (gap) => doubled.includes(gap)) * 1.5,
     "wrong-user-key": name.owner === "user" ? 0.7 : 0,
     "scopes-mixed": 0.6,
     "two-interleaved-windows": 0.05,
@@ -154,11 +176,11 @@ function fallSuspects(input: CountsInput, falls: readonly Fall[]): readonly Susp
   const drops = dropsOf(input);
   return ranked({
     "status-pristine": pristine === 1 ? 2 : 0,
+    "status-shares-user": share(falls, ({ later }) => later.echoesUser) * 1.5,
     "stale-replica-read": 1 - charging,
-    "status-shares-user": share(falls, ({ later }) => later.role === "status") * 0.7,
-    "per-instance-counters": drops.many ? charging + 0.2 : 0.3,
-    "reset-all-sweep": drops.once ? charging + 0.1 : 0,
-    "double-roll": drops.once ? charging : 0,
+    "per-instance-counters": charging === 0 ? 0.2 : drops.hops + 0.2,
+    "reset-all-sweep": charging * drops.restarts + 0.1,
+    "double-roll": charging * drops.restarts,
     "race-read-then-write": 0.1,
   });
 }
@@ -180,21 +202,24 @@ function shortSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
     "cost-ignored": singles > 0 ? 2 : 0.2,
     "status-pristine": mark.role === "status" && mark.count === 0 ? 2 : 0,
     "stale-replica-read": reads ? 1 : 0,
-    "status-shares-user": mark.role === "status" ? 0.7 : 0,
+    "status-shares-user": mark.echoesUser ? 1.5 : 0,
     "race-read-then-write": reads ? 0.3 : 1,
-    "per-instance-counters": 0.8,
+    "per-instance-counters": reads ? 0.2 : 0.8,
     "double-roll": 0.3,
     "reset-all-sweep": 0.3,
   });
 }
 
-function excessSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
+function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Suspect[] {
   const { owner } = input.setting.name;
   const has = (role: Mark["role"]): boolean => input.marks.some((each) => each.role === role);
-  const carried = input.previousCount !== null && input.previousCount > 0;
+  const previous = input.previous?.count ?? 0;
+  const carried = previous > 0 && mark.count >= previous;
+  const again = carried && input.previous?.carried === true;
   return ranked({
-    "double-count": mark.role === "admitted" ? 1 : 0.5,
-    "new-reset-old-count": carried && mark.count >= (input.previousCount ?? 0) ? 1.5 : 0,
+    "double-count": mark.count - most > 0.6 * most ? 1 : 0.4,
+    "new-reset-old-count": again ? 0.9 : carried ? 1.5 : 0,
+    "lost-expiry": again ? 1.6 : 0,
     "refused-counted": has("refused") ? 0.8 : 0,
     "narrow-drains-broad": owner === "organization" && has("refused") ? 0.7 : 0,
     "scopes-mixed": 0.6,
@@ -203,18 +228,39 @@ function excessSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
   });
 }
 
+/** A window's length; without rules the longest `reset` that was shown, which it can only pass. */
+export interface Length {
+  readonly ms: number;
+  readonly known: boolean;
+}
+
 /** Window ends that cannot both be, from the two answers that show them. */
-export function endSuspects(earlier: Mark, later: Mark): readonly Suspect[] {
+export function endSuspects(earlier: Mark, later: Mark, length: Length): readonly Suspect[] {
   const apartMs = later.end.from - earlier.end.to;
-  const sameReset = earlier.reset === later.reset;
   return ranked({
-    "rearmed-per-hit": sameReset && later.role === "admitted" ? 2 : 0,
-    "stale-cached-reset": sameReset && later.role === "refused" ? 2.1 : 0,
-    "two-interleaved-windows": apartMs > 5_000 ? 1 : 0.2,
+    "reset-in-ms": !length.known && length.ms >= 1_000_000 ? 1.5 : 0,
+    "rearmed-per-hit": isNew(earlier, length) && isNew(later, length) ? 2 : 0.1,
+    "stale-cached-reset": earlier.reset === later.reset && later.role === "refused" ? 2.1 : 0,
+    "two-interleaved-windows": apartMs > 2_000 ? 1 : 0.2,
     "skewed-nodes": 0.9,
     "clock-step": 0.5,
     "per-instance-counters": 0.6,
     "reset-at-drifts": apartMs < 2_000 ? 1 : 0.3,
+    "reset-disagrees": 0.4,
+  });
+}
+
+/** Whether an answer shows a window that has only just opened. */
+const isNew = ({ reset }: Mark, { ms }: Length): boolean => reset * 1000 >= ms - 1000;
+
+/** Two status bodies that show one window with different `reset_at`. */
+export function movingEndSuspects(a: Mark, b: Mark, length: Length): readonly Suspect[] {
+  const apartMs = Math.abs((a.resetAt ?? 0) - (b.resetAt ?? 0));
+  return ranked({
+    "rearmed-per-hit": isNew(a, length) && isNew(b, length) ? 2 : 0,
+    "reset-at-drifts": apartMs > 2_000 ? 0.3 : 1,
+    "two-interleaved-windows": apartMs > 2_000 ? 0.9 : 0.1,
+    "skewed-nodes": apartMs > 2_000 ? 1 : 0.2,
     "reset-disagrees": 0.4,
   });
 }

@@ -1,64 +1,85 @@
 // The target's clock, as status bodies show it: `reset` and `reset_at` share one instant, so their difference is
 // what the target's clock read then. It may be off by any constant and drift; what it may not do is jump.
-import type { TraceCall } from "../trace/record.ts";
+import type { Scope } from "../rules/rules.ts";
 import type { StatusReading } from "./answer.ts";
 import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import type { Suspect } from "./suspects.ts";
 
-interface Offset {
-  /** The target's clock is ahead of the clients' by at least and at most so many ms. */
-  readonly from: number;
-  readonly to: number;
-  /** When that was known, clients' clock. */
+/** What one body says: the target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
+interface Offset extends Span {
+  /** When that was so, clients' clock. */
   readonly at: number;
   readonly line: number;
+  readonly org: string;
+  readonly scope: Scope;
 }
 
 /** Bodies farther apart than this are not compared: drift adds up. */
 const comparedMsMost = 600_000;
 
-export class TargetClock {
-  readonly #docket: Docket;
-  #offset: Offset | null = null;
+/** Offsets that were seen one after the other, and where they jumped. */
+class Sequence {
+  readonly jumps: { readonly before: Offset; readonly after: Offset }[] = [];
+  #known: Offset | null = null;
 
-  constructor(docket: Docket) {
-    this.#docket = docket;
+  add(shown: Offset): void {
+    const known = this.#known;
+    this.#known = shown;
+    if (known === null) return;
+    const apart = Math.abs(shown.at - known.at);
+    if (apart > comparedMsMost) return;
+    const from = Math.max(shown.from, known.from - apart * driftShare);
+    const to = Math.min(shown.to, known.to + apart * driftShare);
+    if (from <= to) this.#known = { ...shown, from, to };
+    else this.jumps.push({ before: known, after: shown });
   }
+}
+
+export class TargetClock {
+  readonly #all = new Sequence();
+  readonly #scopes: Readonly<Record<Scope, Sequence>> = { rest: new Sequence(), graphql: new Sequence() };
 
   /** @param end where the window ends that this scope of the body shows, on the clients' clock */
-  observe(line: number, call: TraceCall, scope: "rest" | "graphql", reading: StatusReading, end: Span): void {
-    if (reading.resetAt === null) return;
-    const shown = { from: reading.resetAt - end.to, to: reading.resetAt - end.from, at: call.received, line };
-    const known = this.#offset;
-    const apart = known === null ? Number.POSITIVE_INFINITY : Math.abs(shown.at - known.at);
-    if (known === null || apart > comparedMsMost) {
-      this.#offset = shown;
-      return;
-    }
-    const drift = apart * driftShare;
-    const from = Math.max(shown.from, known.from - drift);
-    const to = Math.min(shown.to, known.to + drift);
-    this.#offset = from <= to ? { from, to, at: shown.at, line } : shown;
-    if (from > to) this.#accuse(known, shown, call, scope);
+  observe(
+    { line, at, org, scope }: Omit<Offset, "from" | "to">,
+    { resetAt }: StatusReading,
+    end: Span,
+  ): void {
+    if (resetAt === null) return;
+    const offset = { from: resetAt - end.to, to: resetAt - end.from, at, line, org, scope };
+    this.#all.add(offset);
+    this.#scopes[scope].add(offset);
   }
 
-  #accuse(known: Offset, shown: Offset, call: TraceCall, scope: "rest" | "graphql"): void {
-    const apart = Math.max(shown.from - known.to, known.from - shown.to) / 1000;
-    this.#docket.accuse({
+  /** Accuses the first jump, if there is one. */
+  finish(docket: Docket): void {
+    const [jump] = this.#all.jumps;
+    if (jump === undefined) return;
+    const { before, after } = jump;
+    const apart = Math.max(after.from - before.to, before.from - after.to) / 1000;
+    docket.accuse({
       law: "reset-agrees",
       breach: "reset_at",
-      suspects:
-        apart > 2
-          ? ["clock-step", "reset-disagrees", "skewed-nodes"]
-          : ["reset-disagrees", "reset-at-drifts"],
-      org: call.org,
+      suspects: this.#suspects(),
+      org: after.org,
       user: null,
-      scope,
+      scope: after.scope,
       window: null,
-      lines: [...new Set([known.line, shown.line])].sort((a, b) => a - b),
+      count: this.#all.jumps.length,
+      lines: [...new Set([before.line, after.line])].sort((a, b) => a - b),
       explanation:
-        `by reset and reset_at of lines ${known.line} and ${shown.line} (${scope}), the target's clock jumped by at ` +
-        `least ${apart.toFixed(1)} s between them`,
+        `by reset and reset_at, the target's clock jumped by at least ${apart.toFixed(1)} s between ` +
+        `line ${before.line} (${before.scope}) and line ${after.line} (${after.scope})`,
     });
+  }
+
+  /** One jump is a clock that was set; many between nodes, or, if each scope by itself has none, between scopes. */
+  #suspects(): readonly Suspect[] {
+    const { rest, graphql } = this.#scopes;
+    if (rest.jumps.length === 0 && graphql.jumps.length === 0) return ["reset-disagrees", "reset-at-drifts"];
+    return this.#all.jumps.length === 1
+      ? ["clock-step", "skewed-nodes", "reset-disagrees"]
+      : ["skewed-nodes", "reset-at-drifts", "reset-disagrees"];
   }
 }

@@ -2,7 +2,7 @@
 import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
-import { endSuspects } from "./suspects.ts";
+import { endSuspects, type Length, movingEndSuspects } from "./suspects.ts";
 import type { Window } from "./window.ts";
 
 /** A window's span on the clients' clock, in whole ms: the middle of what is known. */
@@ -16,6 +16,7 @@ export function accuseConflict(
   { name, docket }: QuotaSetting,
   earlier: Window,
   later: Window,
+  length: Length,
   problem: (a: Span, b: Span) => string | null,
 ): void {
   const [a, b] = [earlier.toMark, later.fromMark];
@@ -25,7 +26,7 @@ export function accuseConflict(
   docket.accuse({
     law: "reset-agrees",
     breach: "ends",
-    suspects: endSuspects(a, b),
+    suspects: endSuspects(a, b, length),
     org: name.org,
     user: name.user,
     scope: name.scope,
@@ -45,7 +46,7 @@ export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: M
   docket.accuse({
     law: "limit-agrees",
     breach: "within a window",
-    suspects: ["limit-changes-mid-window", "remaining-of-laxer-window"],
+    suspects: ["limit-changes-mid-window"],
     org: name.org,
     user: name.user,
     scope: name.scope,
@@ -56,12 +57,12 @@ export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: M
 }
 
 /** Two status bodies that show one window with different `reset_at` (SPEC.md §7, `reset-agrees`). */
-export function accuseMovingEnd({ name, docket }: QuotaSetting, a: Mark, b: Mark): void {
+export function accuseMovingEnd({ name, docket }: QuotaSetting, a: Mark, b: Mark, length: Length): void {
   const iso = ({ resetAt }: Mark): string => new Date(resetAt ?? 0).toISOString();
   docket.accuse({
     law: "reset-agrees",
     breach: "reset_at within a window",
-    suspects: ["reset-at-drifts", "skewed-nodes", "reset-disagrees"],
+    suspects: movingEndSuspects(a, b, length),
     org: name.org,
     user: name.user,
     scope: name.scope,

@@ -17,8 +17,15 @@ export interface CountsInput {
   readonly fromZero: boolean;
   readonly complete: boolean;
   readonly certainFrom: number;
-  /** The highest count that the window before it showed. */
-  readonly previousCount: number | null;
+  readonly previous: PreviousWindow | null;
+}
+
+/** What the window before one showed; a guess at what went wrong goes by it. */
+export interface PreviousWindow {
+  /** Its highest count. */
+  readonly count: number;
+  /** Whether it began with the count of the one before. */
+  readonly carried: boolean;
 }
 
 /** What was found if the limit was enforced all the while, and what stands otherwise. */

@@ -1,0 +1,47 @@
+// On the epoch's grid a window ends at a multiple of its length (SPEC.md §3), by the target's own clock: `reset_at` of
+// a status body shows it whatever that clock reads.
+import type { Docket } from "./docket.ts";
+import type { QuotaName } from "./quota-setting.ts";
+
+export class EpochGrid {
+  readonly #name: QuotaName;
+  readonly #windowMs: number;
+  /** How far beside the grid ends were shown, at most. */
+  #besideMost = 0;
+  #first: { readonly line: number; readonly resetAt: number } | null = null;
+  #count = 0;
+
+  constructor(name: QuotaName, windowMs: number) {
+    this.#name = name;
+    this.#windowMs = windowMs;
+  }
+
+  observe(line: number, resetAt: number): void {
+    const beside = resetAt % this.#windowMs;
+    if (beside === 0) return;
+    this.#first ??= { line, resetAt };
+    this.#count += 1;
+    this.#besideMost = Math.max(this.#besideMost, Math.min(beside, this.#windowMs - beside));
+  }
+
+  finish(docket: Docket): void {
+    if (this.#first === null) return;
+    const { line, resetAt } = this.#first;
+    const { org, user, scope } = this.#name;
+    docket.accuse({
+      law: "reset-agrees",
+      breach: "off the grid",
+      suspects:
+        this.#besideMost <= 2000
+          ? ["reset-at-drifts", "reset-disagrees"]
+          : ["reset-disagrees", "two-interleaved-windows", "reset-at-drifts"],
+      org,
+      user,
+      scope,
+      window: null,
+      count: this.#count,
+      lines: [line],
+      explanation: `line ${line} shows reset_at ${new Date(resetAt).toISOString()}, which is no multiple of ${this.#windowMs / 1000} s`,
+    });
+  }
+}
