@@ -1,5 +1,6 @@
 // Listening: the application on a port, and its end. `close` lets the calls on their way finish.
-import type { AddressInfo } from "node:net";
+import { lookup } from "node:dns/promises";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
@@ -15,6 +16,8 @@ export interface ServeOptions extends Omit<AppOptions, "now" | "sleep"> {
   readonly sleep?: (ms: number) => Promise<void>;
   /** How often idle keys are dropped, in ms. */
   readonly sweepEveryMs?: number;
+  /** How long `close` waits for calls on their way before it cuts them off, in ms. */
+  readonly closeWithinMs?: number;
 }
 
 /** A deployment that is listening. */
@@ -22,11 +25,12 @@ export interface Serving {
   /** Without a slash at its end: `http://127.0.0.1:4100`. */
   readonly url: string;
   readonly app: FastifyInstance;
-  /** Takes no new connection, waits for the calls on their way, and is done. Once or often. */
+  /** Takes no new connection and waits for the calls on their way. May be called again. */
   close(): Promise<void>;
 }
 
 const SWEEP_EVERY_MS = 60_000;
+const CLOSE_WITHIN_MS = 10_000;
 /** While closing: how often connections that have become idle are closed. */
 const IDLE_CHECK_MS = 20;
 
@@ -44,8 +48,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   } = options;
   const store = options.store ?? new Limiter(options.rules);
   const app = buildApp({ ...options, now, sleep, store });
+  const sockets = new Set<Socket>();
+  app.server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   try {
-    await app.listen({ port, host });
+    // One address: for the name `localhost` Fastify would open several servers, and close only one with care.
+    const { address } = await lookup(host);
+    await app.listen({ port, host: address });
   } catch (error) {
     await app.close();
     throw listenError(error, port, host);
@@ -54,30 +65,42 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   sweeping.unref();
   let closed: Promise<void> | null = null;
   return {
-    url: urlOf(app, host),
+    url: urlOf(app),
     app,
     close() {
       clearInterval(sweeping);
-      closed ??= closeGently(app);
+      closed ??= closeGently(app, sockets, options.closeWithinMs ?? CLOSE_WITHIN_MS);
       return closed;
     },
   };
 }
 
-/** Kept-alive connections turn idle one by one while we close; Node closes only those that are idle at once. */
-async function closeGently(app: FastifyInstance): Promise<void> {
-  const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+/**
+ * Node's own `close` ends the connections that are idle at that instant. It leaves alone those that turn idle
+ * later, those that never said a word, and those that stop in the middle of a request: here they end too.
+ */
+async function closeGently(
+  app: FastifyInstance,
+  sockets: ReadonlySet<Socket>,
+  withinMs: number,
+): Promise<void> {
+  const idle = setInterval(() => {
+    app.server.closeIdleConnections();
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  }, IDLE_CHECK_MS);
+  const cut = setTimeout(() => app.server.closeAllConnections(), withinMs);
   try {
     await app.close();
   } finally {
     clearInterval(idle);
+    clearTimeout(cut);
   }
 }
 
-function urlOf(app: FastifyInstance, host: string): string {
-  const { port } = app.server.address() as AddressInfo;
-  const anywhere = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${anywhere.includes(":") ? `[${anywhere}]` : anywhere}:${port}`;
+function urlOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo;
+  const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  return `http://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
 }
 
 function listenError(error: unknown, port: number, host: string): unknown {

@@ -80,6 +80,15 @@ export class Deployment {
   }
 }
 
+/** A promise, and what fulfils it. */
+export function deferred<T = void>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}
+
 /** The eight headers of SPEC.md §5, by name; `null` where one is missing, the raw text where it is no integer. */
 export function eight({ headers }: LightMyRequestResponse): Record<string, string | number | null> {
   const names = ["scope", "limit", "remaining", "reset"].flatMap((name) => [name, `user-${name}`]);
