@@ -2,12 +2,14 @@
 // a status body shows it whatever that clock reads.
 import type { Docket } from "./docket.ts";
 import type { QuotaName } from "./quota-setting.ts";
+import type { Suspect } from "./suspects.ts";
 
 export class EpochGrid {
   readonly #name: QuotaName;
   readonly #windowMs: number;
   /** How far beside the grid ends were shown, at most. */
   #besideMost = 0;
+  #resetLeast = Number.POSITIVE_INFINITY;
   #first: { readonly line: number; readonly resetAt: number } | null = null;
   #count = 0;
 
@@ -16,9 +18,11 @@ export class EpochGrid {
     this.#windowMs = windowMs;
   }
 
-  observe(line: number, resetAt: number): void {
+  /** @param reset the seconds beside it */
+  observe(line: number, resetAt: number, reset: number): void {
     const beside = resetAt % this.#windowMs;
     if (beside === 0) return;
+    this.#resetLeast = Math.min(this.#resetLeast, reset);
     this.#first ??= { line, resetAt };
     this.#count += 1;
     this.#besideMost = Math.max(this.#besideMost, Math.min(beside, this.#windowMs - beside));
@@ -31,10 +35,7 @@ export class EpochGrid {
     docket.accuse({
       law: "reset-agrees",
       breach: "off the grid",
-      suspects:
-        this.#besideMost <= 2000
-          ? ["reset-at-drifts", "reset-disagrees"]
-          : ["reset-disagrees", "two-interleaved-windows", "reset-at-drifts"],
+      suspects: this.#suspects(),
       org,
       user,
       scope,
@@ -43,5 +44,13 @@ export class EpochGrid {
       lines: [line],
       explanation: `line ${line} shows reset_at ${new Date(resetAt).toISOString()}, which is no multiple of ${this.#windowMs / 1000} s`,
     });
+  }
+
+  /** An end that is always a whole window away moves with every call; one that is always near it is rounded. */
+  #suspects(): readonly Suspect[] {
+    if (this.#resetLeast * 1000 >= this.#windowMs - 1000) return ["rearmed-per-hit", "reset-at-drifts"];
+    return this.#besideMost <= 2000
+      ? ["reset-at-drifts", "reset-disagrees"]
+      : ["reset-disagrees", "two-interleaved-windows", "reset-at-drifts"];
   }
 }

@@ -129,7 +129,7 @@ export class Judgement {
       const reading = statusReading(call, scope);
       if (reading === null) continue;
       const { organization, enforcement, grid } = both[scope];
-      if (reading.resetAt !== null) grid?.observe(line, reading.resetAt);
+      if (reading.resetAt !== null) grid?.observe(line, reading.resetAt, reading.reset);
       const mark = this.#mark(line, call, scope, reading);
       if (organization.quota.isInRange(reading.reset)) {
         organization.quota.add(mark);

@@ -37,7 +37,7 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
       scope: call.scope,
       breach: "has room",
       suspects: ["remaining-of-laxer-window", "limit-changes-mid-window"],
-      explanation: `refused ${words(call)} in the name of the ${named}'s window, which shows remaining ${window.remaining} of ${window.limit}`,
+      explanation: `asked for ${words(call)} and was refused by the ${named}'s window, which shows remaining ${window.remaining} of ${window.limit}`,
     });
   checkBody(call, named, window, terms, accuse);
 }
@@ -55,7 +55,7 @@ function lacksRoom({ cost }: TraceCall, { remaining }: Shown, { charging }: Term
   return charging !== "postpaid" && (cost === null || remaining < cost);
 }
 
-const words = ({ scope, cost }: TraceCall): string => (scope === "rest" ? "a request" : `${cost} points`);
+const words = ({ scope, cost }: TraceCall): string => (scope === "rest" ? "1 request" : `${cost} points`);
 
 function accuseNeedless(
   call: TraceCall,
@@ -80,8 +80,8 @@ function accuseNeedless(
             "lost-expiry",
           ],
     explanation:
-      `refused ${words(call)} although the organization's window shows remaining ${organization?.remaining} and the ` +
-      `user's ${user?.remaining}`,
+      `asked for ${words(call)} and was refused, although the organization's window shows remaining ` +
+      `${organization?.remaining} and the user's ${user?.remaining}`,
   });
 }
 

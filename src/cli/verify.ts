@@ -1,0 +1,145 @@
+// `spillway verify TRACE`: judges a trace.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import { counted, instant } from "../report/format.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
+import { requireFile } from "./files.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args {
+  readonly trace: string;
+  readonly sort: boolean;
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
+/** Violations that are printed; all of them are in the JSON. */
+const printedMost = 20;
+/** Progress is shown from then on. */
+const quietMs = 2000;
+
+export const command: CommandModule<object, Args> = {
+  command: "verify <trace>",
+  describe: "judge a trace: which laws of the rules it keeps, and which it breaks",
+  builder: (yargs) =>
+    yargs
+      .positional("trace", {
+        type: "string",
+        demandOption: true,
+        describe: "a trace file (gzip or not), a run's folder, or - for standard input",
+      })
+      .option("sort", {
+        type: "boolean",
+        default: false,
+        describe: "put the trace in the order of received first, in memory",
+      })
+      .option("out", { type: "string", requiresArg: true, describe: "write the verdict here, too, as JSON" })
+      .example("$0 verify reports/ci-fleet-load", "the trace of a run")
+      .example("$0 verify staging.trace.ndjson.gz --out verdict.json", "a trace from anywhere")
+      .example("kubectl logs k6-0 | $0 verify - --json", "from another program, for another program"),
+  handler: async ({ trace, sort, out, json = false }) => {
+    const terminal = openTerminal(json);
+    const interrupt = onInterrupt();
+    try {
+      const { verify } = await import("../verify/verify.ts");
+      const source = await sourceOf(trace);
+      const onProgress = showing(terminal);
+      const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal });
+      terminal.progress(null);
+      if (out !== undefined) await write(out, verdict);
+      describe(trace, verdict, terminal);
+      terminal.result(verdict);
+      process.exitCode = exitCodes[verdict.verdict];
+    } catch (error) {
+      terminal.progress(null);
+      if (!interrupt.signal.aborted) throw error;
+      terminal.say(`${pc.yellow("interrupted")} before the end of the trace: no verdict`);
+      process.exitCode = INTERRUPTED;
+    } finally {
+      interrupt.release();
+    }
+  },
+};
+
+/** A file, the trace of a run's folder, or standard input. */
+async function sourceOf(trace: string): Promise<AsyncIterable<Uint8Array>> {
+  if (trace === "-") return process.stdin;
+  const isFolder = await stat(trace).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const path = isFolder ? join(trace, "trace.ndjson") : trace;
+  await requireFile(path, isFolder ? "trace of this run's folder" : "trace");
+  return readable(path);
+}
+
+async function* readable(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
+      problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
+      cause,
+    });
+  }
+}
+
+async function write(path: string, verdict: Verdict): Promise<void> {
+  const { writeText } = await import("../report/run-folder.ts");
+  await writeText(path, `${JSON.stringify(verdict, null, 2)}\n`);
+}
+
+function showing(terminal: Terminal): (calls: number) => void {
+  const startedMs = Date.now();
+  return (calls) => {
+    if (Date.now() - startedMs >= quietMs) terminal.progress(`judging: ${counted(calls, "call")}`);
+  };
+}
+
+function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
+  const color = { ok: pc.green, violated: pc.red, unknown: pc.yellow }[verdict.verdict];
+  const name = trace === "-" ? "standard input" : trace;
+  const { records, windows, laws, violations } = verdict;
+  terminal.say(
+    `${color(pc.bold(verdict.verdict))} ${name}: ${counted(records, "call")}, ${counted(windows, "window")}`,
+  );
+  for (const violation of violations.slice(0, printedMost)) sayViolation(violation, terminal);
+  if (violations.length > printedMost)
+    terminal.say(`  and ${counted(violations.length - printedMost, "violation")} more: --json has them all`);
+  const entries = Object.entries(laws) as [string, LawVerdict][];
+  const held = entries.filter(([, law]) => law === "held").map(([law]) => law);
+  if (held.length > 0) terminal.say(`  ${pc.green("held")} ${held.join(", ")}`);
+  for (const [reason, skipped] of byReason(entries))
+    terminal.say(`  ${pc.dim("skipped")} ${skipped.join(", ")}: ${reason}`);
+  if (verdict.verdict === "unknown") terminal.say("  Nothing in this trace could be judged.");
+}
+
+/** The laws that were not judged, by why. */
+function byReason(laws: readonly [string, LawVerdict][]): ReadonlyMap<string, readonly string[]> {
+  const reasons = new Map<string, string[]>();
+  for (const [law, verdict] of laws) {
+    if (typeof verdict !== "object") continue;
+    const same = reasons.get(verdict.skipped);
+    if (same === undefined) reasons.set(verdict.skipped, [law]);
+    else same.push(law);
+  }
+  return reasons;
+}
+
+function sayViolation(violation: Violation, terminal: Terminal): void {
+  const { law, suspects, org, user, scope, window, count, lines, explanation } = violation;
+  const whose = user === null ? org : `${org}, ${user}`;
+  const when = window === null ? "" : `, the window until ${instant(window.endsAt)}`;
+  const times = count === 1 ? "" : `, ${counted(count, "time")}`;
+  terminal.say(`  ${pc.red("violated")} ${pc.bold(law)} ${whose}, ${scope}${when}${times}`);
+  terminal.say(`    ${explanation}`);
+  const shown = lines.length > 12 ? [...lines.slice(0, 12), "..."] : lines;
+  const guess = suspects.length === 0 ? "" : `; likely ${suspects.slice(0, 3).join(", ")}`;
+  terminal.say(`    ${pc.dim(`${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${guess}`)}`);
+}
