@@ -1,0 +1,137 @@
+// `spillway serve` as a user starts it: the built program, its first line, its tokens file, its end.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Token } from "../../src/rules/tokens.ts";
+import { main, spillway } from "../support/command.ts";
+
+const running: ChildProcess[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "spillway-serve-test-"));
+  folders.push(made);
+  return made;
+}
+
+/** Starts `spillway serve`, and reads until it says how to stop it. */
+async function start(...words: string[]) {
+  const child = spawn(process.execPath, [main, "serve", "--port", "0", ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  running.push(child);
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (line.startsWith("stop ")) break;
+  }
+  child.stdout.resume();
+  const tokens = /^tokens\s+(\S+)/m.exec(lines.join("\n"))?.[1] ?? "";
+  return { child, lines, url: lines[0] ?? "", tokens };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const ended = once(child, "close");
+  child.kill(signal);
+  const [code] = await ended;
+  return code;
+}
+
+describe("spillway serve", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "serves until %s, with tokens that only this user can read",
+    async (signal) => {
+      const { child, url, tokens, lines } = await start("--users", "3");
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      expect((await stat(tokens)).mode & 0o777).toBe(0o600);
+      expect((await stat(dirname(tokens))).mode & 0o777).toBe(0o700);
+      const entries = JSON.parse(await readFile(tokens, "utf8")) as Token[];
+      expect(entries.map(({ user }) => user)).toEqual(["user-0", "user-1", "user-2"]);
+      for (const { token } of entries) {
+        expect(lines.join("\n")).not.toContain(token);
+        const answer = await fetch(`${url}/v2/user`, { headers: { authorization: `Bearer ${token}` } });
+        expect(answer.status).toBe(200);
+      }
+      expect(await end(child, signal)).toBe(0);
+      await expect(access(dirname(tokens))).rejects.toThrow();
+    },
+  );
+
+  test("the example that it prints works", async () => {
+    const { lines } = await start();
+    const example = lines.find((line) => line.startsWith("try "))?.replace(/^try\s+/, "") ?? "";
+    const { stdout } = await promisify(execFile)("sh", ["-c", example]);
+    expect(JSON.parse(stdout)).toMatchObject({ scopes: { rest: { limit: 200, current: 0 } } });
+  });
+
+  test("takes rules and tokens of one's own, and leaves the file alone", async () => {
+    const here = await folder();
+    const tokens = join(here, "tokens.json");
+    const rules = join(here, "rules.json");
+    const entry = { token: "mine", user: "me", organization: "globex", scopes: ["read_accounts"] };
+    await writeFile(tokens, JSON.stringify([entry]));
+    await writeFile(rules, JSON.stringify({ organization: { rest: { limit: 7 } } }));
+    const { child, url, lines } = await start("--tokens", tokens, "--rules", rules);
+    const headers = { authorization: "Bearer mine" };
+    const answer = await fetch(`${url}/v2/organizations/globex/rate_limit`, { headers });
+    expect(await answer.json()).toMatchObject({ scopes: { rest: { limit: 7 } } });
+    expect(lines.join("\n")).not.toContain("mine");
+    await end(child, "SIGTERM");
+    await access(tokens);
+  });
+
+  test("warns of an address beyond loopback", async () => {
+    const { lines } = await start("--host", "0.0.0.0");
+    expect(lines.find((line) => line.startsWith("warning"))).toMatch(/0\.0\.0\.0.*plain HTTP/);
+  });
+});
+
+describe("what it refuses, with a code and the next step", () => {
+  test("a port in use", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const { code, stdout, stderr } = await spillway(["serve", "--port", String(port)]);
+    taken.close();
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toContain("PORT_IN_USE");
+    expect(stderr).toContain("--port 0");
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test.each([
+    ["--port", "65536"],
+    ["--port", "1.5"],
+    ["--port", "http"],
+    ["--users", "0"],
+    ["--rules", "no-such-rules.json"],
+    ["--tokens", "."],
+    ["--host", "192.0.2.1"],
+  ])("%s %s", async (option, value) => {
+    const free = option === "--port" ? [] : ["--port", "0"];
+    const { code, stdout, stderr } = await spillway(["serve", ...free, option, value]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^error /);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("a tokens file that is wrong, without showing a token", async () => {
+    const tokens = join(await folder(), "tokens.json");
+    for (const text of ['[{"token":"secret-1","user":"a"},]', '[{"token":"secret-1","user":"a b"}]', "[]"]) {
+      await writeFile(tokens, text);
+      const { code, stderr } = await spillway(["serve", "--port", "0", "--tokens", tokens]);
+      expect(code).toBe(2);
+      expect(stderr).not.toContain("secret-1");
+    }
+  });
+});
