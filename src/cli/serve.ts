@@ -77,8 +77,9 @@ export const command: CommandModule<object, Args> = {
       const file = args.tokens ?? (await keepTokens(tokens));
       terminal.result({ url: serving.url, tokens: file });
       introduce(terminal, args, serving.url, file, tokens);
-      for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")} ${advice}`);
+      for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")}    ${advice}`);
       if (!isLoopback(args.host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host)}`);
+      terminal.say("stop    Ctrl-C");
       await aborted(interrupt.signal);
       terminal.say("stopping: calls on their way are answered first");
     } finally {
@@ -133,7 +134,6 @@ function introduce(
   const read = `node -p '"Authorization: Bearer " + JSON.parse(fs.readFileSync(process.argv[1]))[0].token'`;
   const path = `/v2/organizations/${first.organization}/rate_limit`;
   terminal.say(`try     ${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`);
-  terminal.say("stop    Ctrl-C");
 }
 
 const isLoopback = (host: string): boolean =>
