@@ -1,13 +1,11 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
 import type { SimulateOptions } from "../../sim/simulate.ts";
-import { parseDuration } from "../rules/duration.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
-import { longestMs } from "../scenario/mistakes.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
+import { requireDuration, requireSeed } from "./run-values.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
@@ -110,7 +108,7 @@ async function conditions(written: Scenario, args: Args): Promise<Conditions> {
   const like = args.like === undefined ? null : await readLikeness(args.like);
   const own = {
     seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-    durationMs: args.duration === undefined ? undefined : requireDuration(args.duration),
+    durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
     rules: args.rules === undefined ? undefined : await readRules(args.rules),
   };
   const scenario = adjustScenario(written, {
@@ -146,21 +144,6 @@ async function readLikeness(folder: string) {
   const { calls } = await readTrace(traceOf(folder));
   for await (const { call } of calls) likeness.add(call);
   return { record, likeness };
-}
-
-function requireSeed(seed: number): number {
-  if (Number.isSafeInteger(seed) && seed >= 0) return seed;
-  throw new SpillwayError("USAGE", "the seed cannot be used", {
-    problems: [{ path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" }],
-  });
-}
-
-function requireDuration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== null && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestMs) return ms;
-  throw new SpillwayError("USAGE", "the duration cannot be used", {
-    problems: [{ path: "--duration", got: quote(text), allowed: '"90s", "5m", "1m30s", at most a year' }],
-  });
 }
 
 function commandOf(args: Args, seed: number): string {

@@ -1,7 +1,6 @@
 // One answer, read once: for its line in the trace, for the client, and for the checks. Kept apart from k6, so
 // that it is tested without.
-import type { CallTemplate, ClientEvent } from "../scenario/client.ts";
-import { ABSENT } from "../scenario/client.ts";
+import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { CallKind, HeaderValue } from "../trace/record.ts";
 
 /** An answer as k6 gives it; Go spells every header's name in one way (`Ratelimit-User-Reset`), whatever came. */
@@ -12,106 +11,116 @@ export interface RawAnswer {
   /** Text; k6 has `null` where there is none. */
   readonly body: unknown;
   /** k6's number for what went wrong; 0 where nothing did. */
-  readonly errorCode: number;
+  readonly error_code: number;
 }
 
-/** What a client is told of an answer. */
-export type Reading = Pick<
-  ClientEvent,
-  | "nowMs"
-  | "status"
-  | "hasNextPage"
-  | "limit"
-  | "remaining"
-  | "reset"
-  | "userLimit"
-  | "userRemaining"
-  | "userReset"
-  | "retryAfter"
->;
+/** What the four headers of one window say (SPEC.md §5). */
+export interface WindowHeaders {
+  name: HeaderValue;
+  limit: HeaderValue;
+  remaining: HeaderValue;
+  reset: HeaderValue;
+}
 
-/** The eight headers of SPEC.md §5, and what else a trace keeps. */
-export interface Answer {
-  readonly sentMs: number;
-  readonly receivedMs: number;
-  readonly status: number;
-  readonly kind: CallKind;
-  readonly scopeName: HeaderValue;
-  readonly limit: HeaderValue;
-  readonly remaining: HeaderValue;
-  readonly reset: HeaderValue;
-  readonly userScopeName: HeaderValue;
-  readonly userLimit: HeaderValue;
-  readonly userRemaining: HeaderValue;
-  readonly userReset: HeaderValue;
-  readonly retryAfter: HeaderValue;
-  readonly warning: HeaderValue;
-  readonly userWarning: HeaderValue;
-  readonly actual: HeaderValue;
-  readonly hasNextPage: boolean;
+/**
+ * What a trace keeps of an answer. One object a client, read into again and again: making an object of twenty
+ * members takes k6 as long as reading all headers.
+ */
+export class Answer {
+  sentMs = 0;
+  receivedMs = 0;
+  status = 0;
+  kind: CallKind = "call";
+  readonly organization: WindowHeaders = { name: null, limit: null, remaining: null, reset: null };
+  readonly user: WindowHeaders = { name: null, limit: null, remaining: null, reset: null };
+  retryAfter: HeaderValue = null;
+  warning: HeaderValue = null;
+  userWarning: HeaderValue = null;
+  /** GraphQL: points requested and charged, as the target counts them. */
+  requested: HeaderValue = null;
+  actual: HeaderValue = null;
+  hasNextPage = false;
   /** The body of a status answer or of a refusal; `undefined` for all others, which nobody reads. */
-  readonly body: unknown;
+  body: unknown;
   /** Why there is no (whole) answer. */
-  readonly error: string | null;
+  error: string | null = null;
+
+  /**
+   * Reads an answer into this one. It runs for every response, and a function call costs k6 more than all else
+   * in it: what is rare is looked at only when there is a sign of it.
+   * @param secret the caller's token: a deployment that echoes it must not bring it into a trace
+   */
+  read(template: CallTemplate, raw: RawAnswer, sentMs: number, receivedMs: number, secret: string): void {
+    const { status, headers, error_code: errorCode } = raw;
+    const { organization, user } = this;
+    this.sentMs = sentMs;
+    this.receivedMs = receivedMs;
+    this.status = status;
+    organization.name = headerValue(headers["Ratelimit-Scope"]);
+    organization.limit = headerValue(headers["Ratelimit-Limit"]);
+    organization.remaining = headerValue(headers["Ratelimit-Remaining"]);
+    organization.reset = headerValue(headers["Ratelimit-Reset"]);
+    user.name = headerValue(headers["Ratelimit-User-Scope"]);
+    user.limit = headerValue(headers["Ratelimit-User-Limit"]);
+    user.remaining = headerValue(headers["Ratelimit-User-Remaining"]);
+    user.reset = headerValue(headers["Ratelimit-User-Reset"]);
+    this.retryAfter = headerValue(headers["Retry-After"]);
+    this.warning = headerValue(headers["Ratelimit-Warning"]);
+    this.userWarning = headerValue(headers["Ratelimit-User-Warning"]);
+    this.requested = null;
+    this.actual = null;
+    const link = headers["Link"];
+    this.hasNextPage = link === undefined ? false : link.includes('rel="next"');
+    this.error = errorCode === 0 ? null : errorName(errorCode);
+    if (status === 200 && template.scope === "rest" && template.kind === "call") {
+      this.kind = "call";
+      this.body = undefined;
+    } else this.#readRare(template, raw, secret);
+  }
+
+  #readRare(template: CallTemplate, raw: RawAnswer, secret: string): void {
+    const { status, headers } = raw;
+    if (template.scope === "graphql") {
+      this.requested = headerValue(headers["Ratelimit-Complexity-Requested"]);
+      this.actual = headerValue(headers["Ratelimit-Complexity-Actual"]);
+    }
+    this.kind = kindOf(template, raw, this);
+    const isKept = status === 429 || (status === 200 && this.kind === "status");
+    this.body = isKept ? readBody(raw.body, secret) : undefined;
+  }
 }
 
 const integer = /^-?\d{1,15}$/;
 const textMost = 1_000;
 const bodyMost = 65_536;
 
+/** Headers seen before: looking one up costs k6 a fifth of reading it. */
+const known = new Map<string | undefined, HeaderValue>([[undefined, null]]);
+const knownMost = 10_000;
+
 /** FORMAT.md: an integer, the raw text where it is none, `null` where it did not come. */
 export function headerValue(raw: string | undefined): HeaderValue {
-  if (raw === undefined) return null;
-  return integer.test(raw) ? Number(raw) : raw.slice(0, textMost);
+  const value = known.get(raw);
+  return value === undefined ? newValue(raw ?? "") : value;
 }
 
-/**
- * Reads an answer.
- * @param secret the caller's token: a deployment that echoes it must not bring it into a trace
- */
-export function readAnswer(
-  template: CallTemplate,
-  raw: RawAnswer,
-  sentMs: number,
-  receivedMs: number,
-  secret: string,
-): Answer {
-  const { headers, status } = raw;
-  const scopeName = headerValue(headers["Ratelimit-Scope"]);
-  const userScopeName = headerValue(headers["Ratelimit-User-Scope"]);
-  const actual = template.scope === "graphql" ? headerValue(headers["Ratelimit-Complexity-Actual"]) : null;
-  const kind = kindOf(template, raw, scopeName === null && userScopeName === null, actual);
-  return {
-    sentMs,
-    receivedMs,
-    status,
-    kind,
-    scopeName,
-    limit: headerValue(headers["Ratelimit-Limit"]),
-    remaining: headerValue(headers["Ratelimit-Remaining"]),
-    reset: headerValue(headers["Ratelimit-Reset"]),
-    userScopeName,
-    userLimit: headerValue(headers["Ratelimit-User-Limit"]),
-    userRemaining: headerValue(headers["Ratelimit-User-Remaining"]),
-    userReset: headerValue(headers["Ratelimit-User-Reset"]),
-    retryAfter: headerValue(headers["Retry-After"]),
-    warning: headerValue(headers["Ratelimit-Warning"]),
-    userWarning: headerValue(headers["Ratelimit-User-Warning"]),
-    actual,
-    hasNextPage: (headers["Link"] ?? "").includes('rel="next"'),
-    body: status === 429 || (status === 200 && kind === "status") ? readBody(raw.body, secret) : undefined,
-    error: errorName(raw),
-  };
+function newValue(raw: string): HeaderValue {
+  const value = integer.test(raw) ? Number(raw) : raw.slice(0, textMost);
+  if (known.size < knownMost) known.set(raw, value);
+  return value;
 }
 
 /** SPEC.md §2.6: what no quota counts is `other`. */
-function kindOf(template: CallTemplate, raw: RawAnswer, bare: boolean, actual: HeaderValue): CallKind {
+function kindOf(template: CallTemplate, raw: RawAnswer, answer: Answer): CallKind {
   const { status } = raw;
-  if (status === 401 || status === 403 || (status === 404 && bare)) return "other";
-  if (template.scope !== "graphql") return template.kind;
+  if (status < 300 && (template.scope === "rest" || answer.actual !== 0)) return template.kind;
+  if (status === 401 || status === 403) return "other";
+  // Without headers, it is the organization or the path that is unknown.
+  if (status === 404 && answer.organization.name === null && answer.user.name === null) return "other";
+  if (template.scope === "rest") return template.kind;
   if (status === 400 || status === 404 || status === 405 || status === 413 || status === 415) return "other";
-  const unexecuted = status === 200 && actual === 0 && String(raw.body).includes('"errors"');
-  return unexecuted ? "other" : template.kind;
+  const isUnexecuted = status === 200 && String(raw.body).includes('"errors"');
+  return isUnexecuted ? "other" : template.kind;
 }
 
 function readBody(body: unknown, secret: string): unknown {
@@ -125,7 +134,7 @@ function readBody(body: unknown, secret: string): unknown {
   }
 }
 
-/** k6's error codes that have a name of their own; 1400 and up only repeat the HTTP status. */
+/** k6's error codes that have a name of their own. */
 const errorNames: Readonly<Record<number, string>> = {
   1050: "timeout",
   1101: "unknown host",
@@ -134,25 +143,23 @@ const errorNames: Readonly<Record<number, string>> = {
   1220: "reset",
 };
 
-function errorName({ errorCode }: RawAnswer): string | null {
-  if (errorCode === 0 || (errorCode >= 1400 && errorCode < 1600)) return null;
-  return errorNames[errorCode] ?? `k6 error ${errorCode}`;
+function errorName(code: number): string | null {
+  // 1400 to 1599 only repeat the HTTP status.
+  if (code === 0 || (code >= 1400 && code < 1600)) return null;
+  return errorNames[code] ?? `k6 error ${code}`;
 }
 
-const shown = (value: HeaderValue): number => (typeof value === "number" ? Math.max(0, value) : ABSENT);
-
-/** What the client is told; under `signed` a window that is overdrawn is told as used up. */
-export function readingOf(answer: Answer): Reading {
-  return {
-    nowMs: answer.receivedMs,
-    status: answer.status,
-    hasNextPage: answer.hasNextPage,
-    limit: shown(answer.limit),
-    remaining: shown(answer.remaining),
-    reset: shown(answer.reset),
-    userLimit: shown(answer.userLimit),
-    userRemaining: shown(answer.userRemaining),
-    userReset: shown(answer.userReset),
-    retryAfter: shown(answer.retryAfter),
-  };
+/** Tells a client of an answer. */
+export function tell(event: ClientEvent, answer: Answer): void {
+  const { organization, user, retryAfter } = answer;
+  event.nowMs = answer.receivedMs;
+  event.status = answer.status;
+  event.hasNextPage = answer.hasNextPage;
+  event.limit = typeof organization.limit === "number" ? organization.limit : ABSENT;
+  event.remaining = typeof organization.remaining === "number" ? organization.remaining : ABSENT;
+  event.reset = typeof organization.reset === "number" ? organization.reset : ABSENT;
+  event.userLimit = typeof user.limit === "number" ? user.limit : ABSENT;
+  event.userRemaining = typeof user.remaining === "number" ? user.remaining : ABSENT;
+  event.userReset = typeof user.reset === "number" ? user.reset : ABSENT;
+  event.retryAfter = typeof retryAfter === "number" ? retryAfter : ABSENT;
 }

@@ -3,12 +3,17 @@
 import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
 import type { HeaderValue } from "../trace/record.ts";
 import type { Answer } from "./answer.ts";
+import { userScopeName } from "./response-checks.ts";
 
 /** The fixed text of one client's lines for one kind of call. */
 export interface LineParts {
   readonly client: string;
   readonly scope: string;
-  readonly cost: string;
+  /** What the two scope headers should say, and as JSON. */
+  readonly names: readonly [organization: string, user: string];
+  readonly nameTexts: readonly [organization: string, user: string];
+  /** The kind, and the cost where the target says none. */
+  readonly kind: string;
 }
 
 /** @param client `population/index` */
@@ -19,23 +24,18 @@ export function lineParts(
   { scope, kind, cost }: CallTemplate,
 ): LineParts {
   const text = JSON.stringify;
+  const names = [scope, userScopeName(scope)] as const;
   return {
+    names,
+    nameTexts: [text(names[0]), text(names[1])],
     client: `"client":${text(client)},"call":`,
     scope: `,"org":${text(organization)},"user":${text(user)},"scope":"${scope}","kind":"`,
-    cost: kind === "call" ? `call","cost":${cost}` : `${kind}","cost":null`,
+    kind: kind === "call" ? `call","cost":${cost}` : `${kind}","cost":null`,
   };
 }
 
-/** A name from SPEC.md §1 needs no escaping; whatever else a target sends may. */
-const plain = /^[a-z_]+$/;
-
-function value(header: HeaderValue): string {
-  if (typeof header === "string" && plain.test(header)) return `"${header}"`;
-  return typeof header === "number" ? String(header) : JSON.stringify(header);
-}
-
 const member = (name: string, header: HeaderValue): string =>
-  header === null ? "" : `,"${name}":${value(header)}`;
+  header === null ? "" : `,"${name}":${JSON.stringify(header)}`;
 
 /**
  * The line, without its end.
@@ -47,20 +47,42 @@ export function callLine(
   planned: Readonly<PlannedCall>,
   answer: Answer,
 ): string {
-  const cost = answer.kind === "other" ? `other","cost":null` : parts.cost;
+  const { organization, user, sentMs, receivedMs, status, retryAfter, warning, userWarning } = answer;
+  const { names, nameTexts } = parts;
+  const kind = answer.requested === null && answer.kind !== "other" ? parts.kind : kindAndCost(parts, answer);
+  const text = JSON.stringify;
+  const name = organization.name === names[0] ? nameTexts[0] : text(organization.name);
+  const userName = user.name === names[1] ? nameTexts[1] : text(user.name);
+  const { limit, remaining, reset } = organization;
+  const { limit: userLimit, remaining: userRemaining, reset: userReset } = user;
   let line =
-    `{"sent":${answer.sentMs},"received":${answer.receivedMs},${parts.client}${call}${parts.scope}${cost}` +
-    `,"status":${answer.status},"scopeName":${value(answer.scopeName)},"limit":${value(answer.limit)}` +
-    `,"remaining":${value(answer.remaining)},"reset":${value(answer.reset)}` +
-    `,"userScopeName":${value(answer.userScopeName)},"userLimit":${value(answer.userLimit)}` +
-    `,"userRemaining":${value(answer.userRemaining)},"userReset":${value(answer.userReset)}`;
-  if (typeof answer.actual === "number") line += `,"actual":${answer.actual}`;
-  line += member("retryAfter", answer.retryAfter);
-  line += member("warning", answer.warning);
-  line += member("userWarning", answer.userWarning);
+    `{"sent":${sentMs},"received":${receivedMs},${parts.client}${call}${parts.scope}${kind},"status":${status}` +
+    `,"scopeName":${name},"limit":${typeof limit === "number" ? limit : text(limit)}` +
+    `,"remaining":${typeof remaining === "number" ? remaining : text(remaining)}` +
+    `,"reset":${typeof reset === "number" ? reset : text(reset)}` +
+    `,"userScopeName":${userName},"userLimit":${typeof userLimit === "number" ? userLimit : text(userLimit)}` +
+    `,"userRemaining":${typeof userRemaining === "number" ? userRemaining : text(userRemaining)}` +
+    `,"userReset":${typeof userReset === "number" ? userReset : text(userReset)}`;
+  if (answer.requested !== null || answer.actual !== null) line += actualMember(answer);
+  if (retryAfter !== null) line += member("retryAfter", retryAfter);
+  if (warning !== null) line += member("warning", warning);
+  if (userWarning !== null) line += member("userWarning", userWarning);
   if (answer.body !== undefined) line += bodyMember(answer);
   if (answer.error !== null) line += `,"error":${JSON.stringify(answer.error)}`;
   return `${line},"wanted":${planned.wantedMs},"attempt":${planned.attempt}}`;
+}
+
+/** The target's own count of the points goes before the scenario's, which may have been worked out wrongly. */
+function kindAndCost(parts: LineParts, { kind, requested }: Answer): string {
+  if (kind === "other") return `other","cost":null`;
+  return typeof requested === "number" && requested >= 0 ? `call","cost":${requested}` : parts.kind;
+}
+
+/** FORMAT.md: at most the cost. More is a fault that the checks name; the trace must stay readable. */
+function actualMember({ kind, status, requested, actual }: Answer): string {
+  const fits =
+    typeof actual === "number" && typeof requested === "number" && actual >= 0 && actual <= requested;
+  return fits && kind === "call" && status !== 429 ? `,"actual":${actual}` : "";
 }
 
 function bodyMember({ status, body }: Answer): string {

@@ -1,100 +1,91 @@
 // What each answer is checked for on the spot, inside k6: what one response shows by itself, and what one
 // client can tell alone. Everything else is the judge's, who sees the whole trace.
+//
+// A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
+// trace has them), since each name is a line of k6's summary.
 import { organizationLimit, type Rules, type Scope, semanticsOf, userLimit } from "../rules/rules.ts";
-import type { CallTemplate } from "../scenario/client.ts";
+import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { HeaderValue } from "../trace/record.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer, WindowHeaders } from "./answer.ts";
 
-/** What the rules say about the headers of one scope; where no rules are claimed, only what all of them say. */
-export interface HeaderBounds {
+/** What the headers of one window must say. */
+export interface WindowBounds {
+  /** What the headers' names begin with. */
+  readonly prefix: "RateLimit-" | "RateLimit-User-";
+  readonly scopeName: string;
   /** Whether `remaining` may be below 0 (`remaining: "signed"`). */
   readonly signed: boolean;
+  /** Seconds. */
   readonly resetLeast: number;
-  /** Seconds, for the organization's window and the user's. */
   readonly resetMost: number;
-  readonly userResetMost: number;
 }
 
-/** SPEC.md §7, `remaining-agrees` and `reset-agrees`, with what each switch changes. */
+/** For the answers to one user's calls of one scope. */
+export interface HeaderBounds {
+  readonly organization: WindowBounds;
+  readonly user: WindowBounds;
+}
+
+/** What `RateLimit-User-Scope` says (SPEC.md §5). */
+export function userScopeName(scope: Scope): string {
+  return scope === "rest" ? "rest_user" : "graphql_user";
+}
+
+/**
+ * SPEC.md §7, `remaining-agrees` and `reset-agrees`, with what each switch changes. Where no rules are claimed
+ * (`null`), only what all switches have in common is demanded.
+ */
 export function headerBounds(
   rules: Rules | null,
   organization: string,
   user: string,
   scope: Scope,
 ): HeaderBounds {
-  if (rules === null)
-    return {
-      signed: true,
-      resetLeast: 0,
-      resetMost: Number.MAX_SAFE_INTEGER,
-      userResetMost: Number.MAX_SAFE_INTEGER,
-    };
-  const { remaining, reset } = semanticsOf(rules, scope);
+  const semantics = rules === null ? null : semanticsOf(rules, scope);
+  const shared = {
+    signed: semantics === null || semantics.remaining === "signed",
+    resetLeast: semantics?.reset === "ceil" ? 1 : 0,
+  };
+  const most = (windowSeconds: number | undefined): number => windowSeconds ?? Number.MAX_SAFE_INTEGER;
   return {
-    signed: remaining === "signed",
-    resetLeast: reset === "ceil" ? 1 : 0,
-    resetMost: organizationLimit(rules, organization, scope).windowSeconds,
-    userResetMost: userLimit(rules, organization, user, scope).windowSeconds,
+    organization: {
+      ...shared,
+      prefix: "RateLimit-",
+      scopeName: scope,
+      resetMost: most(
+        rules === null ? undefined : organizationLimit(rules, organization, scope).windowSeconds,
+      ),
+    },
+    user: {
+      ...shared,
+      prefix: "RateLimit-User-",
+      scopeName: userScopeName(scope),
+      resetMost: most(rules === null ? undefined : userLimit(rules, organization, user, scope).windowSeconds),
+    },
   };
 }
 
-interface Shown {
-  /** What the headers' names begin with. */
-  readonly prefix: string;
-  readonly name: HeaderValue;
-  readonly limit: HeaderValue;
-  readonly remaining: HeaderValue;
-  readonly reset: HeaderValue;
+/** What is wrong with the headers of one answer, or `null`. */
+export function headerFault(answer: Answer, bounds: HeaderBounds): string | null {
+  if (!owesHeaders(answer)) return null;
+  return windowFault(answer.organization, bounds.organization) ?? windowFault(answer.user, bounds.user);
+}
+
+/** Whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
+function owesHeaders({ status, organization, user }: Answer): boolean {
+  if (status === 0 || status === 401) return false;
+  if (status !== 404 && status < 500) return true;
+  // Without headers, a 404 is of an unknown organization or path, and a 5xx of something before the target.
+  return organization.name !== null || user.name !== null;
 }
 
 const scopeNames: readonly HeaderValue[] = ["rest", "graphql", "rest_user", "graphql_user"];
 
-/** Whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
-function owesHeaders({ status, scopeName, userScopeName }: Answer): boolean {
-  const bare = scopeName === null && userScopeName === null;
-  if (status === 0 || status === 401) return false;
-  // Without headers, a 404 is of an unknown organization or path, and a 5xx of something before the target.
-  return !(bare && (status === 404 || status >= 500));
-}
-
-/**
- * What is wrong with the headers of one answer, as the name of a check: the law, and what breaks it. Values are
- * not in it (the trace has them): each name is a line of k6's summary.
- */
-export function headerFault(answer: Answer, scope: Scope, bounds: HeaderBounds): string | null {
-  if (!owesHeaders(answer)) return null;
-  const { scopeName, limit, remaining, reset } = answer;
-  return (
-    windowFault(
-      { prefix: "RateLimit-", name: scopeName, limit, remaining, reset },
-      scope,
-      bounds,
-      bounds.resetMost,
-    ) ??
-    windowFault(
-      {
-        prefix: "RateLimit-User-",
-        name: answer.userScopeName,
-        limit: answer.userLimit,
-        remaining: answer.userRemaining,
-        reset: answer.userReset,
-      },
-      scope === "rest" ? "rest_user" : "graphql_user",
-      bounds,
-      bounds.userResetMost,
-    )
-  );
-}
-
-function windowFault(
-  shown: Shown,
-  scopeName: string,
-  bounds: HeaderBounds,
-  resetMost: number,
-): string | null {
-  const { prefix, name, limit, remaining, reset } = shown;
+function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null {
+  const { name, limit, remaining, reset } = shown;
+  const { prefix } = bounds;
   if (name === null) return `headers-present: ${prefix}Scope is missing`;
-  if (name !== scopeName) {
+  if (name !== bounds.scopeName) {
     // Another name is another quota's (SPEC.md §5): nothing is known of it.
     return scopeNames.includes(name) ? `headers-present: ${prefix}Scope names the wrong scope` : null;
   }
@@ -105,12 +96,19 @@ function windowFault(
   if (remaining > limit) return `remaining-agrees: ${prefix}Remaining is above ${prefix}Limit`;
   if (remaining < 0 && !bounds.signed) return `remaining-agrees: ${prefix}Remaining is below 0`;
   if (reset < bounds.resetLeast) return `reset-agrees: ${prefix}Reset is below ${bounds.resetLeast}`;
-  if (reset > resetMost) return `reset-agrees: ${prefix}Reset is above ${resetMost}`;
+  if (reset > bounds.resetMost) return `reset-agrees: ${prefix}Reset is above ${bounds.resetMost}`;
   return null;
 }
 
 function noInteger(header: string, value: HeaderValue): string {
   return `headers-present: ${header} is ${value === null ? "missing" : "no integer"}`;
+}
+
+/** The last reading of a user's window that can be compared with the next one. */
+interface LastReading {
+  /** `ABSENT` where there is none. */
+  limit: number;
+  remaining: number;
 }
 
 /**
@@ -124,27 +122,31 @@ export class LoneUser {
   #overlapped = false;
   /** A call's outcome is unknown: it may be charged late, at any time. */
   #unsure = false;
-  readonly #last = new Map<Scope, { readonly limit: number; readonly remaining: number }>();
+  readonly #rest: LastReading = { limit: ABSENT, remaining: ABSENT };
+  readonly #graphql: LastReading = { limit: ABSENT, remaining: ABSENT };
 
   sent(): void {
     this.#onTheWay += 1;
     if (this.#onTheWay > 1) this.#overlapped = true;
   }
 
-  /** The fault as the name of a check, or `null`. */
-  answered(template: CallTemplate, answer: Answer): string | null {
+  /**
+   * @param limit and `remaining`: the user's, as the client is told of them
+   * @returns what is wrong, or `null`
+   */
+  answered(
+    template: CallTemplate,
+    { status, userLimit: limit, userRemaining: remaining }: ClientEvent,
+  ): string | null {
+    const isAlone = !this.#overlapped;
     this.#onTheWay -= 1;
-    const { status, userLimit: limit, userRemaining: remaining } = answer;
-    if (status === 0 || (status >= 500 && remaining === null)) this.#unsure = true;
-    const before = this.#last.get(template.scope);
-    this.#last.delete(template.scope);
-    const alone = !this.#overlapped;
     if (this.#onTheWay === 0) this.#overlapped = false;
-    if (this.#unsure || typeof limit !== "number" || typeof remaining !== "number") return null;
-    if (!alone) return null;
-    this.#last.set(template.scope, { limit, remaining });
-    if (before === undefined || before.limit !== limit || remaining >= before.remaining - template.cost)
-      return null;
+    if (status === 0 || (status >= 500 && limit === ABSENT)) this.#unsure = true;
+    const last = template.scope === "rest" ? this.#rest : this.#graphql;
+    const before = last.limit === limit ? last.remaining : ABSENT;
+    last.limit = isAlone && !this.#unsure ? limit : ABSENT;
+    last.remaining = remaining;
+    if (last.limit === ABSENT || before === ABSENT || remaining >= before - template.cost) return null;
     return template.kind === "status"
       ? "status-free: RateLimit-User-Remaining fell by a status call"
       : "conserved: RateLimit-User-Remaining fell by more than the call's cost";

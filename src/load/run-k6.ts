@@ -15,8 +15,8 @@ export interface RunK6Options {
   /** The script's `__ENV`, through the environment: no process list shows it. */
   readonly variables: Readonly<Record<string, string>>;
   /** Aborted: k6 is asked to end, and ends with its summary written. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: K6Progress) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: K6Progress) => void) | undefined;
 }
 
 /** How far a run is. */

@@ -42,6 +42,8 @@ export interface RawAccount {
   readonly lost: number;
   /** Lines that are no JSON of ours: half ones that a full disk or a kill left. */
   readonly torn: number;
+  /** The calls without an answer that came last, and when the last answer came; `null` where there was one. */
+  readonly silence: { readonly sinceMs: number; readonly calls: number } | null;
   /** The first few; a behaviour that throws does so in every client. */
   readonly errors: readonly ClientError[];
   /** The first few lines that the scenario printed by itself. */
@@ -58,16 +60,22 @@ class Account {
   refused = 0;
   clients = 0;
   torn = 0;
+  silentCalls = 0;
+  lastAnswerMs: number;
   readonly failures = new Map<number, number>();
   readonly running = new Set<string>();
   readonly errors: ClientError[] = [];
   readonly printed: string[] = [];
 
+  constructor(startedAt: number) {
+    this.lastAnswerMs = startedAt;
+  }
+
   /** @returns whether the line is a call's */
   add(line: string): boolean {
     const value = parseOurs(line);
     if (value === null) return this.#addForeign(line);
-    if (typeof value["status"] === "number") return this.#addCall(value["status"]);
+    if (typeof value["status"] === "number") return this.#addCall(value["status"], Number(value["received"]));
     if (typeof value["start"] === "string") {
       this.clients += 1;
       this.running.add(value["start"]);
@@ -88,13 +96,20 @@ class Account {
       lost += inFlightMost.get(client.slice(0, client.lastIndexOf("/"))) ?? most;
     const { calls, unanswered, refused, failures, clients, torn, errors, printed } = this;
     const cutOff = this.running.size;
-    return { calls, unanswered, refused, failures, clients, cutOff, lost, torn, errors, printed };
+    const silence = this.silentCalls === 0 ? null : { sinceMs: this.lastAnswerMs, calls: this.silentCalls };
+    return { calls, unanswered, refused, failures, clients, cutOff, lost, torn, silence, errors, printed };
   }
 
-  #addCall(status: number): true {
+  #addCall(status: number, receivedMs: number): true {
     this.calls += 1;
-    if (status === 0) this.unanswered += 1;
-    else if (status === 429) this.refused += 1;
+    if (status === 0) {
+      this.unanswered += 1;
+      this.silentCalls += 1;
+      return true;
+    }
+    this.silentCalls = 0;
+    this.lastAnswerMs = receivedMs;
+    if (status === 429) this.refused += 1;
     else if (status >= 400) this.failures.set(status, (this.failures.get(status) ?? 0) + 1);
     return true;
   }
@@ -132,7 +147,7 @@ function headerLine(header: Omit<TraceHeader, "lost">, lost: number): string {
  * @throws SpillwayError `FILE_UNWRITABLE`; what k6 wrote stays where it is then
  */
 export async function traceFromK6(options: TraceFromK6Options): Promise<RawAccount> {
-  const account = new Account();
+  const account = new Account(options.header.startedAt);
   const partial = `${options.trace}.part`;
   try {
     const file = await open(partial, "w");

@@ -1,13 +1,14 @@
 // One client in k6: its calls over HTTP, a line and a check for each answer.
-import { check } from "k6";
+import { check, sleep } from "k6";
 import http from "k6/http";
 import { Rate, Trend } from "k6/metrics";
 import { callPath, callQuery } from "../../scenario/calls.ts";
-import type { CallTemplate, PlannedCall } from "../../scenario/client.ts";
+import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
-import { type Answer, type Reading, readAnswer, readingOf } from "../answer.ts";
+import { Answer, type RawAnswer, tell } from "../answer.ts";
 import { callLine, type LineParts, lineParts } from "../call-line.ts";
 import type { World } from "../drive.ts";
+import { mayBePlain, readPlain } from "../plain-answer.ts";
 import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "../response-checks.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
 import type { Caller, Settings } from "./settings.ts";
@@ -16,13 +17,17 @@ const refusedRate = new Rate(metricNames.refused);
 const waitTrend = new Trend(metricNames.wait, true);
 /** One `check` a response, which names what failed: five cost a tenth of the throughput. */
 const passed = { "answer as the rules say": () => true };
-const failed = (): boolean => false;
+const failedCheck = (): boolean => false;
 
 /** What stays the same for all calls of one template. */
 interface Prepared {
   readonly template: CallTemplate;
   readonly line: LineParts;
   readonly bounds: HeaderBounds;
+  readonly mayBePlain: boolean;
+  readonly method: string;
+  /** `null` where it depends on the page. */
+  readonly url: string | null;
   readonly body: string | null;
   readonly params: object;
 }
@@ -33,6 +38,7 @@ export class Client implements World {
   readonly #caller: Caller;
   readonly #prepared: readonly Prepared[];
   readonly #lone: LoneUser | null;
+  readonly #answer = new Answer();
   #calls = 0;
 
   constructor(settings: Settings, population: Population, name: string, caller: Caller) {
@@ -50,6 +56,9 @@ export class Client implements World {
     return {
       template,
       line: lineParts(name, organization, user, template),
+      mayBePlain: mayBePlain(template),
+      method: template.method,
+      url: this.#fixedUrl(template),
       bounds: headerBounds(scenario.rules, organization, user, template.scope),
       body: isQuery ? JSON.stringify({ query: callQuery(template, organization) }) : null,
       params: {
@@ -68,44 +77,101 @@ export class Client implements World {
     };
   }
 
+  #fixedUrl(template: CallTemplate): string | null {
+    if (template.scope === "graphql") return this.#settings.graphqlUrl;
+    const url = (page: number): string =>
+      this.#settings.base + callPath(template, this.#caller.organization, page);
+    return url(1) === url(2) ? url(1) : null;
+  }
+
   now(): number {
     return Date.now();
   }
 
-  async send(planned: Readonly<PlannedCall>): Promise<Reading> {
-    const prepared = this.#prepared[planned.template];
-    if (prepared === undefined) throw new RangeError(`the behaviour has no call ${planned.template}`);
-    const { template, params, body } = prepared;
-    const { base, graphqlUrl } = this.#settings;
-    const { organization, token } = this.#caller;
-    const url = body === null ? base + callPath(template, organization, planned.page) : graphqlUrl;
-    const call = this.#calls;
-    this.#calls += 1;
-    this.#lone?.sent();
-    const sentMs = Date.now();
-    const response = await http.asyncRequest(template.method, url, body, params);
-    const receivedMs = Date.now();
-    const { status, headers, body: text, error_code: errorCode } = response;
-    const answer = readAnswer(
-      template,
-      { status, headers, body: text, errorCode },
-      sentMs,
-      receivedMs,
-      token,
-    );
-    console.log(callLine(prepared.line, call, planned, answer));
-    this.#measure(prepared, planned, answer);
-    return readingOf(answer);
+  sleep(ms: number): void {
+    sleep(ms / 1000);
   }
 
-  #measure({ template, bounds }: Prepared, planned: Readonly<PlannedCall>, answer: Answer): void {
-    const lone = this.#lone?.answered(template, answer) ?? null;
-    const fault = headerFault(answer, template.scope, bounds) ?? lone;
+  request(planned: Readonly<PlannedCall>, event: ClientEvent): void {
+    const prepared = this.#of(planned);
+    const { method, body, params } = prepared;
+    const call = this.#begin();
+    const sentMs = Date.now();
+    const response = http.request(method, prepared.url ?? this.#pageUrl(prepared, planned), body, params);
+    this.#finish(prepared, planned, call, response, sentMs, event);
+  }
+
+  send(
+    planned: Readonly<PlannedCall>,
+    event: ClientEvent,
+    answered: () => void,
+    failed: (thrown: unknown) => void,
+  ): void {
+    const prepared = this.#of(planned);
+    const { method, body, params } = prepared;
+    const call = this.#begin();
+    const sentMs = Date.now();
+    http
+      .asyncRequest(method, prepared.url ?? this.#pageUrl(prepared, planned), body, params)
+      .then((response) => {
+        try {
+          this.#finish(prepared, planned, call, response, sentMs, event);
+        } catch (thrown) {
+          failed(thrown);
+          return;
+        }
+        answered();
+      }, failed);
+  }
+
+  #of({ template }: Readonly<PlannedCall>): Prepared {
+    const prepared = this.#prepared[template];
+    if (prepared === undefined) throw new RangeError(`there is no call ${template}`);
+    return prepared;
+  }
+
+  /** @returns the call's running number */
+  #begin(): number {
+    if (this.#lone !== null) this.#lone.sent();
+    const call = this.#calls;
+    this.#calls += 1;
+    return call;
+  }
+
+  #pageUrl({ template }: Prepared, { page }: Readonly<PlannedCall>): string {
+    return this.#settings.base + callPath(template, this.#caller.organization, page);
+  }
+
+  /** The line, what the client is told, the check, the metrics. */
+  #finish(
+    prepared: Prepared,
+    planned: Readonly<PlannedCall>,
+    call: number,
+    response: RawAnswer,
+    sentMs: number,
+    event: ClientEvent,
+  ): void {
+    const { template, line, bounds } = prepared;
+    const receivedMs = Date.now();
+    const plain = prepared.mayBePlain
+      ? readPlain(response, line, bounds, call, planned, sentMs, receivedMs, event)
+      : null;
+    let fault: string | null = null;
+    let isCounted = true;
+    if (plain !== null) console.log(plain);
+    else {
+      const answer = this.#answer;
+      answer.read(template, response, sentMs, receivedMs, this.#caller.token);
+      tell(event, answer);
+      console.log(callLine(line, call, planned, answer));
+      fault = headerFault(answer, bounds);
+      isCounted = answer.kind === "call" && answer.status !== 0;
+    }
+    if (this.#lone !== null) fault = this.#lone.answered(template, event) ?? fault;
     if (fault === null) check(null, passed);
-    else check(null, { [fault]: failed });
-    if (answer.kind !== "call" || answer.status === 0) return;
-    const refused = answer.status === 429;
-    refusedRate.add(refused);
-    if (!refused) waitTrend.add(answer.receivedMs - planned.wantedMs);
+    else check(null, { [fault]: failedCheck });
+    if (!isCounted) return;
+    refusedRate.add(event.status === 429);
+    if (event.status !== 429) waitTrend.add(receivedMs - planned.wantedMs);
   }
 }

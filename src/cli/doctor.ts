@@ -1,0 +1,144 @@
+// `spillway doctor`: what is installed, what is missing, and how to get it.
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import { SpillwayError } from "../rules/errors.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
+
+interface Args {
+  readonly json?: boolean | undefined;
+}
+
+/** One thing that spillway needs, or could use. */
+interface Finding {
+  readonly name: string;
+  /** `missing` ends the command with 3. */
+  readonly state: "ok" | "optional" | "missing";
+  readonly found: string;
+  /** How to get it, a line each. */
+  readonly advice: readonly string[];
+}
+
+const MISSING = 3;
+const nodeLeast = [20, 19] as const;
+
+export const command: CommandModule<object, Args> = {
+  command: "doctor",
+  describe: "say what is installed, what is missing and how to get it",
+  builder: (yargs) =>
+    yargs
+      .example("$0 doctor", "looks for node, k6, Go and esbuild, and a place for reports")
+      .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing"),
+  handler: async ({ json }) => {
+    const terminal = openTerminal(json === true);
+    const findings = await examine();
+    const isWell = findings.every(({ state }) => state !== "missing");
+    for (const finding of findings) say(terminal, finding);
+    terminal.say(isWell ? "All that is needed is there." : "Something that is needed is missing.");
+    terminal.result({ spillway: version, ok: isWell, findings });
+    process.exitCode = isWell ? 0 : MISSING;
+  },
+};
+
+function say(terminal: Terminal, { name, state, found, advice }: Finding): void {
+  const mark = { ok: pc.green("ok"), optional: pc.yellow("--"), missing: pc.red("no") }[state];
+  terminal.say(`${mark} ${name.padEnd(8)} ${found}`);
+  for (const line of advice) terminal.say(`            ${line}`);
+}
+
+async function examine(): Promise<Finding[]> {
+  const go = await goFinding();
+  return [
+    nodeFinding(),
+    await k6Finding(go.state === "ok"),
+    go,
+    await esbuildFinding(),
+    await reportsFinding(),
+  ];
+}
+
+function nodeFinding(): Finding {
+  const { node } = process.versions;
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const isEnough = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1]);
+  return {
+    name: "node",
+    state: isEnough ? "ok" : "missing",
+    found: `${node}, at ${process.execPath}`,
+    advice: isEnough ? [] : [`${nodeLeast.join(".")} or newer: https://nodejs.org/`],
+  };
+}
+
+async function k6Finding(canBuild: boolean): Promise<Finding> {
+  const { installedK6, k6Advice, k6Built } = await import("../load/k6-binary.ts");
+  const name = "k6";
+  try {
+    const k6 = await installedK6();
+    if (k6 !== null)
+      return { name, state: "ok", found: `${k6.version}, at ${k6.path} (${k6.origin})`, advice: [] };
+    if (canBuild)
+      return {
+        name,
+        state: "ok",
+        found: `not there yet: the first load builds ${k6Built} with Go`,
+        advice: [],
+      };
+    return { name, state: "missing", found: "not there; load needs it, all else works", advice: k6Advice() };
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    return { name, state: "missing", found: error.message, advice: k6Advice() };
+  }
+}
+
+async function goFinding(): Promise<Finding> {
+  const { usableGo } = await import("../load/k6-binary.ts");
+  const go = await usableGo();
+  if (go === null)
+    return { name: "go", state: "optional", found: "none that could build k6 (1.25 or newer)", advice: [] };
+  return { name: "go", state: "ok", found: `${go.version}, at ${go.path}`, advice: [] };
+}
+
+/** esbuild is a program of its own that an installation may have left out (`--ignore-scripts`, another platform). */
+async function esbuildFinding(): Promise<Finding> {
+  const name = "esbuild";
+  try {
+    const { transform, version: found } = await import("esbuild");
+    await transform("const x: number = 1;", { loader: "ts" });
+    return { name, state: "ok", found, advice: [] };
+  } catch (error) {
+    const [reason = ""] = String((error as Error).message).split("\n");
+    return {
+      name,
+      state: "missing",
+      found: reason,
+      advice: ["npm install, on this machine, without --omit=optional"],
+    };
+  }
+}
+
+async function reportsFinding(): Promise<Finding> {
+  const name = "reports";
+  const folder = resolve("reports");
+  const wasThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  const probe = join(folder, `.doctor-${process.pid}`);
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(probe, "");
+    await rm(probe);
+    if (!wasThere) await rm(folder, { recursive: true });
+    return { name, state: "ok", found: `${folder} can be written`, advice: [] };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return {
+      name,
+      state: "missing",
+      found: `${folder} cannot be written (${code})`,
+      advice: [`run spillway where ${dirname(folder)} can be written, or name a folder by --out`],
+    };
+  }
+}

@@ -1,0 +1,57 @@
+// How a k6 run ended, in words: why it is not what was asked for, which thresholds were crossed, and what a
+// reader of its figures must know.
+import type { TraceHeader } from "../trace/record.ts";
+import { type K6Outcome, k6Exit } from "./run-k6.ts";
+import type { RawAccount } from "./trace-from-k6.ts";
+
+/** Why the run is not what was asked for; `null` where it is, or was interrupted on purpose. */
+export function failureOf({
+  exitCode,
+  killedBy,
+  interrupted,
+  linesFailed,
+  complaints,
+}: K6Outcome): string | null {
+  if (linesFailed > 0) return `k6 could not write ${linesFailed} lines (is the disk full?)`;
+  if (interrupted || exitCode === k6Exit.interrupted) return null;
+  if (killedBy !== null) return `k6 was killed (${killedBy})`;
+  if (exitCode === 0 || exitCode === k6Exit.thresholds) return null;
+  const [first] = complaints;
+  return `k6 ended with status ${exitCode}${first === undefined ? "" : `: ${first}`}`;
+}
+
+/** `metric expression` of each threshold that k6 says was crossed. */
+export function crossedThresholds({ summary }: K6Outcome): string[] {
+  return Object.entries(summary?.metrics ?? {}).flatMap(([metric, { thresholds = {} }]) =>
+    Object.entries(thresholds).flatMap(([expression, { ok }]) => (ok ? [] : [`${metric} ${expression}`])),
+  );
+}
+
+/** What a reader of the figures must know. */
+export function notesOf(
+  account: RawAccount,
+  outcome: K6Outcome,
+  header: Omit<TraceHeader, "lost">,
+): string[] {
+  const notes: string[] = [];
+  const { silence, failures, cutOff, lost, torn, printed } = account;
+  if (silence !== null && silence.calls > 1) {
+    const seconds = ((silence.sinceMs - header.startedAt) / 1000).toFixed(1);
+    notes.push(
+      `the target stopped answering after ${seconds} s: the last ${silence.calls} calls had no answer`,
+    );
+  }
+  for (const [status, count] of failures) notes.push(`${plural(count, "answer")} had status ${status}`);
+  if (cutOff > 0)
+    notes.push(`${plural(cutOff, "client")} cut off before ${cutOff === 1 ? "its" : "their"} end`);
+  if (lost > 0) notes.push(`up to ${plural(lost, "call")} may have been sent that the trace has no line of`);
+  if (torn > 0) notes.push(`${plural(torn, "line")} of k6's were cut off and left out`);
+  const dropped = outcome.summary?.metrics["dropped_iterations"]?.values["count"] ?? 0;
+  if (dropped > 0)
+    notes.push(`${plural(dropped, "arrival")} found no free client: raise the population's maxVUs`);
+  for (const line of outcome.complaints) notes.push(`k6 says: ${line}`);
+  for (const line of printed) notes.push(`the scenario printed: ${line}`);
+  return notes;
+}
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,88 @@
+// What a load run will be, worked out and checked before anything is built, started or sent.
+import { randomBytes } from "node:crypto";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import { type Token, tokenScopes } from "../rules/tokens.ts";
+import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
+import { parseTarget, requireAllowed, type Target } from "./target.ts";
+
+/** A deployment that is already there. */
+export interface DeployedTarget {
+  readonly url: string;
+  /** Where GraphQL is, if not at `url`/v1/graphql. */
+  readonly graphqlUrl?: string | undefined;
+  /** The one host beside loopback that may be loaded. */
+  readonly allowHost?: string | undefined;
+  readonly tokens: readonly Token[];
+}
+
+/** Whom to load, with which claims, as whom. */
+export interface LoadPlan {
+  /** As it is run. */
+  readonly scenario: Scenario;
+  /** What the target claims to follow; `null` where nobody said. */
+  readonly rules: Rules | null;
+  /** `null`: a service of one's own, not started yet. */
+  readonly target: Target | null;
+  readonly graphql: Target | null;
+  readonly allowHost: string | null;
+  /** One for each user that the scenario has, or more. */
+  readonly tokens: readonly Token[];
+}
+
+/** What a run may change of its scenario; `rules` are those that the target claims. */
+export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules">;
+
+/**
+ * @param deployed `null` for a service of one's own, which follows the scenario's rules, or the default ones
+ * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID`
+ */
+export function planLoad(
+  written: Scenario,
+  adjustments: LoadAdjustments,
+  deployed: DeployedTarget | null,
+): LoadPlan {
+  const scenario = adjustScenario(written, adjustments);
+  if (deployed === null) {
+    const rules = scenario.rules ?? parseRules({});
+    const tokens = tokensFor(scenario);
+    return { scenario, rules, target: null, graphql: null, allowHost: null, tokens };
+  }
+  const allowHost = deployed.allowHost ?? null;
+  const allowed = (field: string, url: string): Target => {
+    const target = parseTarget(field, url);
+    requireAllowed(field, target, allowHost);
+    return target;
+  };
+  const { graphqlUrl, tokens } = deployed;
+  const plan = {
+    scenario,
+    rules: scenario.rules,
+    target: allowed("--target", deployed.url),
+    graphql: graphqlUrl === undefined ? null : allowed("--graphql-url", graphqlUrl),
+    allowHost,
+    tokens,
+  };
+  seatingOf(scenario, tokens);
+  return plan;
+}
+
+/**
+ * Tokens for a service of one's own: one for each seat, under the names that the simulator gives them. The
+ * default organization's come first, since populations that name none belong to the first token's.
+ */
+function tokensFor(scenario: Scenario): Token[] {
+  const isDefault = ({ organization }: { organization: string }): boolean =>
+    organization === defaultOrganization;
+  const { seats } = seatingOf(scenario, null);
+  return [...seats.filter(isDefault), ...seats.filter((seat) => !isDefault(seat))].map(
+    ({ organization, user }) => ({
+      token: `spw_${randomBytes(24).toString("base64url")}`,
+      user,
+      organization,
+      scopes: tokenScopes,
+    }),
+  );
+}
