@@ -1,7 +1,13 @@
 // The pictures, as ECharts options. Each is drawn twice, for a wide and for a narrow screen, since scaled text
 // cannot be read. Colours are CSS variables: one drawing serves light and dark.
 
-import { type Point, refusalSlots, type Series, type WindowSeries } from "../summary/series.ts";
+import {
+  type Point,
+  refusalSlots,
+  type Series,
+  type WindowKey,
+  type WindowSeries,
+} from "../summary/series.ts";
 import type { PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
 import type { ChartOption, Size } from "./echarts.ts";
@@ -91,6 +97,10 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
 
 const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
 
+/** An organization's windows look different from a user's. */
+export const windowColor = ({ user }: WindowKey): string =>
+  user === null ? "var(--admitted)" : "var(--user)";
+
 /** Above the windows, if they refused anything: a strip of bars. */
 const strip = { top: 8, height: 26, gap: 8 } as const;
 export const windowChartHeight = ({ refusals }: WindowSeries): number =>
@@ -108,7 +118,7 @@ export function windowChart(
 ): ChartOption {
   const lines = [series.limits, series.counts, predicted?.counts ?? []];
   const top = Math.max(1, ...lines.map(highestOf));
-  const color = series.user === null ? "var(--admitted)" : "var(--user)";
+  const color = windowColor(series);
   const refusing = series.refusals.length > 0;
   const { left, right } = grid;
   const gridTop = refusing ? strip.top + strip.height + strip.gap : grid.top;

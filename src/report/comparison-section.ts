@@ -1,15 +1,15 @@
 // The simulator's prediction beside the measurement of the same scenario.
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
-import type { WindowKey } from "../summary/series.ts";
+import type { WindowKey, WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
-import { chartSize, seriesColor, waitChart, windowChart, windowChartHeight } from "./charts.ts";
+import { chartSize, seriesColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type Picture } from "./picture.ts";
+import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 import { waitWords } from "./waits-section.ts";
-import { limitWords, windowWords } from "./windows-section.ts";
+import { limitWords, windowTitle, windowWords } from "./windows-section.ts";
 
 /** Two runs of one scenario: the measurement is drawn solid, the prediction dashed. */
 export interface Comparison {
@@ -98,32 +98,36 @@ const sameKey = (a: WindowKey, b: WindowKey): boolean =>
   a.org === b.org && a.user === b.user && a.scope === b.scope;
 
 export function comparisonPictures(comparison: Comparison): Picture[] {
-  const { measured, predicted, measuredName, predictedName } = comparison;
-  const lengthMs = Math.max(measured.series.lengthMs, predicted.series.lengthMs);
-  const windows = measured.series.windows
-    .filter(({ user }) => user === null)
-    .flatMap((ours, index): Picture[] => {
-      const theirs = predicted.series.windows.find((one) => sameKey(one, ours));
-      if (theirs === undefined) return [];
-      return [
-        {
-          id: `compared-window-${index + 1}`,
-          title: `${ownerWords(ours)}: counts in the organization's windows`,
-          label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours)} ${predictedName}: ${windowWords(theirs)}`,
-          legend: [
-            { name: `${scopeUnits[ours.scope]}, ${measuredName}`, swatch: "line", color: "var(--admitted)" },
-            { name: predictedName, swatch: "dashed", color: "var(--predicted)" },
-            { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
-            ...(ours.refusals.length === 0
-              ? []
-              : [{ name: `refused, ${measuredName}`, swatch: "area", color: "var(--refused)" } as const]),
-          ],
-          option: (layout) => windowChart(layout, ours, lengthMs, theirs),
-          size: (layout) => chartSize(layout, windowChartHeight(ours)),
-        },
-      ];
-    });
+  const { measured, predicted } = comparison;
+  const windows = measured.series.windows.flatMap((ours, index) => {
+    const theirs = predicted.series.windows.find((one) => sameKey(one, ours));
+    return theirs === undefined ? [] : [windowComparison(ours, theirs, index, comparison)];
+  });
   return [...windows, ...waitComparison(comparison)];
+}
+
+function windowComparison(
+  ours: WindowSeries,
+  theirs: WindowSeries,
+  index: number,
+  { measured, predicted, measuredName, predictedName }: Comparison,
+): Picture {
+  const lengthMs = Math.max(measured.series.lengthMs, predicted.series.lengthMs);
+  const legend: LegendEntry[] = [
+    { name: `${scopeUnits[ours.scope]}, ${measuredName}`, swatch: "line", color: windowColor(ours) },
+    { name: predictedName, swatch: "dashed", color: "var(--predicted)" },
+    { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
+  ];
+  if (ours.refusals.length > 0)
+    legend.push({ name: `refused, ${measuredName}`, swatch: "area", color: "var(--refused)" });
+  return {
+    id: `compared-window-${index + 1}`,
+    title: windowTitle(ours),
+    label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours)} ${predictedName}: ${windowWords(theirs)}`,
+    legend,
+    option: (layout) => windowChart(layout, ours, lengthMs, theirs),
+    size: (layout) => chartSize(layout, windowChartHeight(ours)),
+  };
 }
 
 function waitComparison({ measured, predicted, measuredName, predictedName }: Comparison): Picture[] {

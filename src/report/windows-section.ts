@@ -1,7 +1,7 @@
 // Each window's count against its limit, over time.
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
-import { chartSize, windowChart, windowChartHeight } from "./charts.ts";
+import { chartSize, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, counted, duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
@@ -44,7 +44,7 @@ export function windowPicture(one: WindowSeries, index: number, { lengthMs }: Se
   };
 }
 
-const windowTitle = (one: WindowSeries): string =>
+export const windowTitle = (one: WindowSeries): string =>
   `${ownerWords(one)}: ${one.user === null ? "the organization's windows" : "this user's windows"}`;
 
 function windowLegend(one: WindowSeries): LegendEntry[] {
@@ -52,7 +52,7 @@ function windowLegend(one: WindowSeries): LegendEntry[] {
     {
       name: one.perWindow ? "highest count of each window" : `${scopeUnits[one.scope]} counted`,
       swatch: "line",
-      color: one.user === null ? "var(--admitted)" : "var(--user)",
+      color: windowColor(one),
     },
     { name: limitWords(one), swatch: "dashed", color: "var(--limit)" },
   ];
