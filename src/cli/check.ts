@@ -1,13 +1,13 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
-import type { CheckOptions, CheckProgress } from "../laws/check.ts";
+import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
+import { showCheckProgress } from "./check-progress.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { shellCommand } from "./run-place.ts";
@@ -62,7 +62,7 @@ export const command: CommandModule<object, Args> = {
           ? engineFactory
           : await (await import("./adapter-file.ts")).loadLimiterFactory(args.adapter);
       const startedMs = Date.now();
-      const onProgress = showing(terminal);
+      const onProgress = showCheckProgress(terminal);
       const report = await checkLaws(factory, { ...options, onProgress, signal: interrupt.signal });
       terminal.progress(null);
       const seconds = (Date.now() - startedMs) / 1000;
@@ -110,18 +110,6 @@ function lawNamed(name: string): LawName {
   if (law !== undefined) return law;
   const meant = closest(name, lawNames);
   throw usage("--law", name, lawNames.join(", "), meant === null ? undefined : `did you mean ${meant}?`);
-}
-
-/** Shows progress, and gives signals and the terminal their turn now and then. */
-function showing(terminal: Terminal): (progress: CheckProgress) => Promise<void> {
-  let turnMs = Date.now();
-  return async ({ law, run, runs, shrinking, done, laws }) => {
-    if (Date.now() - turnMs < 20) return;
-    turnMs = Date.now();
-    const state = shrinking ? "making a counterexample smaller" : `run ${run} of ${runs}`;
-    terminal.progress(`law ${done + 1} of ${laws}: ${law}, ${state}`);
-    await setImmediate();
-  };
 }
 
 const widest = Math.max(...lawNames.map((law) => law.length));

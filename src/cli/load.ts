@@ -4,10 +4,9 @@ import type { LoadOptions } from "../load/load.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import type { LoadedRun } from "./load-into.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
 import { requireDuration, requireSeed } from "./run-values.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { openTerminal } from "./terminal.ts";
 
 interface Args {
   readonly scenario: string;
@@ -111,6 +110,7 @@ export const command: CommandModule<object, Args> = {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
     const { loadInto } = await import("./load-into.ts");
+    const { sayLoad } = await import("./say-run.ts");
     const scenario = await loadScenarioFile(args.scenario);
     const interrupt = onInterrupt();
     try {
@@ -132,7 +132,11 @@ export const command: CommandModule<object, Args> = {
         onProgress: terminal.progress,
       });
       terminal.progress(null);
-      await say(terminal, run);
+      sayLoad(terminal, run);
+      const { folder, summary, verdict, expectations, notes, load } = run;
+      const { crossed, failure, interrupted } = load;
+      terminal.result({ folder, summary, verdict, expectations, crossed, failure, notes });
+      process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
     } catch (error) {
       if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
       terminal.say("Interrupted before anything was sent.");
@@ -149,18 +153,6 @@ async function targetOf(args: Args): Promise<LoadOptions["target"]> {
     return { url, allowHost, graphqlUrl, tokens: await readTokens(tokens) };
   const { serve } = await import("../service/serve.ts");
   return { start: ({ rules, tokens: made }) => serve({ rules, tokens: made, port: 0 }) };
-}
-
-async function say(terminal: Terminal, run: LoadedRun): Promise<void> {
-  const { counted, duration } = await import("../report/format.ts");
-  const { sayRun } = await import("./say-run.ts");
-  const { folder, summary, verdict, expectations, notes, load } = run;
-  const { k6, failure, crossed, interrupted, header, account } = load;
-  const spent = duration(load.endedAt - header.startedAt);
-  const headline = `${counted(account.calls, "answer")} from ${header.target} in ${spent}, k6 ${k6.version}, seed ${header.seed}`;
-  sayRun(terminal, { run, headline, notes, interrupted });
-  terminal.result({ folder, summary, verdict, expectations, crossed, failure, notes });
-  process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
 }
 
 function commandOf(args: Args, seed: number): string {

@@ -1,15 +1,17 @@
 // What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
 import pc from "picocolors";
-import { counted, figureText } from "../report/format.ts";
+import { counted, duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, refusalWords, verdictWords } from "../report/source.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { KeptRun } from "./keep-run.ts";
+import type { LoadedRun } from "./load-into.ts";
+import type { SimulatedRun } from "./simulate-into.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface SaidRun {
+interface SaidRun {
   readonly run: KeptRun;
   /** The first line, after the scenario's name. */
   readonly headline: string;
@@ -18,8 +20,31 @@ export interface SaidRun {
   readonly interrupted: boolean;
 }
 
+/** Says a run that k6 drove. */
+export function sayLoad(terminal: Terminal, run: LoadedRun): void {
+  const { notes, load } = run;
+  const { k6, interrupted, header, account } = load;
+  const spent = duration(load.endedAt - header.startedAt);
+  const answers = counted(account.calls, "answer");
+  const headline = `${answers} from ${header.target} in ${spent}, k6 ${k6.version}, seed ${header.seed}`;
+  sayRun(terminal, { run, headline, notes, interrupted });
+}
+
+/** Says a run in virtual time. */
+export function saySimulation(
+  terminal: Terminal,
+  run: SimulatedRun,
+  seed: number,
+  notes: readonly string[],
+): void {
+  const { summary, interrupted } = run;
+  const span = duration(summary.endedAt - summary.startedAt);
+  const headline = `${counted(summary.figures.calls ?? 0, "call")} in ${span} of virtual time, seed ${seed}`;
+  sayRun(terminal, { run, headline, notes, interrupted });
+}
+
 /** Says the lines that matter. */
-export function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
+function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
     ...refusalLines(summary),

@@ -1,7 +1,5 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
-import type { SimulateOptions } from "../../sim/simulate.ts";
-import type { Scenario } from "../scenario/scenario.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
@@ -66,11 +64,17 @@ export const command: CommandModule<object, Args> = {
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
-    const { counted, duration } = await import("../report/format.ts");
-    const { sayRun } = await import("./say-run.ts");
+    const { saySimulation } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
     const { scenario: written } = await loadScenarioFile(args.scenario);
-    const { scenario, options, notes } = await conditions(written, args);
+    const { conditionsOf } = await import("./conditions.ts");
+    const { scenario, options, notes } = await conditionsOf(written, {
+      seed: args.seed === undefined ? undefined : requireSeed(args.seed),
+      durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
+      rules: args.rules === undefined ? undefined : await readRules(args.rules),
+      tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
+      like: args.like,
+    });
     const interrupt = onInterrupt();
     try {
       const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
@@ -83,9 +87,7 @@ export const command: CommandModule<object, Args> = {
       });
       terminal.progress(null);
       const { folder, summary, verdict, expectations, interrupted } = run;
-      const spanMs = summary.endedAt - summary.startedAt;
-      const headline = `${counted(summary.figures.calls ?? 0, "call")} in ${duration(spanMs)} of virtual time, seed ${scenario.seed}`;
-      sayRun(terminal, { run, headline, notes, interrupted });
+      saySimulation(terminal, run, scenario.seed, notes);
       terminal.result({ folder, summary, verdict, expectations });
       process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
     } finally {
@@ -93,58 +95,6 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
-
-/** The scenario as it is to be run. */
-interface Conditions {
-  readonly scenario: Scenario;
-  readonly options: Pick<SimulateOptions, "seating" | "tokens">;
-  readonly notes: readonly string[];
-}
-
-async function conditions(written: Scenario, args: Args): Promise<Conditions> {
-  const { adjustScenario } = await import("../scenario/adjust.ts");
-  const { adviseScenario } = await import("../scenario/advice.ts");
-  const { parseRules } = await import("../rules/parse.ts");
-  const like = args.like === undefined ? null : await readLikeness(args.like);
-  const own = {
-    seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-    durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-    rules: args.rules === undefined ? undefined : await readRules(args.rules),
-  };
-  const scenario = adjustScenario(written, {
-    seed: own.seed ?? like?.record.seed,
-    durationMs: own.durationMs ?? like?.record.durationMs,
-    startAtMs: like?.record.startedAt,
-    rules: own.rules ?? like?.record.rules ?? written.rules ?? parseRules({}),
-    network: like?.likeness.network(written.network),
-  });
-  const notes = adviseScenario(scenario, scenario.rules ?? parseRules({}));
-  if (like === null)
-    return {
-      scenario,
-      options: { tokens: args.tokens === undefined ? null : await readTokens(args.tokens) },
-      notes,
-    };
-  const { seatingLike } = await import("../scenario/seats.ts");
-  const { latencyMs, executionMs } = scenario.network;
-  const trips = `latency ${latencyMs.least} to ${latencyMs.most} ms one way, queries ${executionMs.least} to ${executionMs.most} ms`;
-  return {
-    scenario,
-    options: { seating: seatingLike(scenario, like.likeness.users) },
-    notes: [...notes, `start, users and network are those of ${args.like}: ${trips}`],
-  };
-}
-
-async function readLikeness(folder: string) {
-  const { readRun, traceOf } = await import("../report/run-folder.ts");
-  const { readTrace } = await import("../trace/read.ts");
-  const { Likeness } = await import("../../sim/likeness.ts");
-  const { record } = await readRun(folder);
-  const likeness = new Likeness();
-  const { calls } = await readTrace(traceOf(folder));
-  for await (const { call } of calls) likeness.add(call);
-  return { record, likeness };
-}
 
 function commandOf(args: Args, seed: number): string {
   const option = (name: string, value: string | undefined): (string | undefined)[] =>

@@ -1,0 +1,19 @@
+// How far a check is; and the turns that signals and the terminal take meanwhile.
+import { setImmediate } from "node:timers/promises";
+import type { CheckProgress } from "../laws/check.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How long a check goes on without giving the event loop a turn, ms. */
+const turnMs = 20;
+
+/** For `CheckOptions.onProgress`. */
+export function showCheckProgress(terminal: Terminal): (progress: CheckProgress) => Promise<void> {
+  let lastMs = Date.now();
+  return async ({ law, run, runs, shrinking, done, laws }) => {
+    if (Date.now() - lastMs < turnMs) return;
+    lastMs = Date.now();
+    const state = shrinking ? "making a counterexample smaller" : `run ${run} of ${runs}`;
+    terminal.progress(`law ${done + 1} of ${laws}: ${law}, ${state}`);
+    await setImmediate();
+  };
+}

@@ -1,0 +1,61 @@
+// Under which conditions a scenario is simulated: its own, what the command line changes of them, or those of an
+// earlier run, so that simulator and measurement are told apart by nothing but what they model.
+import { Likeness } from "../../sim/likeness.ts";
+import type { SimulateOptions } from "../../sim/simulate.ts";
+import type { RunRecord } from "../report/run.ts";
+import { readRun, traceOf } from "../report/run-folder.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import { adjustScenario } from "../scenario/adjust.ts";
+import { adviseScenario } from "../scenario/advice.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { seatingLike } from "../scenario/seats.ts";
+import { readTrace } from "../trace/read.ts";
+
+export interface Changes {
+  readonly seed?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly rules?: Rules | undefined;
+  /** Whose names the trace has. */
+  readonly tokens?: readonly Token[] | null | undefined;
+  /** A run's folder: start, duration, seed, rules, users and network are taken from it. */
+  readonly like?: string | undefined;
+}
+
+/** The scenario as it is to be run, and what the reader must know of that. */
+export interface Conditions {
+  readonly scenario: Scenario;
+  readonly options: Pick<SimulateOptions, "seating" | "tokens">;
+  readonly notes: readonly string[];
+}
+
+/** @throws SpillwayError as `readRun` and `readTrace` do */
+export async function conditionsOf(written: Scenario, changes: Changes): Promise<Conditions> {
+  const like = changes.like === undefined ? null : await readLikeness(changes.like);
+  const rules = changes.rules ?? like?.record.rules ?? written.rules ?? parseRules({});
+  const scenario = adjustScenario(written, {
+    seed: changes.seed ?? like?.record.seed,
+    durationMs: changes.durationMs ?? like?.record.durationMs,
+    startAtMs: like?.record.startedAt,
+    rules,
+    network: like?.likeness.network(written.network),
+  });
+  const notes = adviseScenario(scenario, rules);
+  if (like === null) return { scenario, options: { tokens: changes.tokens }, notes };
+  const { latencyMs, executionMs } = scenario.network;
+  const trips = `latency ${latencyMs.least} to ${latencyMs.most} ms one way, queries ${executionMs.least} to ${executionMs.most} ms`;
+  return {
+    scenario,
+    options: { seating: seatingLike(scenario, like.likeness.users) },
+    notes: [...notes, `start, users and network are those of ${changes.like}: ${trips}`],
+  };
+}
+
+async function readLikeness(folder: string): Promise<{ record: RunRecord; likeness: Likeness }> {
+  const { record } = await readRun(folder);
+  const likeness = new Likeness();
+  const { calls } = await readTrace(traceOf(folder));
+  for await (const { call } of calls) likeness.add(call);
+  return { record, likeness };
+}

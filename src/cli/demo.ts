@@ -1,0 +1,184 @@
+// `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
+// resets pass in under a minute. Each stage is the same code as its verb.
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import type { CheckReport } from "../laws/report.ts";
+import { showCheckProgress } from "./check-progress.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { defaultFolder } from "./run-place.ts";
+import { requireDuration, requireSeed } from "./run-values.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args {
+  readonly scenario: string;
+  readonly duration: string;
+  readonly runs: number;
+  readonly seed: number;
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** The specification's limits on windows of seconds, so that a run of half a minute sees several resets. */
+const shortWindows = {
+  organization: {
+    rest: { limit: 200, windowSeconds: 5 },
+    graphql: { limit: 20_000, windowSeconds: 8 },
+  },
+  user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 5_000, windowSeconds: 8 } },
+};
+
+export const command: CommandModule<object, Args> = {
+  command: "demo",
+  describe: "the whole pipe on this machine: check, serve, load by k6, verify, simulate, report",
+  builder: (yargs) =>
+    yargs
+      .option("scenario", {
+        type: "string",
+        default: "ci-fleet",
+        requiresArg: true,
+        describe: "which clients",
+      })
+      .option("duration", {
+        type: "string",
+        default: "25s",
+        requiresArg: true,
+        describe: "how long k6 loads",
+      })
+      .option("runs", { type: "number", default: 50, requiresArg: true, describe: "runs of each law" })
+      .option("seed", { type: "number", default: 7, requiresArg: true, describe: "of all that is drawn" })
+      .option("out", {
+        type: "string",
+        requiresArg: true,
+        describe: "the run folder [default: reports/demo-TIME]",
+      })
+      .example("$0 demo", "under a minute, once k6 is there")
+      .example("$0 demo --scenario herd --duration 40s", "other clients, longer"),
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const interrupt = onInterrupt();
+    try {
+      await demonstrate(terminal, args, interrupt.signal);
+    } catch (error) {
+      if (!interrupt.signal.aborted) throw error;
+    } finally {
+      terminal.progress(null);
+      interrupt.release();
+    }
+    if (!interrupt.signal.aborted) return;
+    terminal.say("Interrupted: what was done is kept.");
+    process.exitCode = INTERRUPTED;
+  },
+};
+
+async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal): Promise<void> {
+  const folder = args.out ?? defaultFolder("demo");
+  const { organization, user } = shortWindows;
+  terminal.say(
+    `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
+      `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`,
+  );
+  const checked = await check(terminal, args, signal);
+  const loaded = await loadForReal(terminal, args, folder, signal);
+  if (signal.aborted) return;
+  const simulated = await simulateAlike(terminal, args, folder, signal);
+  await report(terminal, folder, simulated.folder);
+  const { summary, verdict, expectations } = loaded;
+  terminal.result({
+    folder,
+    check: checked,
+    summary,
+    verdict,
+    expectations,
+    predicted: simulated.summary.figures,
+  });
+  process.exitCode = checked.ok && loaded.held ? 0 : 1;
+}
+
+const stage = (terminal: Terminal, name: string, what: string): void =>
+  terminal.say(`\n${pc.bold(pc.cyan(name))} ${what}`);
+
+async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSignal): Promise<CheckReport> {
+  stage(terminal, "check", "looks for the shortest way to break each law of the limiter");
+  const { checkLaws } = await import("../laws/check.ts");
+  const { engineFactory } = await import("../laws/engine-factory.ts");
+  const { renderCounterexample } = await import("../laws/timeline.ts");
+  const onProgress = showCheckProgress(terminal);
+  const report = await checkLaws(engineFactory, { runs, seed, signal, onProgress });
+  terminal.progress(null);
+  const judged = report.laws.reduce((sum, law) => sum + law.judged, 0);
+  const found = report.ok ? pc.green("no counterexample") : pc.red("violated");
+  terminal.say(
+    `  ${report.laws.length} laws, ${runs} runs each, ${judged.toLocaleString("en-US")} answers judged: ${found}`,
+  );
+  for (const law of report.laws)
+    if (law.outcome === "violated") terminal.say(renderCounterexample(law).join("\n"));
+  return report;
+}
+
+async function loadForReal(terminal: Terminal, args: Args, folder: string, signal: AbortSignal) {
+  stage(
+    terminal,
+    "serve, load, verify",
+    `${args.scenario}: k6 loads the reference deployment for ${args.duration}; the oracle judges the trace`,
+  );
+  const { loadScenarioFile } = await import("../load/scenario-file.ts");
+  const { serve } = await import("../service/serve.ts");
+  const { parseRules } = await import("../rules/parse.ts");
+  const { loadInto } = await import("./load-into.ts");
+  const { sayLoad } = await import("./say-run.ts");
+  const run = await loadInto(folder, {
+    scenario: await loadScenarioFile(args.scenario),
+    file: args.scenario,
+    command: commandOf(args),
+    adjustments: {
+      seed: requireSeed(args.seed),
+      durationMs: requireDuration("--duration", args.duration),
+      rules: parseRules(shortWindows),
+    },
+    target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
+    signal,
+    onProgress: terminal.progress,
+  });
+  terminal.progress(null);
+  sayLoad(terminal, run);
+  return run;
+}
+
+async function simulateAlike(terminal: Terminal, args: Args, folder: string, signal: AbortSignal) {
+  stage(
+    terminal,
+    "simulate",
+    "the same clients in virtual time, from the same instant: what it would have predicted",
+  );
+  const { loadScenarioFile } = await import("../load/scenario-file.ts");
+  const { conditionsOf } = await import("./conditions.ts");
+  const { simulateInto } = await import("./simulate-into.ts");
+  const { saySimulation } = await import("./say-run.ts");
+  const { scenario: written } = await loadScenarioFile(args.scenario);
+  const { scenario, options, notes } = await conditionsOf(written, { like: folder });
+  const run = await simulateInto(`${folder}/simulated`, scenario, {
+    options: { ...options, signal },
+    file: args.scenario,
+    command: `spillway simulate ${args.scenario} --like ${folder}`,
+    notes,
+    onProgress: terminal.progress,
+  });
+  terminal.progress(null);
+  saySimulation(terminal, run, scenario.seed, notes);
+  return run;
+}
+
+async function report(terminal: Terminal, folder: string, compare: string): Promise<void> {
+  stage(
+    terminal,
+    "report",
+    "what was refused and whom it hit, every window, waits, prediction beside measurement",
+  );
+  const { writeReport } = await import("../report/report.ts");
+  const { html } = await writeReport(folder, { compare });
+  terminal.say(`  open ${html}`);
+}
+
+function commandOf({ scenario, duration, runs, seed }: Args): string {
+  return `spillway demo --scenario ${scenario} --duration ${duration} --runs ${runs} --seed ${seed}`;
+}
