@@ -10,8 +10,9 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Text; k6 has `null` where there is none. */
   readonly body: unknown;
-  /** k6's number for what went wrong; 0 where nothing did. */
+  /** What went wrong, as k6's number and words; 0 where nothing did. */
   readonly error_code: number;
+  readonly error: string;
 }
 
 /** What the four headers of one window say (SPEC.md §5). */
@@ -42,7 +43,7 @@ export class Answer {
   hasNextPage = false;
   /** The body of a status answer or of a refusal; `undefined` for all others, which nobody reads. */
   body: unknown;
-  /** Why there is no (whole) answer. */
+  /** Why there is no answer; one whose body broke off is none. */
   error: string | null = null;
 
   /**
@@ -51,7 +52,7 @@ export class Answer {
    * @param secret the caller's token: a deployment that echoes it must not bring it into a trace
    */
   read(template: CallTemplate, raw: RawAnswer, sentMs: number, receivedMs: number, secret: string): void {
-    const { status, headers, error_code: errorCode } = raw;
+    const { status, headers } = raw;
     const { organization, user } = this;
     this.sentMs = sentMs;
     this.receivedMs = receivedMs;
@@ -71,7 +72,7 @@ export class Answer {
     this.actual = null;
     const link = headers["Link"];
     this.hasNextPage = link === undefined ? false : link.includes('rel="next"');
-    this.error = errorCode === 0 ? null : errorName(errorCode);
+    this.error = status === 0 ? errorName(raw) : null;
     if (status === 200 && template.scope === "rest" && template.kind === "call") {
       this.kind = "call";
       this.body = undefined;
@@ -134,7 +135,7 @@ function readBody(body: unknown, secret: string): unknown {
   }
 }
 
-/** k6's error codes that have a name of their own. */
+/** k6's error codes that have a name here. */
 const errorNames: Readonly<Record<number, string>> = {
   1050: "timeout",
   1101: "unknown host",
@@ -143,11 +144,8 @@ const errorNames: Readonly<Record<number, string>> = {
   1220: "reset",
 };
 
-function errorName(code: number): string | null {
-  // 1400 to 1599 only repeat the HTTP status.
-  if (code === 0 || (code >= 1400 && code < 1600)) return null;
-  return errorNames[code] ?? `k6 error ${code}`;
-}
+const errorName = ({ error_code: code, error }: RawAnswer): string =>
+  errorNames[code] ?? (error.slice(0, 200) || `k6 error ${code}`);
 
 /** Tells a client of an answer. */
 export function tell(event: ClientEvent, answer: Answer): void {

@@ -193,10 +193,11 @@ async function finish(
       plan.scenario.populations.map(({ name, behaviour }) => [name, behaviour.inFlightMost]),
     ),
     linesFailed: outcome.linesFailed,
+    requests: outcome.summary?.metrics["http_reqs"]?.values["count"] ?? null,
   });
   await rm(raw, { force: true });
   throwIfBroken(account, outcome, trace);
-  const failure = failureOf(outcome);
+  const failure = failureOf(account, outcome);
   return {
     scenario: plan.scenario,
     header,
@@ -208,7 +209,7 @@ async function finish(
     crossed: crossedThresholds(outcome),
     interrupted: outcome.interrupted || outcome.exitCode === k6Exit.interrupted,
     failure,
-    notes: notesOf(account, outcome, header),
+    notes: notesOf(account, outcome),
   };
 }
 

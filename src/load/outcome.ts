@@ -1,23 +1,25 @@
 // How a k6 run ended, in words: why it is not what was asked for, which thresholds were crossed, and what a
 // reader of its figures must know.
-import type { TraceHeader } from "../trace/record.ts";
 import { type K6Outcome, k6Exit } from "./run-k6.ts";
 import type { RawAccount } from "./trace-from-k6.ts";
 
 /** Why the run is not what was asked for; `null` where it is, or was interrupted on purpose. */
-export function failureOf({
-  exitCode,
-  killedBy,
-  interrupted,
-  linesFailed,
-  complaints,
-}: K6Outcome): string | null {
+export function failureOf(account: RawAccount, outcome: K6Outcome): string | null {
+  const { exitCode, killedBy, interrupted, linesFailed, complaints } = outcome;
   if (linesFailed > 0) return `k6 could not write ${linesFailed} lines (is the disk full?)`;
   if (interrupted || exitCode === k6Exit.interrupted) return null;
   if (killedBy !== null) return `k6 was killed (${killedBy})`;
-  if (exitCode === 0 || exitCode === k6Exit.thresholds) return null;
+  if (exitCode === 0 || exitCode === k6Exit.thresholds) return silenceOf(account);
   const [first] = complaints;
   return `k6 ended with status ${exitCode}${first === undefined ? "" : `: ${first}`}`;
+}
+
+/** One call without an answer may be bad luck; from two on, nobody is there. */
+function silenceOf({ silence, calls, unanswered }: RawAccount): string | null {
+  if (silence === null || silence.calls < 2) return null;
+  if (unanswered === calls) return `the target answered none of ${calls} calls`;
+  const time = new Date(silence.sinceMs).toISOString().slice(11, 19);
+  return `the target stopped answering at ${time} UTC: none of the ${silence.calls} calls since then has an answer`;
 }
 
 /** `metric expression` of each threshold that k6 says was crossed. */
@@ -28,19 +30,11 @@ export function crossedThresholds({ summary }: K6Outcome): string[] {
 }
 
 /** What a reader of the figures must know. */
-export function notesOf(
-  account: RawAccount,
-  outcome: K6Outcome,
-  header: Omit<TraceHeader, "lost">,
-): string[] {
+export function notesOf(account: RawAccount, outcome: K6Outcome): string[] {
   const notes: string[] = [];
-  const { silence, failures, cutOff, lost, torn, printed } = account;
-  if (silence !== null && silence.calls > 1) {
-    const seconds = ((silence.sinceMs - header.startedAt) / 1000).toFixed(1);
-    notes.push(
-      `the target stopped answering after ${seconds} s: the last ${silence.calls} calls had no answer`,
-    );
-  }
+  const { failures, cutOff, lost, torn, printed } = account;
+  for (const { name, fails } of outcome.summary?.root_group?.checks ?? [])
+    if (fails > 0) notes.push(`${plural(fails, "answer")} failed the check ${name}`);
   for (const [status, count] of failures) notes.push(`${plural(count, "answer")} had status ${status}`);
   if (cutOff > 0)
     notes.push(`${plural(cutOff, "client")} cut off before ${cutOff === 1 ? "its" : "their"} end`);

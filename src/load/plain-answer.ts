@@ -41,7 +41,7 @@ export function readPlain(
   receivedMs: number,
   event: ClientEvent,
 ): string | null {
-  if (response.status !== 200 || response.error_code !== 0) return null;
+  if (response.status !== 200) return null;
   const { headers } = response;
   const { organization, user } = bounds;
   if (headers["Ratelimit-Scope"] !== organization.scopeName) return null;

@@ -55,6 +55,7 @@ export interface K6Outcome {
 
 /** The part of k6's summary that we read. */
 export interface K6Summary {
+  readonly root_group?: { readonly checks: readonly { readonly name: string; readonly fails: number }[] };
   readonly metrics: Readonly<
     Record<
       string,

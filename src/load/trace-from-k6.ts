@@ -3,7 +3,7 @@
 // beside its place and renamed, so that there is a whole one or none.
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
-import type { TraceHeader } from "../trace/record.ts";
+import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { encodeHeader } from "../trace/write.ts";
 import { readLines } from "./lines.ts";
 
@@ -18,6 +18,8 @@ export interface TraceFromK6Options {
   readonly inFlightMost: ReadonlyMap<string, number>;
   /** Lines that k6 says it could not write (the disk was full): each may have been a call's. */
   readonly linesFailed: number;
+  /** Requests that k6 itself counted; `null` where it did not get so far. */
+  readonly requests: number | null;
 }
 
 /** A client whose behaviour threw. */
@@ -42,7 +44,7 @@ export interface RawAccount {
   readonly lost: number;
   /** Lines that are no JSON of ours: half ones that a full disk or a kill left. */
   readonly torn: number;
-  /** The calls without an answer that came last, and when the last answer came; `null` where there was one. */
+  /** When the last answer came, and the calls sent since then, all without one; `null` where there are none. */
   readonly silence: { readonly sinceMs: number; readonly calls: number } | null;
   /** The first few; a behaviour that throws does so in every client. */
   readonly errors: readonly ClientError[];
@@ -75,7 +77,7 @@ class Account {
   add(line: string): boolean {
     const value = parseOurs(line);
     if (value === null) return this.#addForeign(line);
-    if (typeof value["status"] === "number") return this.#addCall(value["status"], Number(value["received"]));
+    if (typeof value["status"] === "number") return this.#addCall(value as unknown as TraceCall);
     if (typeof value["start"] === "string") {
       this.clients += 1;
       this.running.add(value["start"]);
@@ -87,28 +89,30 @@ class Account {
 
   /**
    * `lost`: a client that did not end had at most so many calls on the way; and each line that could not be
-   * written was a call's, or the start of a client that may have been cut off too.
+   * written was a call's, or the start of a client that may have been cut off too. Where k6 counted more
+   * requests than that accounts for, its count is believed.
    */
-  finish({ inFlightMost, linesFailed }: TraceFromK6Options): RawAccount {
+  finish({ inFlightMost, linesFailed, requests }: TraceFromK6Options): RawAccount {
     const most = Math.max(1, ...inFlightMost.values());
     let lost = linesFailed * most;
     for (const client of this.running)
       lost += inFlightMost.get(client.slice(0, client.lastIndexOf("/"))) ?? most;
+    lost = Math.max(lost, (requests ?? 0) - this.calls);
     const { calls, unanswered, refused, failures, clients, torn, errors, printed } = this;
     const cutOff = this.running.size;
     const silence = this.silentCalls === 0 ? null : { sinceMs: this.lastAnswerMs, calls: this.silentCalls };
     return { calls, unanswered, refused, failures, clients, cutOff, lost, torn, silence, errors, printed };
   }
 
-  #addCall(status: number, receivedMs: number): true {
+  #addCall({ status, sent, received }: TraceCall): true {
     this.calls += 1;
     if (status === 0) {
       this.unanswered += 1;
-      this.silentCalls += 1;
+      if (sent >= this.lastAnswerMs) this.silentCalls += 1;
       return true;
     }
     this.silentCalls = 0;
-    this.lastAnswerMs = receivedMs;
+    this.lastAnswerMs = received;
     if (status === 429) this.refused += 1;
     else if (status >= 400) this.failures.set(status, (this.failures.get(status) ?? 0) + 1);
     return true;

@@ -1,4 +1,5 @@
 // The k6 entry: what a bundle exports. `prepare` runs in k6's init, once in each VU.
+import { sleep } from "k6";
 import exec from "k6/execution";
 import type { Options } from "k6/options";
 import { type ClientRecord, startRecord } from "../../scenario/client.ts";
@@ -42,7 +43,7 @@ async function runClient(settings: Settings): Promise<void> {
   const endMs = startTime + scenario.durationMs;
   const client = `${name}/${index}`;
   const record = startRecord(population.behaviour, scenario.seed, place, index);
-  const startMs = await started(population, record, startTime);
+  const startMs = started(population, record, startTime);
   if (startMs >= endMs) return;
   console.log(`{"start":"${client}"}`);
   try {
@@ -58,11 +59,11 @@ async function runClient(settings: Settings): Promise<void> {
   console.log(`{"end":"${client}"}`);
 }
 
-/** Waits for the client's begin; resolves to when it was meant to be. */
-async function started(population: Population, record: ClientRecord, runStartMs: number): Promise<number> {
+/** Waits for the client's begin. @returns when it was meant to be */
+function started(population: Population, record: ClientRecord, runStartMs: number): number {
   if (population.arrivals !== null) return Date.now();
   const startMs = runStartMs + startDelayMs(population, record);
   const waitMs = startMs - Date.now();
-  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  if (waitMs > 0) sleep(waitMs / 1000);
   return startMs;
 }
