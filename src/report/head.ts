@@ -67,7 +67,9 @@ function keyFigures({ summary }: Run): Html {
     [
       "Refused",
       figures.refusedShare === null ? "–" : share(figures.refusedShare),
-      figures.gaveUp === 0 ? "no job gave up" : `${counted(figures.gaveUp ?? 0, "job")} gave up`,
+      figures.gaveUp === 0
+        ? "no job was refused for good"
+        : `${counted(figures.gaveUp ?? 0, "job")} never got through`,
     ],
     [
       "Wait, 95th percentile",

@@ -87,7 +87,7 @@ th { font-weight: 600; } thead th { color: var(--muted); font-size: .8125rem; fo
 th.number, td.number { text-align: right; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 tbody th { font-weight: 500; }
-td.name, tbody th.name { overflow-wrap: anywhere; min-width: 7rem; }
+td.name, tbody th.name { overflow-wrap: break-word; min-width: 7rem; max-width: 22rem; }
 details { margin: .2rem 0 1rem; }
 summary { cursor: pointer; color: var(--link); font-size: .9375rem; width: fit-content; }
 dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.4rem; margin: .6rem 0 1.2rem; }
