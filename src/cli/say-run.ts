@@ -25,8 +25,8 @@ export function sayLoad(terminal: Terminal, run: LoadedRun): void {
   const { notes, load } = run;
   const { k6, interrupted, header, account } = load;
   const spent = duration(load.endedAt - header.startedAt);
-  const answers = counted(account.calls, "answer");
-  const headline = `${answers} from ${header.target} in ${spent}, k6 ${k6.version}, seed ${header.seed}`;
+  const calls = counted(account.calls, "call");
+  const headline = `${calls} to ${header.target} in ${spent}, k6 ${k6.version}, seed ${header.seed}`;
   sayRun(terminal, { run, headline, notes, interrupted });
 }
 
