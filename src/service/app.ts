@@ -1,5 +1,4 @@
 // The reference deployment as a Fastify application, apart from listening: tests go through `inject`.
-import { METHODS } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -7,8 +6,9 @@ import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
 import { Gate } from "./gate.ts";
 import { addGraphqlRoute } from "./graphql.ts";
-import { addRestRoutes, answerUndecodable } from "./rest.ts";
+import { addRestRoutes } from "./rest.ts";
 import type { Store } from "./store.ts";
+import { addUnrouted, answerUnrouted } from "./unrouted.ts";
 
 export interface AppOptions {
   readonly rules: Rules;
@@ -41,16 +41,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     // Calls that reach us while we stop are on their way: they are served, and told to close.
     return503OnClosing: false,
     requestTimeout: 60_000,
-    frameworkErrors: (_error, request, reply) => answerUndecodable(gate, request, reply),
+    frameworkErrors: (_error, request, reply) => answerUnrouted(gate, request, reply),
   });
-  for (const method of METHODS)
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.setNotFoundHandler((_request, reply) => sendMessage(reply, 404, {}, "Not found"));
   app.setErrorHandler((error, _request, reply) => {
     onUnexpected(error instanceof Error ? error : new Error(String(error)));
     sendMessage(reply, 500, {}, "Internal error");
   });
   addRestRoutes(app, gate);
   addGraphqlRoute(app, gate, options);
+  addUnrouted(app, gate);
   return app;
 }

@@ -15,6 +15,7 @@ export interface GraphqlOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
+export const GRAPHQL_PATH = "/v1/graphql";
 /** A body over 1 MiB is answered 413. */
 const BODY_MOST = 1_048_576;
 const CALLER = "graphqlCaller";
@@ -62,22 +63,25 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
       send(reply, status, uncounted(gate, caller, 0), errorsBody(error.message));
     });
     scope.route({
-      method: app.supportedMethods as [],
-      url: "/v1/graphql",
+      method: "POST",
+      url: GRAPHQL_PATH,
       onRequest(request, reply, done) {
         const caller = gate.enter(request, reply, "graphql", null, "graphql");
         if (caller === null) return;
-        if (request.method !== "POST") {
-          const fields = { ...uncounted(gate, caller, 0), Allow: "POST" };
-          send(reply, 405, fields, errorsBody(`${request.method} is not allowed here`));
-          return;
-        }
         request.setDecorator(CALLER, caller);
         done();
       },
       handler: (request, reply) => answer(gate, inFlight, request, reply),
     });
   });
+}
+
+/** Answers a call of the GraphQL path by another method than POST: 401, 403, then 405. */
+export function refuseGraphqlMethod(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
+  const caller = gate.enter(request, reply, "graphql", null, "graphql");
+  if (caller === null) return;
+  const fields = { ...uncounted(gate, caller, 0), Allow: "POST" };
+  send(reply, 405, fields, errorsBody(`${request.method} is not allowed here`));
 }
 
 function parseJson(

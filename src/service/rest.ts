@@ -23,12 +23,14 @@ interface Ask {
   readonly gate: Gate;
   readonly request: FastifyRequest;
   readonly caller: Caller;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   /** When it was decided, ms since the epoch. */
   readonly nowMs: number;
   /** The eight headers; a resource may add its own. */
   readonly fields: Fields;
 }
+
+type Params = Readonly<Record<string, string>>;
 
 interface Resource {
   readonly path: string;
@@ -123,13 +125,14 @@ function paged(ask: Ask, total: number, pick: (skip: number, most: number) => ob
 
 /**
  * Answers any REST call: 401, 404 organization, 403, windows, then 404 or 405, or what was asked for.
+ * @param params of the path, the organization's slug among them where it names one
  * @param resource `null` where the path names none
  */
-function answerRest(
+export function answerRest(
   gate: Gate,
   request: FastifyRequest,
   reply: FastifyReply,
-  params: Readonly<Record<string, string>>,
+  params: Params,
   resource: Resource | null,
 ): void {
   const caller = gate.enter(request, reply, "rest", params["organization"] ?? null, resource?.needs ?? null);
@@ -159,36 +162,32 @@ function answerRest(
   else send(reply, 200, fields, body);
 }
 
-/** Adds the REST routes, for every method: one that is not allowed is counted all the same. */
+/** Adds the REST routes. */
 export function addRestRoutes(app: FastifyInstance, gate: Gate): void {
-  const add = (url: string, resource: Resource | null): void => {
+  for (const resource of resources)
     app.route({
-      method: app.supportedMethods as [],
-      url,
+      method: ["GET", "HEAD"],
+      url: resource.path,
       // It never calls `done`: nothing is left to do for the steps that would follow.
-      onRequest: (request, reply) =>
-        answerRest(gate, request, reply, request.params as Readonly<Record<string, string>>, resource),
+      onRequest: (request, reply) => answerRest(gate, request, reply, request.params as Params, resource),
       handler: () => undefined,
     });
-  };
-  for (const resource of resources) add(resource.path, resource);
-  add(`${organization}/*`, null);
 }
 
 /**
- * Answers a call whose path is no valid percent-encoded UTF-8, which the router cannot take apart: in an
- * organization's slug it names an unknown organization, after it an unknown resource.
+ * Finds the resource of a path without the router, which knows neither other methods nor broken encodings.
+ * @param segments of the path, decoded: `["v2", "user"]`
+ * @returns `null` where the path is outside the REST API; a `null` resource where there is none of that name
  */
-export function answerUndecodable(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
-  const segment = /^\/v2\/organizations\/([^/?#]+)/.exec(request.raw.url ?? "")?.[1];
-  if (segment === undefined) sendMessage(reply, 404, {}, "Not found");
-  else answerRest(gate, request, reply, { organization: decoded(segment) }, null);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return "";
-  }
+export function locate(segments: readonly string[]): { resource: Resource | null; params: Params } | null {
+  const resource = resources.find(({ path }) => {
+    const names = path.split("/").slice(1);
+    return (
+      names.length === segments.length && names.every((name, at) => name[0] === ":" || name === segments[at])
+    );
+  });
+  const [version, collection, slug] = segments;
+  if (version === "v2" && collection === "organizations" && slug !== undefined)
+    return { resource: resource ?? null, params: { organization: slug } };
+  return resource === undefined ? null : { resource, params: {} };
 }
