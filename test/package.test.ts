@@ -19,10 +19,15 @@ let tarball = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-package-"));
-  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], { cwd: root });
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: root,
+  });
   const [packed] = JSON.parse(stdout) as [{ filename: string }];
   tarball = join(folder, packed.filename);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "empty", private: true, type: "module" }),
+  );
   await run("npm", ["install", "--no-audit", "--prefer-offline", tarball], { cwd: folder });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -34,9 +39,15 @@ describe("the tarball", () => {
   });
 
   test("are-the-types-wrong finds nothing", async () => {
-    const { stdout } = await run("npx", ["attw", tarball, "--profile", "esm-only", "--format", "json"], { cwd: root });
-    const { problems } = JSON.parse(stdout) as { problems: Record<string, unknown> };
-    expect(problems).toEqual({});
+    const words = ["attw", tarball, "--profile", "esm-only", "--format", "json"];
+    const { stdout } = await run("npx", words, { cwd: root });
+    const { problems } = JSON.parse(stdout) as { problems: Record<string, { resolutionKind?: string }[]> };
+    // An ESM-only package is seen neither by CommonJS nor by resolvers of before 2022; that is meant.
+    const meant = ["node10", "node16-cjs"];
+    const others = Object.values(problems)
+      .flat()
+      .filter(({ resolutionKind }) => resolutionKind === undefined || !meant.includes(resolutionKind));
+    expect(others).toEqual([]);
   });
 
   test("holds what runs and what is read, and no source or test", async () => {
@@ -52,7 +63,18 @@ describe("the tarball", () => {
 describe("installed into an empty project", () => {
   test("npx spillway --help names every verb", async () => {
     const { stdout } = await run("npx", ["spillway", "--help"], { cwd: folder });
-    for (const verb of ["demo", "check", "simulate", "serve", "load", "bundle", "verify", "report", "init", "doctor"])
+    for (const verb of [
+      "demo",
+      "check",
+      "simulate",
+      "serve",
+      "load",
+      "bundle",
+      "verify",
+      "report",
+      "init",
+      "doctor",
+    ])
       expect(stdout).toMatch(new RegExp(`spillway ${verb}\\b`));
   });
 
@@ -63,7 +85,11 @@ describe("installed into an empty project", () => {
   });
 
   test("a scenario by name is simulated and judged", async () => {
-    const { stdout } = await run("npx", ["spillway", "simulate", "steady", "--duration", "10s", "--out", "run", "--json"], { cwd: folder });
+    const { stdout } = await run(
+      "npx",
+      ["spillway", "simulate", "steady", "--duration", "10s", "--out", "run", "--json"],
+      { cwd: folder },
+    );
     expect(JSON.parse(stdout)).toMatchObject({ verdict: { verdict: "ok" } });
     expect(await readFile(join(folder, "run", "report.html"), "utf8")).toContain("<svg");
   });

@@ -18,13 +18,13 @@ interface Args {
   readonly json?: boolean | undefined;
 }
 
-/** The specification's limits on windows of seconds, so that a run of half a minute sees several resets. */
+/** Limits that the clients of `ci-fleet` come near, on windows of seconds: half a minute sees several resets. */
 const shortWindows = {
   organization: {
-    rest: { limit: 200, windowSeconds: 5 },
-    graphql: { limit: 20_000, windowSeconds: 8 },
+    rest: { limit: 90, windowSeconds: 5 },
+    graphql: { limit: 2_000, windowSeconds: 8 },
   },
-  user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 5_000, windowSeconds: 8 } },
+  user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 1_000, windowSeconds: 8 } },
 };
 
 export const command: CommandModule<object, Args> = {

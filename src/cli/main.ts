@@ -71,24 +71,28 @@ function parser(): Argv {
     .alias("help", "h")
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .exitProcess(false)
-    .fail((message, error) => {
-      throw error ?? new SpillwayError("USAGE", message);
+    .fail((message, error?: Error) => {
+      if (error !== undefined && error.name !== "YError") throw error;
+      throw new SpillwayError("USAGE", message ?? error?.message ?? "these words cannot be used");
     });
 }
 
-/** yargs suggests verbs; this suggests options, from the help of the verb that was typed. */
+/** What yargs complained of, with what it lacks: the option that was meant, from the help of the verb. */
 async function withSuggestion(error: SpillwayError, words: readonly string[]): Promise<SpillwayError> {
+  if (error.code !== "USAGE" || error.problems.length > 0 || error.hint !== undefined) return error;
   const unknown = /^Unknown arguments?: ([\w-]+)/.exec(error.message)?.[1];
   const verb = words.find((word) => !word.startsWith("-"));
-  const fallback = "spillway --help shows the verbs, spillway VERB --help the options of one";
   let known: readonly string[] = [];
   if (unknown !== undefined && verb !== undefined)
     await parser().parseAsync([verb, "--help"], {}, (_error, _argv, output) => {
       known = [...output.matchAll(/--([a-z][\w-]*)/g)].map(([, name]) => name ?? "");
     });
-  const match = unknown === undefined ? null : closest(unknown, known);
-  const hint = match === null ? fallback : `did you mean --${match}?`;
-  return new SpillwayError("USAGE", error.message, { hint: error.hint ?? hint });
+  const meant = unknown === undefined ? null : closest(unknown, known);
+  const hint =
+    meant === null
+      ? "spillway --help shows the verbs, spillway VERB --help the options of one"
+      : `did you mean --${meant}?`;
+  return new SpillwayError("USAGE", error.message, { hint });
 }
 
 async function main(words: readonly string[]): Promise<void> {
@@ -103,10 +107,17 @@ async function main(words: readonly string[]): Promise<void> {
       console.error(`unexpected error: ${text}\nThis is a bug in spillway; --debug shows where.`);
       return;
     }
-    const error = thrown.code === "USAGE" ? await withSuggestion(thrown, words) : thrown;
+    const error = await withSuggestion(thrown, words);
     process.exitCode = error.exitCode;
     console.error(describeError(error));
   }
 }
+
+// A reader that has seen enough (`| head`) closes the pipe: that ends the command, and is no error of its own.
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit();
+    throw error;
+  });
 
 await main(hideBin(process.argv));
