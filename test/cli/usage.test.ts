@@ -10,7 +10,10 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-cli-"));
   await writeFile(join(folder, "comma.json"), '{"organization": {"rest": {"limit": 5}},}');
-  await writeFile(join(folder, "zero.json"), '{"organization": {"rest": {"limit": 0}}, "user": {"rest": {"limit": "200"}}}');
+  await writeFile(
+    join(folder, "zero.json"),
+    '{"organization": {"rest": {"limit": 0}}, "user": {"rest": {"limit": "200"}}}',
+  );
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -51,7 +54,9 @@ describe("usage", () => {
   });
 
   test("--version is the package's", async () => {
-    const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+    const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
+      version: string;
+    };
     expect((await spillway(["--version"])).stdout.trim()).toBe(manifest.version);
   });
 });
