@@ -5,8 +5,14 @@ import type { Mark } from "./mark.ts";
 export type Finding =
   /** A call's charge lies where something else lies, or (`over: null`) below the window's start. */
   | { readonly kind: "overlap"; readonly mark: Mark; readonly over: Mark | null; readonly lost: number }
-  /** The points `(from, to]` are charged, and no call took them; `above` stands on them. */
-  | { readonly kind: "gap"; readonly from: number; readonly to: number; readonly above: Mark }
+  /** The points `(from, to]` are charged, and no call took them; `above` stands on them, `below` under them. */
+  | {
+      readonly kind: "gap";
+      readonly from: number;
+      readonly to: number;
+      readonly above: Mark;
+      readonly below: Mark | null;
+    }
   /** `earlier` was answered before `later` was sent, and shows the higher count. */
   | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark }
   /** A count above the limit of a window that is enforced. */

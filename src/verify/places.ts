@@ -105,7 +105,7 @@ class PlaceScan {
 
   #gap(to: number, above: Mark): void {
     if (this.#top === null || to <= this.#top || !this.#accountable || !this.#input.complete) return;
-    this.#findings.push({ kind: "gap", from: this.#top, to, above });
+    this.#findings.push({ kind: "gap", from: this.#top, to, above, below: this.#topMark });
   }
 
   /** What shows only that the count had come so far comes after all that stands lower, and before nothing. */

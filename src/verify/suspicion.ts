@@ -103,14 +103,14 @@ class Words {
       calls: Math.max(0, findings.length - loose.calls),
     };
     if (unexplained.points === 0 && unexplained.calls === 0) return null;
-    const { from, to, above } = first;
+    const { from, to, above, below } = first;
     const law = from === 0 && this.#isNeedlessRefusal(above) ? "recovers" : "conserved";
     const explanation =
       law === "recovers"
         ? `line ${above.line} was refused, told ${this.#shown(above)}, although no call had been charged to this window yet`
         : `line ${above.line} was told ${this.#shown(above)}, but no call took (${from}, ${to}]: ` +
           `${total} ${this.#unit} of this window are charged that no call explains`;
-    return this.#suspicion(law, findings, [above], explanation, unexplained);
+    return this.#suspicion(law, findings, [below, above], explanation, unexplained);
   }
 
   /** Whether a window refused a call that would fit an unused one. */
