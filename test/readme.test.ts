@@ -11,7 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const run = promisify(execFile);
 const readme = await readFile(join(root, "README.md"), "utf8");
-const blocks = [...readme.matchAll(/^```(sh|ts|js)\n([\s\S]*?)^```/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+const blocks = [...readme.matchAll(/^```(sh|ts|js)\n([\s\S]*?)^```/gm)].map(
+  ([, language = "", text = ""]) => ({ language, text }),
+);
 const forFreshMachines = ["npm ci && npm start\n", "npm cit\n"];
 const commands = blocks.filter(({ language, text }) => language === "sh" && !forFreshMachines.includes(text));
 let folder = "";
@@ -25,7 +27,10 @@ beforeAll(async () => {
   const main = join(root, "dist", "src", "cli", "main.js");
   await writeFile(join(bin, "spillway"), `#!/bin/sh\nexec node ${JSON.stringify(main)} "$@"\n`);
   await chmod(join(bin, "spillway"), 0o755);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "readme", private: true, type: "module" }));
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "readme", private: true, type: "module" }),
+  );
   path = `${bin}:${process.env["PATH"] ?? ""}`;
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -36,9 +41,13 @@ describe("README", () => {
     expect(commands.length).toBeGreaterThanOrEqual(3);
   });
 
-  test.each(commands)("$text", async ({ text }) => {
-    const options = { cwd: folder, env: { ...process.env, PATH: path }, timeout: 120_000 };
-    const { stdout, stderr } = await run("bash", ["-euo", "pipefail", "-c", text], options);
-    expect(`${stdout}${stderr}`).not.toBe("");
-  }, 150_000);
+  test.each(commands)(
+    "$text",
+    async ({ text }) => {
+      const options = { cwd: folder, env: { ...process.env, PATH: path }, timeout: 120_000 };
+      const { stdout, stderr } = await run("bash", ["-euo", "pipefail", "-c", text], options);
+      expect(`${stdout}${stderr}`).not.toBe("");
+    },
+    150_000,
+  );
 });

@@ -7,7 +7,9 @@ import { promisify } from "node:util";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export default async function build(): Promise<void> {
-  await promisify(execFile)("npm", ["run", "build", "--silent"], { cwd: root }).catch((error: { stdout: string; stderr: string }) => {
-    throw new Error(`the build failed:\n${error.stdout}${error.stderr}`);
-  });
+  await promisify(execFile)("npm", ["run", "build", "--silent"], { cwd: root }).catch(
+    (error: { stdout: string; stderr: string }) => {
+      throw new Error(`the build failed:\n${error.stdout}${error.stderr}`);
+    },
+  );
 }

@@ -16,7 +16,10 @@ export function spillway(
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...words], { stdio: ["ignore", "pipe", "pipe"], ...options });
+    const child = spawn(process.execPath, [main, ...words], {
+      stdio: ["ignore", "pipe", "pipe"],
+      ...options,
+    });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
