@@ -18,7 +18,7 @@ export const CURRENT = 1;
 export const SEEN = 2;
 /** What the owner's kind needs: an organization's `enforced`, a user's organization. */
 export const LINK = 6;
-export const PROFILE = 7;
+const PROFILE = 7;
 
 /** What a window remembers, for snapshots. */
 export interface WindowState {
