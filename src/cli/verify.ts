@@ -34,6 +34,8 @@ export const command: CommandModule<object, Args> = {
         demandOption: true,
         describe: "a trace file (gzip or not), a run's folder, or - for standard input",
       })
+      // Without it a lone "-" is taken for an option.
+      .nargs("trace", 1)
       .option("sort", {
         type: "boolean",
         default: false,

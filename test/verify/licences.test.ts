@@ -378,10 +378,10 @@ describe("hidden places", () => {
 
 describe("rules", () => {
   test("without them the rounding of reset is not known", async () => {
-    // As `floor` shows them: 60 at the very opening, 0 in the last second.
+    // As `floor` shows them: 1.6 s and 0.1 s before the end.
     const floored = [
-      rest({ at: 0, took: 0, count: 1 }, { reset: 60, userReset: 60 }),
-      rest({ at: 59_500, count: 2 }, { reset: 0, userReset: 0 }),
+      rest({ at: 58_400, count: 1 }, { reset: 1, userReset: 1 }),
+      rest({ at: 59_900, count: 2 }, { reset: 0, userReset: 0 }),
     ];
     expect(await broken(floored, { rules: null })).toEqual(fine);
     expect(await broken(floored, { rules: { semantics: { reset: "floor" } } })).toEqual(fine);

@@ -1,0 +1,121 @@
+// `spillway verify` as it is typed: what it reads, what it says, and how it ends.
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Verdict } from "../../src/verify/verdict.ts";
+import { type Ended, main, spillway } from "../support/command.ts";
+import { call, headerLine, line, text } from "../trace/samples.ts";
+
+const golden = (name: string): string => new URL(`../golden/${name}.trace.ndjson`, import.meta.url).pathname;
+const ok = golden("anchor-epoch-ok");
+const bad = golden("status-charged-bad");
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-verify-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function file(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+/** `spillway verify -` with text on standard input. */
+function piped(input: string | Uint8Array, words: readonly string[] = []): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, "verify", "-", ...words]);
+    const ended = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      ended.stdout += chunk;
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      ended.stderr += chunk;
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...ended }));
+    child.stdin.on("error", () => undefined).end(input);
+  });
+}
+
+describe("spillway verify", () => {
+  test("a trace that keeps every law: exit 0, what held, and why the rest was skipped", async () => {
+    const { code, stdout } = await spillway(["verify", ok]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok .*: \d+ calls, \d+ windows\n/);
+    expect(stdout).toMatch(/held .*conserved.*headers-present/);
+    expect(stdout).toMatch(
+      /skipped time-translates, never-rolls-back, snapshot-equals: one run cannot show it/,
+    );
+  });
+
+  test("one that breaks a law: exit 1, the sentence, the lines, the likely fault", async () => {
+    const { code, stdout } = await spillway(["verify", bad]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/violated conserved acme, rest, the window until 2026-01-02/);
+    expect(stdout).toMatch(/lines? [\d, ]+; likely status-charged/);
+  });
+
+  test("--json prints the verdict alone, --out writes it", async () => {
+    const out = join(folder, "deep", "verdict.json");
+    const { code, stdout } = await spillway(["verify", bad, "--json", "--out", out]);
+    expect(code).toBe(1);
+    const expected = JSON.parse(
+      await readFile(bad.replace("trace.ndjson", "verdict.json"), "utf8"),
+    ) as Verdict;
+    expect(JSON.parse(stdout)).toEqual(expected);
+    expect(JSON.parse(await readFile(out, "utf8"))).toEqual(expected);
+  });
+
+  test("takes gzip, standard input, and a run's folder", async () => {
+    const bytes = await readFile(ok);
+    expect((await spillway(["verify", await file("ok.ndjson.gz", gzipSync(bytes))])).code).toBe(0);
+    expect((await piped(bytes)).code).toBe(0);
+    expect((await piped(gzipSync(bytes), ["--json"])).code).toBe(0);
+    await mkdir(join(folder, "run"));
+    await file("run/trace.ndjson", bytes);
+    expect((await spillway(["verify", join(folder, "run")])).code).toBe(0);
+  });
+
+  test("nothing that could be judged: exit 2 and why", async () => {
+    const empty = await file("empty.ndjson", text(headerLine));
+    const { code, stdout } = await spillway(["verify", empty]);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^unknown .*: 0 calls, 0 windows\n/);
+    expect(stdout).toContain("Nothing in this trace could be judged");
+  });
+
+  test("lines far out of order: exit 2 and the next step, which helps", async () => {
+    const early = call().received - 200_000;
+    const path = await file(
+      "order.ndjson",
+      text(headerLine, line({ call: 0 }), line({ call: 1, sent: early - 5, received: early })),
+    );
+    const { code, stderr } = await spillway(["verify", path]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/TRACE_INVALID.*\n.*line 3: received.*\n.*--sort/);
+    expect((await spillway(["verify", path, "--sort"])).code).toBe(0);
+  });
+
+  test.each([
+    ["a missing file", () => Promise.resolve(join(folder, "none.ndjson")), "FILE_UNREADABLE"],
+    ["a folder without a trace", () => Promise.resolve(folder), "FILE_UNREADABLE"],
+    ["an empty file", () => file("void.ndjson", ""), "TRACE_INVALID"],
+    ["HTML", () => file("page.html", "<!doctype html>\n<p>"), "TRACE_INVALID"],
+    [
+      "gzip cut short",
+      () => file("cut.gz", gzipSync(text(headerLine, line())).subarray(0, 40)),
+      "TRACE_INVALID",
+    ],
+  ])("%s: exit 2 and a coded error", async (_, path, expected) => {
+    const { code, stdout, stderr } = await spillway(["verify", await path()]);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(expected);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
