@@ -135,6 +135,14 @@ function readBody(body: unknown, secret: string): unknown {
   }
 }
 
+/**
+ * k6 is ending, and has given up this call, which it may or may not have sent: it is no answer, and every call
+ * after it would be given up the same way (seen: fifty in the last milliseconds).
+ */
+export function isCutOff({ status, error }: RawAnswer): boolean {
+  return status === 0 && error === "context canceled";
+}
+
 /** k6's error codes that have a name here. */
 const errorNames: Readonly<Record<number, string>> = {
   1050: "timeout",

@@ -1,5 +1,7 @@
 // One status call before a run: it is free (SPEC.md §4), and tells apart the ways in which a target is none,
 // which k6 would show as ten thousand failed requests.
+import http, { type IncomingHttpHeaders } from "node:http";
+import https from "node:https";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { Target } from "./target.ts";
@@ -35,34 +37,42 @@ export async function preflight(
       hint,
       cause,
     });
-  let response: Response;
-  let body: string;
-  try {
-    response = await fetch(url, {
-      headers: { authorization: `Bearer ${token.token}`, "user-agent": "spillway", connection: "close" },
-      // A redirect may lead to a host that nobody allowed.
-      redirect: "manual",
-      signal,
-    });
-    body = await readBody(response);
-  } catch (cause) {
+  const seen = await ask(url, token.token, signal).catch((cause: NodeJS.ErrnoException) => {
     if (options.signal?.aborted === true) throw cause;
     const got = timeout.aborted ? `no answer within ${timeoutMs} ms` : connectionProblem(cause);
     throw unreachable(got, "is it running, and is this its address?", cause);
-  }
-  const problem = answerProblem(response, body, token);
+  });
+  const problem = answerProblem(seen, token);
   if (problem !== null) throw unreachable(problem.got, problem.hint);
 }
 
-/** No more than what a status needs: a target that sends without end is no reason to wait for it. */
-async function readBody(response: Response): Promise<string> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > bodyMost) break;
-  }
-  return text;
+interface Seen {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** One GET on a connection of its own. Redirects are not followed; `fetch` would also try again by itself. */
+function ask(url: string, token: string, signal: AbortSignal): Promise<Seen> {
+  const headers = { authorization: `Bearer ${token}`, "user-agent": "spillway" };
+  const get = url.startsWith("https:") ? https.get : http.get;
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers, signal, agent: false }, (response) => {
+      let body = "";
+      const done = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      response.setEncoding("utf8");
+      response.on("data", (text: string) => {
+        body += text;
+        if (body.length <= bodyMost) return;
+        // More than any status: what never ends is none.
+        done();
+        request.destroy();
+      });
+      response.on("end", done);
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+  });
 }
 
 const connectionProblems: Readonly<Record<string, string>> = {
@@ -70,27 +80,23 @@ const connectionProblems: Readonly<Record<string, string>> = {
   ENOTFOUND: "no such host",
   EAI_AGAIN: "no such host",
   ECONNRESET: "the connection was closed without an answer",
-  UND_ERR_SOCKET: "the connection was closed without an answer",
   EHOSTUNREACH: "no route to the host",
   ENETUNREACH: "no route to the host",
   DEPTH_ZERO_SELF_SIGNED_CERT: "a certificate that nobody vouches for",
 };
 
-function connectionProblem(thrown: unknown): string {
-  const cause = (thrown as { cause?: { code?: unknown; message?: unknown } }).cause;
-  const code = typeof cause?.code === "string" ? cause.code : "";
-  return connectionProblems[code] ?? String(cause?.message ?? thrown);
+function connectionProblem({ code = "", message }: NodeJS.ErrnoException): string {
+  return connectionProblems[code] ?? message;
 }
 
 function answerProblem(
-  { status, headers }: Response,
-  body: string,
+  { status, headers, body }: Seen,
   token: Token,
 ): { readonly got: string; readonly hint: string } | null {
   const who = `the token of ${token.user}`;
   if (status >= 300 && status < 400)
     return {
-      got: `${status}, a redirect to ${quote(headers.get("location"))}`,
+      got: `${status}, a redirect to ${quote(headers.location)}`,
       hint: "name the address that it leads to, if you may load it: redirects are not followed",
     };
   if (status === 401)
@@ -100,7 +106,7 @@ function answerProblem(
     if (!token.scopes.includes("read_accounts")) return null;
     return { got: `403: ${who} may not read the status`, hint: "its tokens need the scope read_accounts" };
   }
-  if (/html/i.test(headers.get("content-type") ?? "") || /^\s*</.test(body))
+  if (/html/i.test(headers["content-type"] ?? "") || /^\s*</.test(body))
     return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };
   if (status === 404)
     return {

@@ -5,7 +5,7 @@ import { Rate, Trend } from "k6/metrics";
 import { callPath, callQuery } from "../../scenario/calls.ts";
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
-import { Answer, type RawAnswer, tell } from "../answer.ts";
+import { Answer, isCutOff, type RawAnswer, tell } from "../answer.ts";
 import { callLine, type LineParts, lineParts } from "../call-line.ts";
 import type { World } from "../drive.ts";
 import { mayBePlain, readPlain } from "../plain-answer.ts";
@@ -31,6 +31,9 @@ interface Prepared {
   readonly body: string | null;
   readonly params: object;
 }
+
+/** Thrown where k6 ends a client: it has no last line then, and what it had on the way counts as lost. */
+export class CutOff extends Error {}
 
 /** The world of one client. */
 export class Client implements World {
@@ -151,6 +154,7 @@ export class Client implements World {
     sentMs: number,
     event: ClientEvent,
   ): void {
+    if (isCutOff(response)) throw new CutOff();
     const { template, line, bounds } = prepared;
     const receivedMs = Date.now();
     const plain = prepared.mayBePlain

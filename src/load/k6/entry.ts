@@ -5,7 +5,7 @@ import type { Options } from "k6/options";
 import { type ClientRecord, startRecord } from "../../scenario/client.ts";
 import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
 import { drive } from "../drive.ts";
-import { Client } from "./client.ts";
+import { Client, CutOff } from "./client.ts";
 import { k6Options } from "./options.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
@@ -51,6 +51,7 @@ async function runClient(settings: Settings): Promise<void> {
     const world = new Client(settings, population, client, caller);
     await drive({ behaviour, onRefused, record, startMs, endMs }, world);
   } catch (thrown) {
+    if (thrown instanceof CutOff) return;
     const message = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
     console.log(JSON.stringify({ error: client, message }));
     console.log(`{"end":"${client}"}`);
