@@ -169,6 +169,7 @@ async function furnish(
     TIMEOUT_MS: String(options.timeoutMs ?? defaultTimeoutMs),
     KEEP_ALIVE: flag(isOwn || options.keepAlive),
     SHARED: flag(!isOwn && options.shared),
+    TRACE: "1",
   };
   return { script, variables };
 }

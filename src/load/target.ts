@@ -28,7 +28,7 @@ const withoutSecrets = (text: string): string => quote(text.replace(/\/\/[^/]*@/
 const refused = (problems: readonly Problem[]): SpillwayError =>
   new SpillwayError("TARGET_NOT_ALLOWED", "this target may not be loaded", {
     problems,
-    hint: "a target that is not on this machine needs --allow-host with exactly its host: load only what is yours",
+    hint: "one that is not on this machine needs its host named twice, exactly: load only what is yours",
   });
 
 /** Whether the host is this machine. */
@@ -38,11 +38,16 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Lets loopback pass, and the one other host that the user named.
+ * @param option by which it is named
  * @throws SpillwayError `TARGET_NOT_ALLOWED`
  */
-export function requireAllowed(field: string, { host }: Target, allowHost: string | null): void {
+export function requireAllowed(
+  field: string,
+  { host }: Target,
+  allowHost: string | null,
+  option = "--allow-host ",
+): void {
   if (isLoopback(host) || host === allowHost?.toLowerCase()) return;
-  const got =
-    allowHost === null ? `${host}, without --allow-host` : `${host}, with --allow-host ${allowHost}`;
-  throw refused([{ path: field, got, allowed: `this machine, or --allow-host ${host}` }]);
+  const got = allowHost === null ? `${host}, which is elsewhere` : `${host}, with ${option}${allowHost}`;
+  throw refused([{ path: field, got, allowed: `this machine, or ${option}${host}` }]);
 }

@@ -12,6 +12,8 @@ export const variables = {
   TIMEOUT_MS: "how long to wait for an answer; 30000 where it is left out",
   KEEP_ALIVE: "1: reuse connections (k6 then repeats a call by itself when a connection breaks)",
   SHARED: "1: others use the same quotas meanwhile",
+  TRACE:
+    "1: a line for each answer, with --log-format raw --console-output FILE (the lines lack a trace's header)",
   SUMMARY: "path of a JSON file for k6's summary (spillway load)",
 } as const;
 

@@ -154,23 +154,23 @@ export class Client implements World {
     sentMs: number,
     event: ClientEvent,
   ): void {
-    if (isCutOff(response)) throw new CutOff();
-    const { template, line, bounds } = prepared;
     const receivedMs = Date.now();
-    const plain = prepared.mayBePlain
-      ? readPlain(response, line, bounds, call, planned, sentMs, receivedMs, event)
+    const { template, bounds } = prepared;
+    let line = prepared.mayBePlain
+      ? readPlain(response, prepared.line, bounds, call, planned, sentMs, receivedMs, event)
       : null;
     let fault: string | null = null;
     let isCounted = true;
-    if (plain !== null) console.log(plain);
-    else {
+    if (line === null) {
+      if (isCutOff(response)) throw new CutOff();
       const answer = this.#answer;
       answer.read(template, response, sentMs, receivedMs, this.#caller.token);
       tell(event, answer);
-      console.log(callLine(line, call, planned, answer));
+      line = callLine(prepared.line, call, planned, answer);
       fault = headerFault(answer, bounds);
       isCounted = answer.kind === "call" && answer.status !== 0;
     }
+    if (this.#settings.trace) console.log(line);
     if (this.#lone !== null) fault = this.#lone.answered(template, event) ?? fault;
     if (fault === null) check(null, passed);
     else check(null, { [fault]: failedCheck });

@@ -45,7 +45,10 @@ async function runClient(settings: Settings): Promise<void> {
   const record = startRecord(population.behaviour, scenario.seed, place, index);
   const startMs = started(population, record, startTime);
   if (startMs >= endMs) return;
-  console.log(`{"start":"${client}"}`);
+  const write = (line: string): void => {
+    if (settings.trace) console.log(line);
+  };
+  write(`{"start":"${client}"}`);
   try {
     const { behaviour, onRefused } = population;
     const world = new Client(settings, population, client, caller);
@@ -53,11 +56,11 @@ async function runClient(settings: Settings): Promise<void> {
   } catch (thrown) {
     if (thrown instanceof CutOff) return;
     const message = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
-    console.log(JSON.stringify({ error: client, message }));
-    console.log(`{"end":"${client}"}`);
+    write(JSON.stringify({ error: client, message }));
+    write(`{"end":"${client}"}`);
     exec.test.abort(`client ${client} failed: ${message}`);
   }
-  console.log(`{"end":"${client}"}`);
+  write(`{"end":"${client}"}`);
 }
 
 /** Waits for the client's begin. @returns when it was meant to be */

@@ -23,6 +23,8 @@ export interface Settings {
   readonly graphqlUrl: string;
   readonly timeoutMs: number;
   readonly keepAlive: boolean;
+  /** Whether each answer leaves a line. */
+  readonly trace: boolean;
   /** Others use the same quotas. */
   readonly shared: boolean;
   /** The users of each population; its clients take them in turn. */
@@ -55,10 +57,10 @@ export function readSettings(written: Scenario): Settings {
     );
   const target = parseTarget("TARGET", targetText);
   const allowHost = variable("ALLOW_HOST") ?? null;
-  requireAllowed("TARGET", target, allowHost);
+  requireAllowed("TARGET", target, allowHost, "-e ALLOW_HOST=");
   const graphql = variable("GRAPHQL_URL");
   const graphqlTarget = graphql === undefined ? null : parseTarget("GRAPHQL_URL", graphql);
-  if (graphqlTarget !== null) requireAllowed("GRAPHQL_URL", graphqlTarget, allowHost);
+  if (graphqlTarget !== null) requireAllowed("GRAPHQL_URL", graphqlTarget, allowHost, "-e ALLOW_HOST=");
   const rulesPath = variable("RULES");
   const scenario = adjustScenario(written, {
     seed: wholeNumber("SEED"),
@@ -71,6 +73,7 @@ export function readSettings(written: Scenario): Settings {
     graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? defaultTimeoutMs,
     keepAlive: variable("KEEP_ALIVE") === "1",
+    trace: variable("TRACE") === "1",
     shared: variable("SHARED") === "1",
     callers: callersOf(scenario, variable("TOKENS") ?? "tokens.json"),
   };

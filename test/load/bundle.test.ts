@@ -1,0 +1,180 @@
+// A bundle is one file that plain k6 runs: the same clients, checks and thresholds, without Node.
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleScenario } from "../../src/load/bundle.ts";
+import { variables } from "../../src/load/variables.ts";
+import {
+  countingService,
+  failure,
+  fakeTarget,
+  k6,
+  newFolder,
+  plainHeaders,
+  removed,
+  scenarioFile,
+  shortRules,
+  tokensOf,
+  wideRules,
+} from "./support.ts";
+
+let folder = "";
+let program = "";
+beforeAll(async () => {
+  folder = await newFolder();
+  program = (await k6()).path;
+});
+afterAll(() => removed(folder));
+
+/** Bundles a scenario into a folder of its own, with tokens beside it. */
+async function bundled(name: string, body: string): Promise<string> {
+  const place = join(folder, name);
+  await mkdir(place, { recursive: true });
+  const path = await scenarioFile(place, name, body);
+  const file = join(place, `${name}.js`);
+  await writeFile(file, await bundleScenario({ path, name }));
+  await writeFile(join(place, "tokens.json"), JSON.stringify(tokensOf(4)));
+  return file;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** `k6 run` as a person types it, far from the bundle. */
+function k6Run(file: string, given: Record<string, string>): Promise<Ended> {
+  const words = Object.entries(given).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  // Port 6565 is not ours to test; the rest is k6 as it comes.
+  const always = ["run", "--address", "", "--no-usage-report", "--no-color"];
+  return new Promise((resolve) => {
+    execFile(program, [...always, ...words, file], { cwd: "/" }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
+    });
+  });
+}
+
+const steady = `duration: "1s", populations: { four: { clients: 4, behaviour: poller({ every: "300ms", call: user }) } }, expect: { refusedShare: "<1%", waitP95Ms: "<1s" }`;
+
+describe("plain k6 runs it", () => {
+  test("with the same checks and thresholds, tokens from the file beside it", async () => {
+    const file = await bundled("steady", steady);
+    const service = await countingService(wideRules, tokensOf(4));
+    const { code, output } = await k6Run(file, { TARGET: service.url });
+    expect(service.requests()).toBe(16);
+    await service.close();
+    expect(output).toContain("✓ answer as the rules say");
+    expect(output).toMatch(/✓ 'rate==1'/);
+    expect(output).toMatch(/✓ 'rate<0\.01'/);
+    expect(output).toMatch(/✓ 'p\(95\)<1000'/);
+    // Nothing but k6's own output, unless it is asked for.
+    expect(output).not.toContain("four/3");
+    expect(code).toBe(0);
+  });
+
+  test("a crossed expectation is k6's status 99, and so is an answer against the rules", async () => {
+    const eager = `duration: "1s", populations: { four: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "5ms" }) } }, expect: { refusedShare: "<1%" }`;
+    const file = await bundled("eager", eager);
+    const rules = join(folder, "rules.json");
+    await writeFile(rules, JSON.stringify(shortRules));
+    const service = await countingService(shortRules, tokensOf(4));
+    const crossed = await k6Run(file, { TARGET: service.url, RULES: rules });
+    await service.close();
+    expect(crossed.output).toMatch(/✗ 'rate<0\.01'/);
+    expect(crossed.output).toMatch(/http_req_failed\.*: 0\.00%/);
+    expect(crossed.code).toBe(99);
+
+    const target = await fakeTarget((_request, response) => response.writeHead(200, plainHeaders).end("{}"));
+    const broken = await k6Run(file, { TARGET: target.url, RULES: rules });
+    await target.close();
+    expect(broken.output).toContain("✗ reset-agrees: RateLimit-Reset is above 1");
+    expect(broken.code).toBe(99);
+  });
+
+  test("a refusal that the scenario forbids is a failed request", async () => {
+    const strict = `duration: "1s", populations: { four: { clients: 4, behaviour: burst({ call: user, size: 30 }) } }, expect: { refused: "==0" }`;
+    const file = await bundled("strict", strict);
+    const service = await countingService(shortRules, tokensOf(4));
+    const { output } = await k6Run(file, { TARGET: service.url });
+    await service.close();
+    expect(output).toMatch(/http_req_failed\.*: [1-9]/);
+  });
+
+  test("DURATION_MS and GRAPHQL_URL change what they say", async () => {
+    const body = `duration: "1m", populations: { four: { clients: 4, behaviour: poller({ every: "200ms", call: pipelinesQuery(50) }) } }`;
+    const file = await bundled("queries", body);
+    const service = await countingService(wideRules, tokensOf(4));
+    const given = {
+      TARGET: "http://127.0.0.1:1",
+      GRAPHQL_URL: `${service.url}/v1/graphql`,
+      DURATION_MS: "500",
+    };
+    const { code } = await k6Run(file, given);
+    expect(service.requests()).toBe(12);
+    await service.close();
+    expect(code).toBe(0);
+  });
+});
+
+test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", async () => {
+  const file = await bundled("traced", steady);
+  const service = await countingService(wideRules, tokensOf(4));
+  const { output } = await k6Run(file, { TARGET: service.url, TRACE: "1" });
+  await service.close();
+  expect(output.match(/\\"sent\\":/g)).toHaveLength(16);
+  expect(output).toContain('{\\"end\\":\\"four/3\\"}');
+});
+
+describe("what is wrong is said in k6's own output", () => {
+  const said = async (given: Record<string, string>): Promise<Ended> =>
+    k6Run(await bundled("steady", steady), given);
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ["no target", {}, /name the target: k6 run -e TARGET=/],
+    ["a target that is none", { TARGET: "127.0.0.1" }, /TARGET: got .*127\.0\.0\.1.*, allowed: http:/],
+    [
+      "a target elsewhere",
+      { TARGET: "http://192.0.2.1" },
+      /TARGET: got 192\.0\.2\.1, which is elsewhere, allowed: this machine, or -e ALLOW_HOST=192\.0\.2\.1/,
+    ],
+    [
+      "a number that is none",
+      { TARGET: "http://127.0.0.1:1", SEED: "many" },
+      /SEED is many: it must be a whole number/,
+    ],
+    ["no tokens", { TARGET: "http://127.0.0.1:1", TOKENS: "/nowhere/tokens.json" }, /nowhere\/tokens\.json/],
+  ])("%s", async (_, given, message) => {
+    const { code, output } = await said(given);
+    expect(output).toMatch(message);
+    expect(code).toBe(107);
+  });
+});
+
+describe("the file", () => {
+  test("says how to run it, and is one file", async () => {
+    const path = await scenarioFile(folder, "alone", steady);
+    const text = await bundleScenario({ path, name: "alone" });
+    expect(text).toMatch(/^\/\/ Scenario alone, bundled by spillway/);
+    for (const [name, meaning] of Object.entries(variables))
+      expect(text).toMatch(new RegExp(`// +${name} +${meaning.slice(0, 20)}`));
+    const imports = [...text.matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from);
+    expect(new Set(imports)).toEqual(new Set(["k6", "k6/data", "k6/execution", "k6/http", "k6/metrics"]));
+  });
+
+  test.each([
+    ["node:fs", `import { readFileSync as x } from "node:fs";`, /Could not resolve "node:fs"/],
+    [
+      "a package that is not there",
+      `import { x } from "no-such-package";`,
+      /Could not resolve "no-such-package"/,
+    ],
+  ])("a scenario that imports %s is refused, with the line", async (name, line, message) => {
+    const path = join(folder, "importing.ts");
+    await writeFile(path, `// A scenario.\n${line}\nexport default { x };\n`);
+    const error = await failure(bundleScenario({ path, name }));
+    expect(error).toMatchObject({ code: "SCENARIO_INVALID", exitCode: 2 });
+    expect(error.problems[0]?.path).toBe("importing.ts:2");
+    expect(error.problems[0]?.got).toMatch(message);
+  });
+});
