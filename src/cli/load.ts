@@ -4,8 +4,14 @@ import type { LoadOptions } from "../load/load.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { defaultFolder, shellCommand } from "./run-place.ts";
-import { requireDuration, requireSeed } from "./run-values.ts";
+import {
+  repeatCommand,
+  requireDuration,
+  requireSeed,
+  runOptions,
+  scenarioPositional,
+} from "./run-options.ts";
+import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
@@ -32,10 +38,13 @@ export const command: CommandModule<object, Args> = {
   describe: "run a scenario by k6 against a deployment, judge its trace, write a run folder",
   builder: (yargs) =>
     yargs
-      .positional("scenario", {
-        type: "string",
-        demandOption: true,
-        describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
+      .positional("scenario", scenarioPositional)
+      .options({
+        ...runOptions,
+        rules: {
+          ...runOptions.rules,
+          describe: `what the target claims to follow: ${runOptions.rules.describe}`,
+        },
       })
       .option("target", {
         type: "string",
@@ -53,17 +62,6 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "where the target's GraphQL is [default: TARGET/v1/graphql]",
       })
-      .option("rules", {
-        type: "string",
-        requiresArg: true,
-        describe: "what the target claims to follow: a rules file, or a preset [default: the scenario's]",
-      })
-      .option("seed", { type: "number", requiresArg: true, describe: "in place of the scenario's own" })
-      .option("duration", {
-        type: "string",
-        requiresArg: true,
-        describe: "in place of the scenario's own: 90s, 5m, 1m30s",
-      })
       .option("timeout", {
         type: "string",
         requiresArg: true,
@@ -79,20 +77,11 @@ export const command: CommandModule<object, Args> = {
         default: false,
         describe: "others use the same quotas meanwhile: the judge must allow for it",
       })
-      .option("out", {
-        type: "string",
-        requiresArg: true,
-        describe: "the run folder [default: reports/SCENARIO-TIME]",
-      })
       .option("compare", {
         type: "string",
         requiresArg: true,
         describe: "another run's folder, shown beside this one: the simulator's",
       })
-      .implies("allow-host", "target")
-      .implies("tokens", "target")
-      .implies("graphql-url", "target")
-      .implies("target", "tokens")
       .example("$0 load herd", "against the reference deployment, started for this run")
       .example(
         "$0 load mine.ts --duration 30s --rules documented",
@@ -117,7 +106,18 @@ export const command: CommandModule<object, Args> = {
       const run = await loadInto(args.out ?? defaultFolder(scenario.scenario.name), {
         scenario,
         file: args.scenario,
-        command: commandOf(args, args.seed ?? scenario.scenario.seed),
+        command: repeatCommand("load", args.scenario, {
+          seed: args.seed ?? scenario.scenario.seed,
+          target: args.target,
+          "allow-host": args.allowHost,
+          tokens: args.tokens,
+          "graphql-url": args.graphqlUrl,
+          rules: args.rules,
+          duration: args.duration,
+          timeout: args.timeout,
+          "keep-alive": args.keepAlive,
+          shared: args.shared,
+        }),
         adjustments: {
           seed: args.seed === undefined ? undefined : requireSeed(args.seed),
           durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
@@ -149,25 +149,18 @@ export const command: CommandModule<object, Args> = {
 
 async function targetOf(args: Args): Promise<LoadOptions["target"]> {
   const { target: url, tokens, allowHost, graphqlUrl } = args;
-  if (url !== undefined && tokens !== undefined)
-    return { url, allowHost, graphqlUrl, tokens: await readTokens(tokens) };
+  if (url !== undefined) {
+    if (tokens !== undefined) return { url, allowHost, graphqlUrl, tokens: await readTokens(tokens) };
+    throw new SpillwayError("USAGE", "--target needs --tokens", {
+      hint: "spillway serve says where it wrote its own; a tokens file names a token for each user",
+    });
+  }
+  const ofTargets = { "--tokens": tokens, "--allow-host": allowHost, "--graphql-url": graphqlUrl };
+  for (const [option, value] of Object.entries(ofTargets))
+    if (value !== undefined)
+      throw new SpillwayError("USAGE", `${option} needs --target`, {
+        hint: "without a target the reference deployment is started, with tokens of its own",
+      });
   const { serve } = await import("../service/serve.ts");
   return { start: ({ rules, tokens: made }) => serve({ rules, tokens: made, port: 0 }) };
-}
-
-function commandOf(args: Args, seed: number): string {
-  const option = (name: string, value: string | undefined): (string | undefined)[] =>
-    value === undefined ? [] : [name, value];
-  return shellCommand([
-    ...["spillway", "load", args.scenario, "--seed", String(seed)],
-    ...option("--target", args.target),
-    ...option("--allow-host", args.allowHost),
-    ...option("--tokens", args.tokens),
-    ...option("--graphql-url", args.graphqlUrl),
-    ...option("--rules", args.rules),
-    ...option("--duration", args.duration),
-    ...option("--timeout", args.timeout),
-    args.keepAlive === true ? "--keep-alive" : undefined,
-    args.shared === true ? "--shared" : undefined,
-  ]);
 }

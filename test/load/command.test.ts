@@ -1,0 +1,306 @@
+// The verbs load, bundle and doctor as a user types them.
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ended, main, spillway } from "../support/command.ts";
+import {
+  countingService,
+  fakeTarget,
+  k6,
+  newFolder,
+  removed,
+  scenarioFile,
+  shortRules,
+  tokensOf,
+  wideRules,
+  wrapper,
+} from "./support.ts";
+
+let folder = "";
+let env: NodeJS.ProcessEnv = {};
+beforeAll(async () => {
+  folder = await newFolder();
+  env = { ...process.env, K6_PATH: (await k6()).path };
+  await writeFile(join(folder, "short.json"), JSON.stringify(shortRules));
+  await writeFile(join(folder, "wide.json"), JSON.stringify(wideRules));
+  await writeFile(join(folder, "tokens.json"), JSON.stringify(tokensOf(4)));
+});
+afterAll(() => removed(folder));
+
+const typed = (words: readonly string[], given: NodeJS.ProcessEnv = env): Promise<Ended> =>
+  spillway(words, { cwd: folder, env: given });
+const json = async (...path: string[]) =>
+  JSON.parse(await readFile(join(folder, ...path), "utf8")) as Record<string, unknown>;
+
+const busy = (duration: string, expect_: string): string =>
+  `duration: "${duration}", populations: { four: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) } }, expect: ${expect_}`;
+
+/** A PATH on which there is nothing but `sh` and what it needs. */
+async function barePath(): Promise<string> {
+  const bin = join(folder, "bin");
+  await mkdir(bin, { recursive: true });
+  return bin;
+}
+
+describe("spillway load", () => {
+  test("leaves a whole run folder, and is 0 where all held", async () => {
+    const path = await scenarioFile(
+      folder,
+      "held",
+      busy("4s", `{ refusedShare: "<99%", unanswered: "==0" }`),
+    );
+    const { code, stdout, stderr } = await typed(["load", path, "--rules", "short.json", "--out", "held"]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^held: \d+ calls to http:\/\/127\.0\.0\.1:\d+ in [\d.]+ s, k6 [\d.]+, seed 1$/m);
+    expect(stdout).toContain("2 of 2 expectations met.");
+    expect(stdout).toContain("No law is broken");
+    expect(stdout).toContain("held/report.html");
+    expect(code).toBe(0);
+    expect((await readdir(join(folder, "held"))).sort()).toEqual([
+      "junit.xml",
+      "k6",
+      "report.html",
+      "run.json",
+      "summary.json",
+      "summary.md",
+      "trace.ndjson",
+      "verdict.json",
+    ]);
+    expect((await readdir(join(folder, "held", "k6"))).sort()).toEqual(["dashboard.html", "summary.json"]);
+    expect(await json("held", "run.json")).toMatchObject({
+      driver: "k6",
+      scenario: { name: "held", file: path },
+      command: `spillway load ${path} --seed 1 --rules short.json`,
+      interrupted: false,
+      notes: [],
+      rules: shortRules,
+    });
+  });
+
+  test("--json is the result alone; an expectation that is missed is 1, and named", async () => {
+    const path = await scenarioFile(folder, "missed", busy("1s", `{ refusedShare: "<1%" }`));
+    const { code, stdout, stderr } = await typed([
+      "load",
+      path,
+      "--rules",
+      "short.json",
+      "--out",
+      "missed",
+      "--json",
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      folder: "missed",
+      crossed: ["spillway_refused rate<0.01"],
+      failure: null,
+      expectations: [{ figure: "refusedShare", bound: "<1%", held: false }],
+      verdict: { verdict: "ok" },
+    });
+    expect(stderr).toContain("missed refusedShare <1%");
+    expect(stderr).toContain("k6's threshold spillway_refused rate<0.01 was crossed");
+    expect(code).toBe(1);
+  });
+
+  test("a law that is broken is 1, and named", async () => {
+    const path = await scenarioFile(folder, "broken", busy("1s", "{}"));
+    const service = await countingService(shortRules, tokensOf(4));
+    // It claims windows of a minute and has windows of a second: nothing wrong on one answer, all of it together.
+    const words = ["load", path, "--target", service.url, "--tokens", "tokens.json", "--out", "broken"];
+    const claimed = {
+      organization: { rest: { limit: 60, windowSeconds: 60 } },
+      user: { rest: { limit: 25, windowSeconds: 60 } },
+    };
+    await writeFile(join(folder, "claimed.json"), JSON.stringify(claimed));
+    const { code, stdout } = await typed([...words, "--rules", "claimed.json", "--duration", "3s"]);
+    await service.close();
+    expect(stdout).toMatch(/laws? (?:is|are) broken: /);
+    expect(code).toBe(1);
+  });
+
+  test.each<[string, () => Promise<readonly string[]>, number, RegExp]>([
+    ["no scenario", async () => ["load"], 2, /Not enough|scenario/],
+    ["a scenario that is none", async () => ["load", "herds"], 2, /did you mean herd\?/],
+    [
+      "a target without tokens",
+      async () => ["load", "herd", "--target", "http://127.0.0.1:1"],
+      2,
+      /--target needs --tokens/,
+    ],
+    [
+      "tokens without a target",
+      async () => ["load", "herd", "--tokens", "tokens.json"],
+      2,
+      /--tokens needs --target/,
+    ],
+    [
+      "a host that is not allowed",
+      async () => ["load", "herd", "--target", "http://192.0.2.1", "--tokens", "tokens.json"],
+      2,
+      /--target.*: got 192\.0\.2\.1, which is elsewhere, allowed: this machine, or --allow-host 192\.0\.2\.1/,
+    ],
+    ["a seed that is none", async () => ["load", "herd", "--seed", "1.5"], 2, /--seed/],
+    [
+      "a duration that is none",
+      async () => ["load", "herd", "--duration", "soon"],
+      2,
+      /--duration.*: got "soon"/,
+    ],
+    [
+      "too few tokens",
+      async () => ["load", "herd", "--target", "http://127.0.0.1:1", "--tokens", "tokens.json"],
+      2,
+      /tokens of 30 users or more/,
+    ],
+    [
+      "a target that refuses",
+      async () => {
+        const path = await scenarioFile(folder, "refused", busy("1s", "{}"));
+        const closed = await fakeTarget(() => {});
+        await closed.close();
+        return ["load", path, "--target", closed.url, "--tokens", "tokens.json"];
+      },
+      3,
+      /TARGET_UNREACHABLE.*connection refused/s,
+    ],
+  ])("%s", async (_, words, code, message) => {
+    const ended = await typed(await words());
+    expect(ended.stderr).toMatch(message);
+    expect(ended.stderr).not.toMatch(/^\s+at /m);
+    expect(ended.code).toBe(code);
+  });
+
+  test("no k6, and no Go to build it: 3, with advice", async () => {
+    const given = { ...env, PATH: await barePath(), XDG_CACHE_HOME: join(folder, "empty"), K6_PATH: "" };
+    const { code, stderr } = await typed(["load", "herd"], given);
+    expect(stderr).toMatch(/K6_MISSING.*k6 is not installed/);
+    expect(stderr).toContain("package manager:");
+    expect(code).toBe(3);
+  });
+});
+
+describe("Ctrl-C", () => {
+  /** Starts a long load, waits for its first lines, and returns the command and k6's process id. */
+  async function started(name: string) {
+    const path = await scenarioFile(folder, name, busy("60s", "{}"));
+    const pidFile = join(folder, `${name}.pid`);
+    const k6Path = await wrapper(folder, `${name}-k6`, `echo $$ > '${pidFile}'; exec "$REAL" "$@"`);
+    const child = spawn(process.execPath, [main, "load", path, "--rules", "wide.json", "--out", name], {
+      cwd: folder,
+      env: { ...env, K6_PATH: k6Path },
+      stdio: ["ignore", "pipe", "pipe"],
+      // A terminal sends Ctrl-C to the whole group of the command that stands in front.
+      detached: true,
+    });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+    });
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    await until(
+      async () => (await readFile(join(folder, name, "k6", "raw.ndjson"), "utf8")).split("\n").length > 100,
+    );
+    const k6Pid = Number(await readFile(pidFile, "utf8"));
+    const interrupt = (): void => void process.kill(-Number(child.pid), "SIGINT");
+    return { ended, k6Pid, interrupt, stdout: () => stdout };
+  }
+
+  test("once: k6 ends by itself, and all until then is kept and judged", async () => {
+    const { ended, interrupt, stdout } = await started("once");
+    interrupt();
+    expect(await ended).toBe(130);
+    expect(stdout()).toContain("Interrupted");
+    expect(await json("once", "run.json")).toMatchObject({ interrupted: true });
+    expect(await json("once", "verdict.json")).toMatchObject({ verdict: "ok" });
+    expect(await readdir(join(folder, "once", "k6"))).toContain("summary.json");
+  });
+
+  test("twice: everything ends at once, k6 too", async () => {
+    const { ended, k6Pid, interrupt } = await started("twice");
+    interrupt();
+    interrupt();
+    await wait(1);
+    interrupt();
+    expect(await ended).toBe(130);
+    await until(async () => !isAlive(k6Pid));
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds().catch(() => false))) await wait(20);
+}
+
+describe("spillway bundle", () => {
+  test("writes one file, and says how to run it", async () => {
+    const { code, stdout } = await typed(["bundle", "herd", "-o", "herd.js"]);
+    expect(stdout).toContain("k6 run -e TARGET=http://127.0.0.1:4100");
+    expect(await readFile(join(folder, "herd.js"), "utf8")).toMatch(/^\/\/ Scenario herd/);
+    expect(code).toBe(0);
+  });
+
+  test("not into a directory", async () => {
+    const { code, stderr } = await typed(["bundle", "herd", "-o", "bin/.."]);
+    expect(stderr).toMatch(/FILE_UNWRITABLE.*a directory/s);
+    expect(code).toBe(2);
+  });
+
+  test("nor a scenario that needs Node", async () => {
+    const path = join(folder, "reading.ts");
+    await writeFile(
+      path,
+      `import { readFileSync } from "node:fs";\nimport { defineScenario, poller, rest } from "spillway/scenario";\nreadFileSync("/dev/null");\nexport default defineScenario({ name: "reading", duration: "1s", populations: { one: { clients: 1, behaviour: poller({ every: "1s", call: rest("/v2/user") }) } } });\n`,
+    );
+    const { code, stderr } = await typed(["bundle", path]);
+    expect(stderr).toMatch(/SCENARIO_INVALID.*cannot be bundled for k6/);
+    expect(stderr).toContain("reading.ts:1");
+    expect(code).toBe(2);
+  });
+});
+
+describe("spillway doctor", () => {
+  test("is 0 where all is there, and says where", async () => {
+    const { code, stdout } = await typed(["doctor"]);
+    expect(stdout).toMatch(/^ok node +\d+\./m);
+    expect(stdout).toContain(`at ${env["K6_PATH"]} (K6_PATH)`);
+    expect(stdout).toMatch(/^ok esbuild/m);
+    expect(stdout).toMatch(/^ok reports/m);
+    expect(await readdir(folder)).not.toContain("reports");
+    expect(code).toBe(0);
+  });
+
+  test("is 3 where k6 is missing and cannot be built, and says how to get it; --json for scripts", async () => {
+    const given = { ...env, PATH: await barePath(), XDG_CACHE_HOME: join(folder, "empty"), K6_PATH: "" };
+    const { code, stdout } = await typed(["doctor", "--json"], given);
+    const { ok, findings } = JSON.parse(stdout) as {
+      ok: boolean;
+      findings: { name: string; state: string; advice: string[] }[];
+    };
+    expect(ok).toBe(false);
+    expect(findings.map(({ name, state }) => [name, state])).toEqual([
+      ["node", "ok"],
+      ["k6", "missing"],
+      ["go", "optional"],
+      ["esbuild", "ok"],
+      ["reports", "ok"],
+    ]);
+    expect(findings[1]?.advice.join("\n")).toContain("package manager");
+    expect(code).toBe(3);
+  });
+
+  test("is 3 where reports cannot be written", async () => {
+    const closed = await newFolder();
+    await writeFile(join(closed, "reports"), "a file in the way");
+    const { code, stdout } = await spillway(["doctor"], { cwd: closed, env });
+    expect(stdout).toMatch(/^no reports .* cannot be written \(EEXIST\)/m);
+    expect(code).toBe(3);
+    await removed(closed);
+  });
+});
