@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
+import { scenarioPositional } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 
@@ -17,11 +18,7 @@ export const command: CommandModule<object, Args> = {
   describe: "write a scenario as one JavaScript file for plain k6",
   builder: (yargs) =>
     yargs
-      .positional("scenario", {
-        type: "string",
-        demandOption: true,
-        describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
-      })
+      .positional("scenario", scenarioPositional)
       .option("out", {
         alias: "o",
         type: "string",

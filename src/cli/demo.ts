@@ -5,8 +5,8 @@ import type { CommandModule } from "yargs";
 import type { CheckReport } from "../laws/report.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { defaultFolder } from "./run-place.ts";
-import { requireDuration, requireSeed } from "./run-values.ts";
+import { requireDuration, requireSeed } from "./run-options.ts";
+import { defaultFolder, shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 interface Args {
@@ -129,7 +129,7 @@ async function loadForReal(terminal: Terminal, args: Args, folder: string, signa
   const run = await loadInto(folder, {
     scenario: await loadScenarioFile(args.scenario),
     file: args.scenario,
-    command: commandOf(args),
+    command: repeatDemo(args),
     adjustments: {
       seed: requireSeed(args.seed),
       durationMs: requireDuration("--duration", args.duration),
@@ -179,6 +179,18 @@ async function report(terminal: Terminal, folder: string, compare: string): Prom
   terminal.say(`  open ${html}`);
 }
 
-function commandOf({ scenario, duration, runs, seed }: Args): string {
-  return `spillway demo --scenario ${scenario} --duration ${duration} --runs ${runs} --seed ${seed}`;
+/** The scenario is an option here: the demo is about the pipe. */
+function repeatDemo({ scenario, duration, runs, seed }: Args): string {
+  return shellCommand([
+    "spillway",
+    "demo",
+    "--scenario",
+    scenario,
+    "--duration",
+    duration,
+    "--runs",
+    String(runs),
+    "--seed",
+    String(seed),
+  ]);
 }

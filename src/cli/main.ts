@@ -19,7 +19,7 @@ import { command as verify } from "./verify.ts";
 import { version } from "./version.ts";
 
 const epilogue = `Exit status: 0 held, 1 a law or an expectation was violated, 2 usage or bad input,
-3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept).`;
+3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept), 70 a bug in spillway.`;
 
 /** Options that may be given several times. */
 const repeatable = new Set(["_", "law"]);

@@ -2,8 +2,14 @@
 import type { CommandModule } from "yargs";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { defaultFolder, shellCommand } from "./run-place.ts";
-import { requireDuration, requireSeed } from "./run-values.ts";
+import {
+  repeatCommand,
+  requireDuration,
+  requireSeed,
+  runOptions,
+  scenarioPositional,
+} from "./run-options.ts";
+import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
@@ -22,27 +28,8 @@ export const command: CommandModule<object, Args> = {
   describe: "run a scenario in virtual time, judge its trace, write a run folder",
   builder: (yargs) =>
     yargs
-      .positional("scenario", {
-        type: "string",
-        demandOption: true,
-        describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
-      })
-      .option("seed", { type: "number", requiresArg: true, describe: "in place of the scenario's own" })
-      .option("out", {
-        type: "string",
-        requiresArg: true,
-        describe: "the run folder [default: reports/SCENARIO-TIME]",
-      })
-      .option("rules", {
-        type: "string",
-        requiresArg: true,
-        describe: "a rules file, or a preset: default, documented",
-      })
-      .option("duration", {
-        type: "string",
-        requiresArg: true,
-        describe: "in place of the scenario's own: 90s, 5m, 1m30s",
-      })
+      .positional("scenario", scenarioPositional)
+      .options(runOptions)
       .option("like", {
         type: "string",
         requiresArg: true,
@@ -80,7 +67,13 @@ export const command: CommandModule<object, Args> = {
       const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
         options: { ...options, signal: interrupt.signal },
         file: args.scenario,
-        command: commandOf(args, scenario.seed),
+        command: repeatCommand("simulate", args.scenario, {
+          seed: scenario.seed,
+          rules: args.rules,
+          duration: args.duration,
+          like: args.like,
+          tokens: args.tokens,
+        }),
         notes,
         compare: args.like,
         onProgress: terminal.progress,
@@ -95,15 +88,3 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
-
-function commandOf(args: Args, seed: number): string {
-  const option = (name: string, value: string | undefined): (string | undefined)[] =>
-    value === undefined ? [] : [name, value];
-  return shellCommand([
-    ...["spillway", "simulate", args.scenario, "--seed", String(seed)],
-    ...option("--rules", args.rules),
-    ...option("--duration", args.duration),
-    ...option("--like", args.like),
-    ...option("--tokens", args.tokens),
-  ]);
-}

@@ -1,0 +1,61 @@
+// What verbs that run a scenario have in common: their options, how the values are read, and how the command
+// that repeats a run is put together.
+import type { Options, PositionalOptions } from "yargs";
+import { parseDuration } from "../rules/duration.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { longestMs } from "../scenario/mistakes.ts";
+import { shellCommand } from "./run-place.ts";
+
+export const scenarioPositional = {
+  type: "string",
+  demandOption: true,
+  describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
+} as const satisfies PositionalOptions;
+
+export const runOptions = {
+  seed: { type: "number", requiresArg: true, describe: "in place of the scenario's own" },
+  duration: {
+    type: "string",
+    requiresArg: true,
+    describe: "in place of the scenario's own: 90s, 5m, 1m30s",
+  },
+  rules: {
+    type: "string",
+    requiresArg: true,
+    describe: "a rules file, or a preset: default, documented [default: the scenario's]",
+  },
+  out: { type: "string", requiresArg: true, describe: "the run folder [default: reports/SCENARIO-TIME]" },
+} as const satisfies Record<string, Options>;
+
+/** @throws SpillwayError `USAGE` */
+export function requireSeed(seed: number): number {
+  if (Number.isSafeInteger(seed) && seed >= 0) return seed;
+  throw new SpillwayError("USAGE", "the seed cannot be used", {
+    problems: [{ path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" }],
+  });
+}
+
+/** @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */
+export function requireDuration(option: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null && Number.isSafeInteger(ms) && ms >= 1 && ms <= longestMs) return ms;
+  throw new SpillwayError("USAGE", `the ${option.replace(/^-+/, "")} cannot be used`, {
+    problems: [{ path: option, got: quote(text), allowed: '"90s", "5m", "1m30s", at most a year' }],
+  });
+}
+
+/** The command that repeats a run: `spillway VERB SCENARIO` and the options that were given. */
+export function repeatCommand(
+  verb: string,
+  scenario: string,
+  options: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined || value === false
+      ? []
+      : value === true
+        ? [`--${name}`]
+        : [`--${name}`, String(value)],
+  );
+  return shellCommand(["spillway", verb, scenario, ...words]);
+}
