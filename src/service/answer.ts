@@ -3,16 +3,21 @@
 // would halve what a server sends.
 import type { FastifyReply } from "fastify";
 
-/** Headers of one answer, by name; `send` adds to them. */
+/** Headers of one answer, by name. */
 export type Fields = Record<string, string | number>;
 
 /** Sends a whole answer with a JSON body. To HEAD, Node sends the headers alone. */
 export function send(reply: FastifyReply, status: number, fields: Fields, body: object): void {
   const text = JSON.stringify(body);
-  fields["Content-Type"] = "application/json; charset=utf-8";
-  fields["Content-Length"] = Buffer.byteLength(text);
+  const lines: (string | number)[] = [
+    "Content-Type",
+    "application/json; charset=utf-8",
+    "Content-Length",
+    Buffer.byteLength(text),
+  ];
+  for (const name in fields) lines.push(name, fields[name] ?? "");
   reply.hijack();
-  reply.raw.writeHead(status, fields);
+  reply.raw.writeHead(status, lines);
   reply.raw.end(text);
 }
 

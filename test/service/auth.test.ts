@@ -8,24 +8,46 @@ import { Deployment } from "./deployment.ts";
 describe("the table of tokens", () => {
   const tokens = sampleTokens({ users: 5000 });
   const table = new TokenTable(tokens);
+  const find = (authorization: string | undefined) => table.find(authorization, {});
 
   test("finds each of many", () => {
-    for (const { token, user } of tokens) expect(table.find(`Bearer ${token}`)?.user).toBe(user);
+    for (const { token, user } of tokens) expect(find(`Bearer ${token}`)?.user).toBe(user);
   });
 
   test("finds none that is not there", () => {
     for (const { token } of tokens.slice(0, 500)) {
-      expect(table.find(`Bearer ${token}x`)).toBeNull();
-      expect(table.find(`Bearer ${token.slice(0, -1)}`)).toBeNull();
-      expect(table.find(`Bearer ${token.toUpperCase()}`)).toBeNull();
+      expect(find(`Bearer ${token}x`)).toBeNull();
+      expect(find(`Bearer ${token.slice(0, -1)}`)).toBeNull();
+      expect(find(`Bearer ${token.toUpperCase()}`)).toBeNull();
     }
-    expect(table.find(undefined)).toBeNull();
-    expect(new TokenTable([]).find("Bearer x")).toBeNull();
+    expect(find(undefined)).toBeNull();
+    expect(new TokenTable([]).find("Bearer x", {})).toBeNull();
+  });
+
+  test("tells the tokens of one connection apart, whichever came last", () => {
+    const connection = {};
+    const ask = (token = "none") => table.find(`Bearer ${token}`, connection)?.user ?? null;
+    const [first, second] = tokens.map(({ token }) => token);
+    const asked = [first, first, second, "none", second, first?.slice(0, -1), first, undefined, first];
+    expect(asked.map(ask)).toEqual([
+      "user-0",
+      "user-0",
+      "user-1",
+      null,
+      "user-1",
+      null,
+      "user-0",
+      null,
+      "user-0",
+    ]);
+    expect(table.find(undefined, connection)).toBeNull();
+    expect(table.find(`bearer ${first}`, connection)?.user).toBe("user-0");
+    expect(table.find(`Basic ${first}`, connection)).toBeNull();
   });
 
   test("gives out callers without their tokens", () => {
     const [first] = tokens;
-    const caller = table.find(`Bearer ${first?.token}`);
+    const caller = find(`Bearer ${first?.token}`);
     expect(caller).toEqual({ user: "user-0", organization: "acme", scopes: new Set(tokenScopes) });
   });
 });

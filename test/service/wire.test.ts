@@ -182,6 +182,28 @@ describe("connections", () => {
     expect((await service.counted()).rest).toBe(5);
   });
 
+  test("requests of one connection may be of different callers", async () => {
+    const { port } = await listening();
+    const requests = ["alice@acme", "bob@acme", "bob@globex", "alice@acme", "alice@globex"].map((name) =>
+      get("/v2/user", `Authorization: Bearer ${token(name).token}`),
+    );
+    const kept = requests.slice(0, -1).map((request) => request.replace("Connection: close\r\n", ""));
+    const answers = await raw(port, kept.join("") + requests.at(-1));
+    expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+      "200",
+      "200",
+      "401",
+      "200",
+      "200",
+    ]);
+    expect([...answers.matchAll(/^RateLimit-User-Remaining: (\d+)/gm)].map(([, left]) => left)).toEqual([
+      "49",
+      "49",
+      "48",
+      "49",
+    ]);
+  });
+
   test("HEAD has no body", async () => {
     const { port } = await listening();
     const answer = await raw(port, get("/v2/user", authorization).replace("GET", "HEAD"));

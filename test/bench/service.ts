@@ -1,0 +1,153 @@
+// The deployment over HTTP beside bare Fastify and @fastify/rate-limit: each a process of its own, loaded in
+// turn by wrk on loopback, so that what disturbs one round disturbs all contenders of it.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import rateLimit from "@fastify/rate-limit";
+import fastify, { type FastifyInstance } from "fastify";
+import { parseRules } from "../../src/rules/parse.ts";
+import { buildApp } from "../../src/service/app.ts";
+import { sampleTokens } from "../../src/service/sample-tokens.ts";
+import { type BenchRow, median } from "./row.ts";
+
+const ROUNDS = 9;
+const ROUND_SECONDS = 2;
+const CONNECTIONS = 64;
+/** Set in the children: which contender this process is. */
+const ROLE = "SPILLWAY_BENCH_SERVER";
+const TOKEN = "SPILLWAY_BENCH_TOKEN";
+const path = "/v2/user";
+const plenty = 1_000_000_000;
+
+/** As many bytes as the deployment's own answer has. */
+const body = {
+  id: "3f0c5b9e-8a55-5d0f-a2a1-3b9d9a3f7f11",
+  graphql_id: "VXNlci0tLTNmMGM1YjllLThhNTUtNWQwZi1hMmExLTNiOWQ5YTNmN2YxMQ==",
+  name: "user-0",
+  email: "user-0@example.com",
+  created_at: "2025-01-01T00:00:00Z",
+};
+
+function bare(): FastifyInstance {
+  const app = fastify();
+  app.get(path, () => body);
+  return app;
+}
+
+async function withPlugin(max: number): Promise<FastifyInstance> {
+  const app = fastify();
+  await app.register(rateLimit, { max, timeWindow: 3_600_000 });
+  app.get(path, () => body);
+  return app;
+}
+
+function ours(limit: number): FastifyInstance {
+  const window = { limit, windowSeconds: 3600 };
+  const rules = parseRules({ organization: { rest: { ...window, limit: plenty } }, user: { rest: window } });
+  const [token] = sampleTokens({ users: 1 });
+  if (token === undefined) throw new Error("no token was made");
+  return buildApp({ rules, tokens: [{ ...token, token: process.env[TOKEN] ?? "" }], now: Date.now });
+}
+
+const contenders = {
+  bare,
+  ours: () => ours(plenty),
+  plugin: () => withPlugin(plenty),
+  oursRefusing: () => ours(1),
+  pluginRefusing: () => withPlugin(1),
+} satisfies Record<string, () => FastifyInstance | Promise<FastifyInstance>>;
+type Role = keyof typeof contenders;
+const roles = Object.keys(contenders) as Role[];
+
+interface Contender {
+  readonly role: Role;
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+async function start(role: Role, token: string): Promise<Contender> {
+  const env = { ...process.env, [ROLE]: role, [TOKEN]: token };
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [port] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return { role, child, url: `http://127.0.0.1:${port}${path}` };
+}
+
+/** One round of wrk; requests a second, all of them refused or none. */
+async function load({ role, url }: Contender, token: string, seconds: number): Promise<number> {
+  const options = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, "-H", `Authorization: Bearer ${token}`, url];
+  const { stdout } = await promisify(execFile)("wrk", options).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT")
+      throw new Error("the service's bench needs wrk: apt-get install wrk, brew install wrk");
+    throw error;
+  });
+  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+  const total = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
+  // One call is admitted before the first refusal, in the warm-up.
+  const expected = role.endsWith("Refusing") ? total : 0;
+  if (seconds === ROUND_SECONDS && refused !== expected)
+    throw new Error(`${role}: ${refused} of ${total} calls were refused, expected ${expected}`);
+  return perSecond;
+}
+
+export async function run(): Promise<BenchRow[]> {
+  const token = "bench-token-that-guards-nothing-at-all";
+  const started: Contender[] = [];
+  const perSecond = new Map<Role, number[]>(roles.map((role) => [role, []]));
+  try {
+    for (const role of roles) started.push(await start(role, token));
+    for (const contender of started) await load(contender, token, 1);
+    for (let round = 0; round < ROUNDS; round++)
+      for (const contender of started)
+        perSecond.get(contender.role)?.push(await load(contender, token, ROUND_SECONDS));
+  } finally {
+    for (const { child } of started) child.kill();
+  }
+  return rows(perSecond);
+}
+
+function rows(perSecond: ReadonlyMap<Role, readonly number[]>): BenchRow[] {
+  const of = (role: Role): readonly number[] => perSecond.get(role) ?? [];
+  const row = (name: string, role: Role): BenchRow => ({ name, value: median(of(role)), unit: "req/s" });
+  // Round by round: what a busy machine takes, it takes from both.
+  const ratio = (role: Role, peer: Role): number =>
+    median(of(role).map((value, round) => value / (of(peer)[round] ?? Number.NaN)));
+  return [
+    row("Fastify, bare", "bare"),
+    {
+      ...row("the deployment: auth, two windows, eight headers", "ours"),
+      ratio: ratio("ours", "bare"),
+      against: "Fastify, bare",
+      bar: ">= 0.85",
+    },
+    {
+      ...row("Fastify + @fastify/rate-limit: one window", "plugin"),
+      ratio: ratio("plugin", "bare"),
+      against: "Fastify, bare",
+    },
+    {
+      ...row("refusals of the deployment", "oursRefusing"),
+      ratio: ratio("oursRefusing", "pluginRefusing"),
+      against: "@fastify/rate-limit's",
+      bar: ">= 1.5",
+    },
+    row("refusals of @fastify/rate-limit", "pluginRefusing"),
+  ];
+}
+
+async function listen(role: string): Promise<void> {
+  const build = (contenders as Record<string, (typeof contenders)[Role]>)[role];
+  if (build === undefined) throw new Error(`no contender ${role}`);
+  const app = await build();
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  process.stdout.write(`${(app.server.address() as AddressInfo).port}\n`);
+}
+
+const role = process.env[ROLE];
+if (role !== undefined) await listen(role);
