@@ -20,8 +20,10 @@ import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Windows that are over are looked for after so many lines. */
-const linesBetweenClosings = 4096;
+export interface JudgeOptions {
+  /** Windows that are over are looked for, judged and forgotten after so many calls. */
+  readonly callsBetweenClosings?: number;
+}
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */
 interface Owned {
@@ -48,14 +50,15 @@ interface OrganizationScope {
 export async function judge(
   header: TraceHeader,
   calls: AsyncIterable<TraceLine> | Iterable<TraceLine>,
+  options: JudgeOptions = {},
 ): Promise<Verdict> {
-  const judgement = new Judgement(header);
+  const judgement = new Judgement(header, options);
   for await (const { line, call } of calls) judgement.add(line, call);
   return judgement.finish();
 }
 
 /** A judgement under way. */
-export class Judgement {
+class Judgement {
   readonly #header: TraceHeader;
   readonly #docket = new Docket();
   readonly #time: TraceTime;
@@ -63,11 +66,13 @@ export class Judgement {
   readonly #clock: TargetClock;
   readonly #terms: Readonly<Record<Scope, Terms>>;
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
+  readonly #callsBetweenClosings: number;
   #records = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(header: TraceHeader) {
+  constructor(header: TraceHeader, { callsBetweenClosings = 4096 }: JudgeOptions) {
     const { rules, clock } = header;
+    this.#callsBetweenClosings = callsBetweenClosings;
     this.#header = header;
     this.#time = new TraceTime(clock);
     this.#answers = new AnswerLaws(rules, this.#docket);
@@ -85,7 +90,7 @@ export class Judgement {
     if (isUnknown(call)) this.#addUnknown(call, own);
     else this.#addAnswer(line, call, own);
     if (call.kind === "status") this.#addBody(line, call, both);
-    if (this.#records % linesBetweenClosings === 0) this.#close(this.#latest - outOfOrderMsMost);
+    if (this.#records % this.#callsBetweenClosings === 0) this.#close(this.#latest - outOfOrderMsMost);
   }
 
   finish(): Verdict {

@@ -8,14 +8,14 @@ const often = <T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...rare) });
 
 const window = (limits: readonly number[]) =>
-  fc.record({ limit: fc.constantFrom(...limits), windowSeconds: fc.constantFrom(3, 4, 5, 7, 10, 60) });
+  fc.record({ limit: fc.constantFrom(...limits), windowSeconds: fc.constantFrom(3, 4, 5, 7, 10, 60, 3600) });
 const organization = (limits: readonly number[]) =>
   fc.tuple(window(limits), often(true, false)).map(([limit, enforced]) => ({ ...limit, enforced }));
 
 const perScope = <T>(values: readonly [T, ...T[]]) =>
   fc.record({ rest: often(...values), graphql: often(...values) });
 
-export const rules: fc.Arbitrary<Rules> = fc
+const rules: fc.Arbitrary<Rules> = fc
   .record({
     organization: fc.record({ rest: organization([1, 3, 8, 20]), graphql: organization([10, 50, 200]) }),
     user: fc.record({ rest: window([1, 2, 5, 12]), graphql: window([10, 30, 100]) }),
@@ -42,10 +42,11 @@ const latency = fc.oneof(
 );
 /** Gaps between sendings: bursts, pauses, and the rest of a window. */
 const gap = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 0, max: 40 }) },
-  { weight: 4, arbitrary: fc.integer({ min: 0, max: 700 }) },
-  { weight: 2, arbitrary: fc.constantFrom(0, 999, 1000, 1001, 3000, 5000, 10_000) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 80_000 }) },
+  { weight: 24, arbitrary: fc.integer({ min: 0, max: 40 }) },
+  { weight: 16, arbitrary: fc.integer({ min: 0, max: 700 }) },
+  { weight: 8, arbitrary: fc.constantFrom(0, 999, 1000, 1001, 3000, 5000, 10_000) },
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 80_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 3_000_000 }) },
 );
 
 const plan = (fates: fc.Arbitrary<Fate>, anonymous: fc.Arbitrary<boolean>) =>
