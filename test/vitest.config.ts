@@ -22,6 +22,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     pool: "forks",
+    globalSetup: "test/support/build.ts",
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: counts }]],
   },
 });

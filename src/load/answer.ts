@@ -100,7 +100,7 @@ const known = new Map<string | undefined, HeaderValue>([[undefined, null]]);
 const knownMost = 10_000;
 
 /** FORMAT.md: an integer, the raw text where it is none, `null` where it did not come. */
-export function headerValue(raw: string | undefined): HeaderValue {
+function headerValue(raw: string | undefined): HeaderValue {
   const value = known.get(raw);
   return value === undefined ? newValue(raw ?? "") : value;
 }

@@ -64,7 +64,7 @@ async function isProgram(path: string): Promise<boolean> {
 }
 
 /** The first program of that name in `PATH`, or `null`. */
-export async function whichProgram(name: string, env: Environment = process.env): Promise<string | null> {
+async function whichProgram(name: string, env: Environment = process.env): Promise<string | null> {
   for (const folder of (env["PATH"] ?? "").split(delimiter)) {
     if (folder !== "" && (await isProgram(join(folder, name)))) return join(folder, name);
   }

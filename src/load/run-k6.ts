@@ -71,7 +71,7 @@ export interface K6Summary {
  * The child's environment: the user's without any `K6_*` (`K6_ITERATIONS` alone turned four clients into two),
  * and ours. The dashboard needs a period of 1 s, or short runs are "not enough data", and no port.
  */
-export function k6Environment(
+function k6Environment(
   env: NodeJS.ProcessEnv,
   variables: Readonly<Record<string, string>>,
   folder: string,

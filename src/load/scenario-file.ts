@@ -42,7 +42,7 @@ export async function builtInScenarios(): Promise<string[]> {
  * @returns the file, absolute
  * @throws SpillwayError `USAGE` for a name that is none, with a suggestion; `FILE_UNREADABLE` for a path
  */
-export async function scenarioPath(nameOrPath: string): Promise<string> {
+async function scenarioPath(nameOrPath: string): Promise<string> {
   const isPath = /[\\/]/.test(nameOrPath) || /^\.[cm]?[jt]s$/.test(extname(nameOrPath));
   if (!isPath) {
     const names = await builtInScenarios();

@@ -23,11 +23,11 @@ import {
 } from "graphql";
 
 /** The page size of a connection that names none (SPEC.md §1). */
-export const PAGE_SIZE_ABSENT = 500;
+const PAGE_SIZE_ABSENT = 500;
 /** A query above so many requested points is not executed (SPEC.md §6). */
 export const POINTS_MOST = 50_000;
 /** A query that nests fields deeper is not executed (SPEC.md §6). */
-export const DEPTH_MOST = 15;
+const DEPTH_MOST = 15;
 /** Looking at a query ends here: each object-typed field is a point at least, and text is read in bounded time. */
 const VISITS_MOST = 200_000;
 

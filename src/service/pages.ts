@@ -1,19 +1,13 @@
 // Pages of a list: `page` and `per_page` as clients write them, `Link` as they follow it (RFC 8288).
 
-export const PER_PAGE_DEFAULT = 30;
-export const PER_PAGE_MOST = 100;
+const PER_PAGE_DEFAULT = 30;
+const PER_PAGE_MOST = 100;
 
 /** Which part of a list is asked for. */
 export interface PageRequest {
   /** From 1. */
   readonly page: number;
   readonly perPage: number;
-}
-
-/** Part of a list, and how long the whole is. */
-export interface Page {
-  readonly items: readonly unknown[];
-  readonly total: number;
 }
 
 const wholeFrom1 = (text: string | null): number | null =>

@@ -2,7 +2,7 @@
 import type { SampleBuild, SampleOrganization, SamplePipeline, SampleUser } from "./sample-data.ts";
 
 /** URL of an organization's resources in the API at `origin`. */
-export function organizationUrl(origin: string, slug: string): string {
+function organizationUrl(origin: string, slug: string): string {
   return `${origin}/v2/organizations/${slug}`;
 }
 

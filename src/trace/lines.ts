@@ -4,7 +4,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { traceError } from "./trace-error.ts";
 
 /** The longest line that is read, in bytes: a status answer's is under 1 kB. */
-export const lineLengthMost = 1 << 20;
+const lineLengthMost = 1 << 20;
 
 /** Neighbouring lines without their ends, many at once: an await a line would cost as much as its parsing. */
 export interface LineBatch {

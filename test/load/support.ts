@@ -1,11 +1,9 @@
 // What tests with a real k6 share: a folder, a k6, scenarios in files, deployments that count what reaches them.
-import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { findK6, type K6Binary } from "../../src/load/k6-binary.ts";
 import { type LoadOptions, type LoadResult, load } from "../../src/load/load.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
@@ -146,6 +144,3 @@ export async function textsBelow(folder: string): Promise<Map<string, string>> {
 }
 
 export const removed = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
-
-/** What a program printed; it must end with 0 unless `allowed` says otherwise. */
-export const output = promisify(execFile);

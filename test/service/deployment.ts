@@ -17,7 +17,7 @@ export function token(name: string): Token {
   return { token: `token-of-${name}`, user, organization, scopes: held as TokenScope[] };
 }
 
-export const tokenNames = [
+const tokenNames = [
   "alice@acme",
   "bob@acme",
   "alice@globex",

@@ -5,7 +5,7 @@ import { thresholdsOf } from "../thresholds.ts";
 import type { Settings } from "./settings.ts";
 
 /** The exported function that every population runs. */
-export const clientFunction = "client";
+const clientFunction = "client";
 
 /** What clients need beyond the last answer, to write their last lines. */
 const slackMs = 5_000;
