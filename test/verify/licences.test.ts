@@ -378,14 +378,15 @@ describe("hidden places", () => {
 
 describe("rules", () => {
   test("without them the rounding of reset is not known", async () => {
-    // As `floor` shows them: 1.6 s and 0.1 s before the end.
+    // As `floor` shows them: 59.8 s, 1.6 s and 0.1 s before the end.
     const floored = [
-      rest({ at: 58_400, count: 1 }, { reset: 1, userReset: 1 }),
-      rest({ at: 59_900, count: 2 }, { reset: 0, userReset: 0 }),
+      rest({ at: 200, count: 1 }, { reset: 59, userReset: 59 }),
+      rest({ at: 58_400, count: 2 }, { reset: 1, userReset: 1 }),
+      rest({ at: 59_900, count: 3 }, { reset: 0, userReset: 0 }),
     ];
     expect(await broken(floored, { rules: null })).toEqual(fine);
     expect(await broken(floored, { rules: { semantics: { reset: "floor" } } })).toEqual(fine);
-    expect(await broken(floored)).toContain("reset-agrees organization 3");
+    expect(await broken(floored)).toContain("reset-agrees organization 4");
   });
 
   test("without them refusals may be counted", async () => {
