@@ -52,8 +52,9 @@ export class AnswerLaws {
       if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
     }
     if (call.kind === "status") this.#checkBody(call, accuse);
-    if (call.kind === "call" && call.status === 429)
-      judgeRefusal(call, this.#terms[call.scope], this.#docket, accuse);
+    if (call.status !== 429 || isBare(call)) return;
+    if (call.kind === "call") judgeRefusal(call, this.#terms[call.scope], this.#docket, accuse);
+    else if (call.kind === "status") this.#accuseRefusedStatus(call, accuse);
   }
 
   #accuse(line: number, call: TraceCall, { owner, explanation, ...breach }: Breach): void {
@@ -66,6 +67,18 @@ export class AnswerLaws {
       window: null,
       lines: [line],
       explanation: sentence,
+    });
+  }
+
+  /** A status call adds nothing, so that every window has room for it (SPEC.md §1, exempt call). */
+  #accuseRefusedStatus({ scope }: TraceCall, accuse: (breach: Breach) => void): void {
+    accuse({
+      law: "refusal-justified",
+      owner: "organization",
+      scope,
+      breach: "status call",
+      suspects: ["status-charged"],
+      explanation: "is a status call, which is never refused, and was answered 429",
     });
   }
 

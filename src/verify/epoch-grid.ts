@@ -48,7 +48,8 @@ export class EpochGrid {
 
   /** An end that is always a whole window away moves with every call; one that is always near it is rounded. */
   #suspects(): readonly Suspect[] {
-    if (this.#resetLeast * 1000 >= this.#windowMs - 1000) return ["rearmed-per-hit", "reset-at-drifts"];
+    if (this.#count > 1 && this.#resetLeast * 1000 >= this.#windowMs - 1000)
+      return ["rearmed-per-hit", "reset-at-drifts"];
     return this.#besideMost <= 2000
       ? ["reset-at-drifts", "reset-disagrees"]
       : ["reset-disagrees", "two-interleaved-windows", "reset-at-drifts"];

@@ -117,7 +117,7 @@ class Judgement {
 
   #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
     const terms = this.#terms[call.scope];
-    if (roleOf(call) === "refused") own.refusals.add(line, call);
+    if (call.kind === "call" && roleOf(call) === "refused") own.refusals.add(line, call);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(call, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");

@@ -2,7 +2,7 @@
 // of counts ever sees.
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { type Reading, refusedBy } from "./answer.ts";
+import { isBare, type Reading, refusedBy } from "./answer.ts";
 import type { Span } from "./clock.ts";
 import type { Terms } from "./terms.ts";
 
@@ -65,10 +65,12 @@ export function chargeOf(call: TraceCall, owner: Owner, terms: Terms): Charge {
 }
 
 /**
- * REST counts before the resource is looked up: 404 and 405 count. A 401, a 403, a 5xx that something between may
- * have made, and a GraphQL answer other than 200 may or may not have been.
+ * REST counts before the resource is looked up: 404 and 405 count. An answer without any of the headers, a 401, a
+ * 403, a 5xx that something between may have made, and a GraphQL answer other than 200 may or may not have been.
  */
-function isSurelyCounted({ scope, status }: TraceCall): boolean {
+function isSurelyCounted(call: TraceCall): boolean {
+  const { scope, status } = call;
+  if (isBare(call)) return false;
   return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
 }
 

@@ -28,6 +28,7 @@ export class SpanTotals {
   readonly #open = new Map<number, Total>();
   readonly #excessive: { readonly from: number; readonly total: Total }[] = [];
   readonly #always: boolean;
+  #isUsed = false;
 
   /** @param always whether this quota's limit holds even where the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
@@ -41,6 +42,7 @@ export class SpanTotals {
 
   /** @param points what an admitted call surely left charged */
   add(line: number, sent: number, received: number, points: number): void {
+    this.#isUsed = true;
     const { from, to } = this.#time.within(sent, received);
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
     for (let step = first; step * this.#stepMs <= from; step++) {
@@ -64,7 +66,7 @@ export class SpanTotals {
 
   finish(enforcement: Enforcement, docket: Docket): void {
     this.close(Number.POSITIVE_INFINITY);
-    if (!this.#always && !enforcement.wasOn) return;
+    if (!this.#isUsed || (!this.#always && !enforcement.wasOn)) return;
     docket.judged("twice-at-most");
     const { org, user, scope } = this.#name;
     for (const { from, total } of this.#excessive) {
