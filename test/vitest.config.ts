@@ -23,6 +23,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     pool: "forks",
     globalSetup: "test/support/build.ts",
+    // picocolors colours whatever runs in CI; the tests read plain text.
+    env: { NO_COLOR: "1" },
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: counts }]],
   },
 });
