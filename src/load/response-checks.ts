@@ -104,49 +104,35 @@ function noInteger(header: string, value: HeaderValue): string {
   return `headers-present: ${header} is ${value === null ? "missing" : "no integer"}`;
 }
 
-/** The last reading of a user's window that can be compared with the next one. */
-interface LastReading {
-  /** `ABSENT` where there is none. */
-  limit: number;
-  remaining: number;
-}
-
 /**
- * What a client can tell of its user's window where nobody else is that user: from one answer to the next,
- * with nothing else on the way, `remaining` falls by the call's cost at the most, and by nothing for a status
- * call. A window that rolled in between only shows more.
+ * What a client can tell of its user's window where nobody else is that user and it makes one call at a time:
+ * from one answer to the next, `remaining` falls by the call's cost at the most, and by nothing for a status
+ * call. A window that rolled in between only shows more. (With several calls on the way, answers need not come
+ * in the order of their charges.)
  */
 export class LoneUser {
-  #onTheWay = 0;
-  /** Calls overlapped since the last reading: their answers need not come in the order of their charges. */
-  #overlapped = false;
   /** A call's outcome is unknown: it may be charged late, at any time. */
   #unsure = false;
-  readonly #rest: LastReading = { limit: ABSENT, remaining: ABSENT };
-  readonly #graphql: LastReading = { limit: ABSENT, remaining: ABSENT };
-
-  sent(): void {
-    this.#onTheWay += 1;
-    if (this.#onTheWay > 1) this.#overlapped = true;
-  }
+  readonly #rest = { limit: ABSENT, remaining: ABSENT };
+  readonly #graphql = { limit: ABSENT, remaining: ABSENT };
 
   /**
-   * @param limit and `remaining`: the user's, as the client is told of them
+   * @param event what the client is told of the answer
    * @returns what is wrong, or `null`
    */
-  answered(
-    template: CallTemplate,
-    { status, userLimit: limit, userRemaining: remaining }: ClientEvent,
-  ): string | null {
-    const isAlone = !this.#overlapped;
-    this.#onTheWay -= 1;
-    if (this.#onTheWay === 0) this.#overlapped = false;
-    if (status === 0 || (status >= 500 && limit === ABSENT)) this.#unsure = true;
+  answered(template: CallTemplate, event: ClientEvent): string | null {
+    const { userLimit, userRemaining } = event;
     const last = template.scope === "rest" ? this.#rest : this.#graphql;
-    const before = last.limit === limit ? last.remaining : ABSENT;
-    last.limit = isAlone && !this.#unsure ? limit : ABSENT;
-    last.remaining = remaining;
-    if (last.limit === ABSENT || before === ABSENT || remaining >= before - template.cost) return null;
+    const isComparable = last.limit === userLimit && !this.#unsure;
+    const least = last.remaining - template.cost;
+    last.limit = userLimit;
+    last.remaining = userRemaining;
+    if (userLimit === ABSENT || userRemaining === ABSENT) {
+      last.limit = ABSENT;
+      if (event.status === 0 || event.status >= 500) this.#unsure = true;
+      return null;
+    }
+    if (userRemaining >= least || !isComparable) return null;
     return template.kind === "status"
       ? "status-free: RateLimit-User-Remaining fell by a status call"
       : "conserved: RateLimit-User-Remaining fell by more than the call's cost";

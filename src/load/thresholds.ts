@@ -33,6 +33,15 @@ export function thresholdsOf(expect: readonly Expectation[]): Record<string, str
   return thresholds;
 }
 
+/** Which of our metrics these expectations need; `null` for none. */
+export function measuredBy(
+  expect: readonly Expectation[],
+): { readonly refused: boolean; readonly wait: boolean } | null {
+  const needs = (metric: string): boolean => expect.some(({ name }) => measures[name]?.metric === metric);
+  const [refused, wait] = [needs(metricNames.refused), needs(metricNames.wait)];
+  return refused || wait ? { refused, wait } : null;
+}
+
 /** Whether refusals are part of the scenario: only then is a 429 no failed request in k6's own metrics. */
 export function refusalsExpected(expect: readonly Expectation[], population: string): boolean {
   return !expect.some(

@@ -120,7 +120,6 @@ describe("a client that is alone as its user", () => {
       const shown = { "Ratelimit-User-Limit": String(limit), "Ratelimit-User-Remaining": String(remaining) };
       const event = createEvent();
       tell(event, read(template, status, remaining === undefined ? {} : shown));
-      lone.sent();
       return lone.answered(template, event);
     });
   }
@@ -176,24 +175,5 @@ describe("a client that is alone as its user", () => {
       null,
       null,
     ]);
-  });
-
-  test("says nothing of calls that overlap: they may be answered in another order than they were charged", () => {
-    const lone = new LoneUser();
-    const answered = (remaining: number): string | null => {
-      const event = createEvent();
-      tell(event, read(user, 200, { ...eight, "Ratelimit-User-Remaining": String(remaining) }));
-      return lone.answered(user, event);
-    };
-    lone.sent();
-    expect(answered(40)).toBeNull();
-    lone.sent();
-    lone.sent();
-    expect([answered(38), answered(39)]).toEqual([null, null]);
-    // The last reading is the older one: no reading to go by.
-    lone.sent();
-    expect(answered(37)).toBeNull();
-    lone.sent();
-    expect(answered(35)).toBe(overcharged);
   });
 });

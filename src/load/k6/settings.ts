@@ -7,6 +7,7 @@ import { adjustScenario } from "../../scenario/adjust.ts";
 import type { Scenario } from "../../scenario/scenario.ts";
 import { seatingOf } from "../../scenario/seats.ts";
 import { parseTarget, requireAllowed } from "../target.ts";
+import { measuredBy } from "../thresholds.ts";
 import { defaultTimeoutMs, type Variable } from "../variables.ts";
 
 /** Who a client is. */
@@ -23,6 +24,8 @@ export interface Settings {
   readonly graphqlUrl: string;
   readonly timeoutMs: number;
   readonly keepAlive: boolean;
+  /** Which metrics of ours the thresholds need, `null` for none: each sample takes k6 as long as a header. */
+  readonly measured: { readonly refused: boolean; readonly wait: boolean } | null;
   /** Whether each answer leaves a line. */
   readonly trace: boolean;
   /** Others use the same quotas. */
@@ -73,6 +76,7 @@ export function readSettings(written: Scenario): Settings {
     graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? defaultTimeoutMs,
     keepAlive: variable("KEEP_ALIVE") === "1",
+    measured: measuredBy(scenario.expect),
     trace: variable("TRACE") === "1",
     shared: variable("SHARED") === "1",
     callers: callersOf(scenario, variable("TOKENS") ?? "tokens.json"),
