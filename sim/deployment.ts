@@ -3,11 +3,11 @@
 import { headers, refusalBody, statusBody, windowName } from "../src/engine/answers.ts";
 import {
   ADMITTED,
+  emptyReading,
   GRAPHQL,
   LimiterCore,
   REFUSED_BY_ORGANIZATION,
   REST,
-  ReadingRecord,
   type ScopeIndex,
 } from "../src/engine/core.ts";
 import { organizationLimit, type Rules, userLimit } from "../src/rules/rules.ts";
@@ -42,8 +42,8 @@ export class Deployment {
     { readonly handle: number; readonly callers: Map<string, Caller> }
   >();
   // Filled in place, one reading after the other.
-  readonly #broad = new ReadingRecord();
-  readonly #narrow = new ReadingRecord();
+  readonly #broad = emptyReading();
+  readonly #narrow = emptyReading();
 
   constructor(rules: Rules) {
     this.#rules = rules;
@@ -115,7 +115,7 @@ export class Deployment {
 
   #status(caller: Caller, call: CallTemplate, nowMs: number): Answer {
     const owner = this.#core.organizationOf(caller.handle);
-    const [rest, graphql] = [new ReadingRecord(), new ReadingRecord()];
+    const [rest, graphql] = [emptyReading(), emptyReading()];
     this.#core.readOrganization(owner, REST, nowMs, rest);
     this.#core.readOrganization(owner, GRAPHQL, nowMs, graphql);
     this.#read(caller, REST, nowMs);

@@ -1,6 +1,7 @@
 // The limiter over integer handles: one array a scope and kind of owner, one record of 32 bytes a window (so
 // that 100,000 users fit the processor's caches), no object and no string made per decision. The simulator uses this door; `Limiter` is the door for strings. Nothing here
 // knows a clock: every time is an argument in whole milliseconds since the Unix epoch.
+
 import {
   type OrganizationLimit,
   type Owner,
@@ -10,6 +11,7 @@ import {
   semanticsOf,
   type WindowLimit,
 } from "../rules/rules.ts";
+import type { WindowReading } from "./adapter.ts";
 import {
   CURRENT,
   DOUBLES,
@@ -35,14 +37,12 @@ export type Outcome = typeof ADMITTED | typeof REFUSED_BY_ORGANIZATION | typeof 
 /** `resetAtMs` of a window that is not open. No open window has it: windows end after the epoch. */
 export const NOT_OPEN = 0;
 
-/** One reading of a window, filled in place by `LimiterCore.readOrganization` and `readUser`. */
-export class ReadingRecord {
-  limit = 0;
-  current = 0;
-  remaining = 0;
-  reset = 0;
-  resetAtMs = 0;
-  enforced = true;
+/** One reading of a window, to be filled in place by `LimiterCore.readOrganization` and `readUser`. */
+export type MutableReading = { -readonly [Member in keyof WindowReading]: WindowReading[Member] };
+
+/** A reading to fill; who reads often keeps one. */
+export function emptyReading(): MutableReading {
+  return { limit: 0, current: 0, remaining: 0, reset: 0, resetAtMs: 0, enforced: true };
 }
 
 /** Seconds from `nowMs` to `resetAtMs` as the rules round them (SPEC.md §3, §8 `reset`). */
@@ -253,14 +253,14 @@ export class LimiterCore {
   }
 
   /** Reads an organization's window at `nowMs` without moving its clock (SPEC.md §2.8, §3). */
-  readOrganization(organization: number, scope: ScopeIndex, nowMs: number, out: ReadingRecord): void {
+  readOrganization(organization: number, scope: ScopeIndex, nowMs: number, out: MutableReading): void {
     const { switches, organizations } = this.#of(scope);
     read(organizations, organization, switches, nowMs, this.#floorMs, out);
     out.enforced = organizations.ints[organization * INTS + LINK] === 1;
   }
 
   /** Reads a user's window at `nowMs` without moving its clock. */
-  readUser(user: number, scope: ScopeIndex, nowMs: number, out: ReadingRecord): void {
+  readUser(user: number, scope: ScopeIndex, nowMs: number, out: MutableReading): void {
     const { switches, organizations, users } = this.#of(scope);
     read(users, user, switches, nowMs, this.#floorMs, out);
     const organization = users.ints[user * INTS + LINK] as number;
@@ -323,7 +323,7 @@ function read(
   switches: Switches,
   nowMs: number,
   floorMs: number,
-  out: ReadingRecord,
+  out: MutableReading,
 ): void {
   const { doubles } = table;
   const at = handle * DOUBLES;

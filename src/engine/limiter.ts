@@ -4,12 +4,12 @@ import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimi
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "./adapter.ts";
 import {
   ADMITTED,
+  emptyReading,
   GRAPHQL,
   LimiterCore,
   NOT_OPEN,
   REFUSED_BY_ORGANIZATION,
   REST,
-  ReadingRecord,
   type ScopeIndex,
 } from "./core.ts";
 import { type LimiterSnapshot, parseSnapshot } from "./snapshot.ts";
@@ -33,7 +33,6 @@ export class Limiter {
   readonly #users = new UserNames();
   /** `enforced` as it was last set, where that is not what the rules say. Outlives idle keys. */
   readonly #enforced = new Map<string, Record<Scope, boolean>>();
-  readonly #record = new ReadingRecord();
 
   constructor(rules: Rules) {
     this.rules = rules;
@@ -221,17 +220,14 @@ export class Limiter {
   }
 
   #readOrganization(handle: number, scope: ScopeIndex, nowMs: number): WindowReading {
-    this.#core.readOrganization(handle, scope, nowMs, this.#record);
-    return this.#copy();
+    const reading = emptyReading();
+    this.#core.readOrganization(handle, scope, nowMs, reading);
+    return reading;
   }
 
   #readUser(handle: number, scope: ScopeIndex, nowMs: number): WindowReading {
-    this.#core.readUser(handle, scope, nowMs, this.#record);
-    return this.#copy();
-  }
-
-  #copy(): WindowReading {
-    const { limit, current, remaining, reset, resetAtMs, enforced } = this.#record;
-    return { limit, current, remaining, reset, resetAtMs, enforced };
+    const reading = emptyReading();
+    this.#core.readUser(handle, scope, nowMs, reading);
+    return reading;
   }
 }
