@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { SpillwayError } from "../rules/errors.ts";
 import { ErrorLines } from "./error-lines.ts";
 
 export interface RunK6Options {
@@ -107,17 +108,15 @@ function k6Words({ script, folder }: RunK6Options, config: string): string[] {
   ];
 }
 
-/** Runs k6 to its end; whatever that is, what was written is kept. */
+/**
+ * Runs k6 to its end; whatever that is, what was written is kept.
+ * @throws SpillwayError `FILE_UNWRITABLE` where the folder cannot be made, `K6_FAILED` where k6 cannot be started
+ */
 export async function runK6(options: RunK6Options): Promise<K6Outcome> {
   const { folder } = options;
-  await mkdir(folder, { recursive: true });
-  // k6 appends to what it finds.
-  for (const name of Object.values(k6Files)) await rm(join(folder, name), { force: true });
-  const raw = join(folder, k6Files.raw);
-  await writeFile(raw, "");
   const config = join(folder, "config.json");
-  await writeFile(config, "{}\n");
-  const progress = new Progress(raw, options.onProgress);
+  await prepare(folder, config);
+  const progress = new Progress(join(folder, k6Files.raw), options.onProgress);
   const errors = new ErrorLines();
   try {
     const ended = await runChild(options, config, errors);
@@ -132,6 +131,22 @@ export async function runK6(options: RunK6Options): Promise<K6Outcome> {
     await progress.end();
     await rm(config, { force: true });
     if (errors.count > 0) await writeFile(join(folder, k6Files.stderr), errors.text());
+  }
+}
+
+async function prepare(folder: string, config: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    // k6 appends to what it finds.
+    for (const name of Object.values(k6Files)) await rm(join(folder, name), { force: true });
+    await writeFile(join(folder, k6Files.raw), "");
+    await writeFile(config, "{}\n");
+  } catch (cause) {
+    const { code = "an error", path = folder } = cause as NodeJS.ErrnoException;
+    throw new SpillwayError("FILE_UNWRITABLE", "the run folder cannot be written", {
+      problems: [{ path, got: code, allowed: "a folder that can be written" }],
+      cause,
+    });
   }
 }
 
@@ -154,15 +169,18 @@ function runChild(
     const kill = (): void => void child.kill("SIGKILL");
     options.signal?.addEventListener("abort", stop);
     process.once("exit", kill);
+    // A terminal that is closed would leave k6 loading the target on its own.
+    process.once("SIGHUP", stop);
     child.once("spawn", () => options.signal?.aborted === true && stop());
     child.stderr?.setEncoding("utf8").on("data", (text: string) => errors.add(text));
     const release = (): void => {
       options.signal?.removeEventListener("abort", stop);
       process.off("exit", kill);
+      process.off("SIGHUP", stop);
     };
-    child.once("error", (error) => {
+    child.once("error", (cause) => {
       release();
-      reject(error);
+      reject(new SpillwayError("K6_FAILED", `${options.k6} cannot be started: ${cause.message}`, { cause }));
     });
     child.once("close", (exitCode, killedBy) => {
       release();

@@ -62,7 +62,8 @@ describe("plain k6 runs it", () => {
     const file = await bundled("steady", steady);
     const service = await countingService(wideRules, tokensOf(4));
     const { code, output } = await k6Run(file, { TARGET: service.url });
-    expect(service.requests()).toBe(16);
+    expect(service.requests()).toBeGreaterThan(4);
+    expect(output).toMatch(new RegExp(`http_reqs\\.*: ${service.requests()} `));
     await service.close();
     expect(output).toContain("✓ answer as the rules say");
     expect(output).toMatch(/✓ 'rate==1'/);
@@ -110,8 +111,10 @@ describe("plain k6 runs it", () => {
       GRAPHQL_URL: `${service.url}/v1/graphql`,
       DURATION_MS: "500",
     };
+    const startedMs = Date.now();
     const { code } = await k6Run(file, given);
-    expect(service.requests()).toBe(12);
+    expect(Date.now() - startedMs).toBeLessThan(30_000);
+    expect(service.requests()).toBeGreaterThanOrEqual(4);
     await service.close();
     expect(code).toBe(0);
   });
@@ -122,7 +125,7 @@ test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of",
   const service = await countingService(wideRules, tokensOf(4));
   const { output } = await k6Run(file, { TARGET: service.url, TRACE: "1" });
   await service.close();
-  expect(output.match(/\\"sent\\":/g)).toHaveLength(16);
+  expect(output.match(/\\"sent\\":/g)).toHaveLength(service.requests());
   expect(output).toContain('{\\"end\\":\\"four/3\\"}');
 });
 

@@ -3,18 +3,25 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { simulate } from "../../sim/simulate.ts";
 import type { StartService } from "../../src/load/load.ts";
+import { loadScenarioFile } from "../../src/load/scenario-file.ts";
+import { summarize } from "../../src/summary/summarizer.ts";
+import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import {
   countingService,
   failure,
+  fakeTarget,
   k6,
   newFolder,
+  plainHeaders,
   readTraceFile,
   removed,
   run,
   scenarioFile,
   shortRules,
+  tokensOf,
   wideRules,
   wrapper,
 } from "./support.ts";
@@ -79,6 +86,81 @@ describe("a run", () => {
     const lines = calls.map((call, index) => ({ line: index + 2, call }));
     expect(await judge(header, lines)).toMatchObject({ verdict: "ok", violations: [] });
   });
+});
+
+test("a burst is on the way all at once: k6's own batches would be six to a host", async () => {
+  const path = await scenarioFile(
+    folder,
+    "thirty",
+    `duration: "5s", populations: { one: { clients: 1, behaviour: burst({ call: user, size: 30 }) } }`,
+  );
+  const waiting: (() => void)[] = [];
+  const target = await fakeTarget((request, response) => {
+    const answer = () => void response.writeHead(200, plainHeaders).end('{"scopes":{"rest":{}}}');
+    if (request.url?.endsWith("/rate_limit") === true) return answer();
+    waiting.push(answer);
+    // Nobody is answered before all have come.
+    if (waiting.length === 30) for (const one of waiting) one();
+  });
+  const result = await run(path, join(folder, "thirty"), {
+    target: { url: target.url, tokens: tokensOf(1) },
+  });
+  await target.close();
+  expect(result.account).toMatchObject({ calls: 30, unanswered: 0, lost: 0 });
+});
+
+test("clients draw what the simulator's draw: the same seed, the same beginnings and choices", async () => {
+  const path = await scenarioFile(
+    folder,
+    "drawn",
+    `seed: 9007199254740000, duration: "4s", populations: {
+      first: { clients: 3, behaviour: poller({ every: "1s", call: user }) },
+      second: { clients: 5, startWithin: "900ms", behaviour: worker({ calls: [{ call: user, weight: 2 }, { call: pipelinesQuery(5) }], think: { least: "10ms", most: "30ms" } }) },
+    }`,
+  );
+  const result = await run(path, join(folder, "drawn"), {
+    adjustments: { rules: wideRules },
+    target: counted(),
+  });
+  const { scenario } = await loadScenarioFile(path);
+  const told = (calls: Iterable<TraceCall>) => {
+    const clients = new Map<string, { began: number; scopes: string }>();
+    for (const { client, wanted = 0, scope } of calls) {
+      if (!client.startsWith("second/")) continue;
+      const one = clients.get(client) ?? { began: wanted, scopes: "" };
+      clients.set(client, { ...one, scopes: one.scopes + scope[0] });
+    }
+    // From the first one on: when k6 began is not known to the millisecond.
+    const firstMs = Math.min(...[...clients.values()].map(({ began }) => began));
+    return new Map(
+      [...clients].map(([name, { began, scopes }]) => [name, [began - firstMs, scopes.slice(0, 12)]]),
+    );
+  };
+  const { calls } = await readTraceFile(result.trace);
+  const inCallOrder = calls.toSorted((a, b) => a.call - b.call);
+  expect(told(inCallOrder)).toEqual(told(simulate(scenario, { rules: wideRules }).calls));
+});
+
+test("k6's own measure of an expectation is the summary's", async () => {
+  const path = await scenarioFile(
+    folder,
+    "measured",
+    `duration: "3s", populations: {
+      eager: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "20ms" }), onRefused: waitReset({ of: "both" }) },
+      watchers: { clients: 1, behaviour: poller({ every: "100ms", call: status() }) },
+    }, expect: { refusedShare: "<90%", "eager.refusedShare": ">0%", waitMaxMs: "<3s" }`,
+  );
+  const result = await run(path, join(folder, "measured"), {
+    adjustments: { rules: shortRules },
+    target: counted(),
+  });
+  const { header, calls } = await readTraceFile(result.trace);
+  const { figures } = summarize(header, calls);
+  const metrics = result.outcome.summary?.metrics;
+  expect(metrics?.["spillway_refused"]?.values["rate"]).toBeCloseTo(Number(figures.refusedShare), 9);
+  expect(metrics?.["spillway_wait"]?.values["max"]).toBe(figures.waitMaxMs);
+  expect(metrics?.["spillway_refused{scenario:eager}"]?.thresholds).toEqual({ "rate>0": { ok: true } });
+  expect(result.crossed).toEqual([]);
 });
 
 /** Clients that never stop asking, one call at a time. */
@@ -227,6 +309,27 @@ describe("a scenario that is broken is seen", () => {
 });
 
 describe("what stands around a run does not change it", () => {
+  // k6 appends to what it finds.
+  test("what an earlier run left in the folder", async () => {
+    const path = await scenarioFile(folder, "again", busy("700ms", 2));
+    const out = join(folder, "again");
+    for (const service of [counted(), counted()]) {
+      const result = await run(path, out, { adjustments: { rules: wideRules }, target: service });
+      expect((await readTraceFile(result.trace)).calls).toHaveLength(service.requests());
+    }
+  });
+
+  // One variable of more than 128 KiB, and no program can be started.
+  test("a tokens file of half a megabyte", async () => {
+    const path = await scenarioFile(folder, "rich", busy("500ms", 2));
+    const tokens = tokensOf(2_000).map((token) => ({ ...token, token: token.token.padEnd(250, "x") }));
+    const service = await countingService(wideRules, tokens);
+    const result = await run(path, join(folder, "rich"), { target: { url: service.url, tokens } });
+    await service.close();
+    expect(result.account.failures.size).toBe(0);
+    expect(result.account.calls).toBeGreaterThan(2);
+  });
+
   test("K6_* variables of the shell, and a scenario's own words in the log", async () => {
     vi.stubEnv("K6_ITERATIONS", "2");
     vi.stubEnv("K6_DURATION", "1s");
@@ -243,8 +346,8 @@ describe("what stands around a run does not change it", () => {
         adjustments: { rules: wideRules },
         target: service,
       });
-      expect(result.account).toMatchObject({ clients: 4, calls: 12, lost: 0 });
-      expect(service.requests()).toBe(12);
+      expect(result.account).toMatchObject({ clients: 4, calls: service.requests(), lost: 0 });
+      expect(service.requests()).toBeGreaterThan(4);
       expect(result.notes).toEqual(Array.from({ length: 4 }, () => "the scenario printed: hello 5"));
     } finally {
       vi.unstubAllEnvs();
@@ -262,6 +365,32 @@ describe("what stands around a run does not change it", () => {
       expect(result.failure).toBeNull();
       expect(result.account.calls).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
     }
+  });
+});
+
+describe("what cannot even begin is a coded error", () => {
+  test("a folder that is a file", async () => {
+    const path = await scenarioFile(folder, "begun", busy("1s"));
+    const error = await failure(run(path, path, { target: counted() }));
+    expect(error).toMatchObject({ code: "FILE_UNWRITABLE", exitCode: 2 });
+    expect(error.problems[0]?.path).toContain("begun.ts");
+  });
+
+  test("a k6 that is gone", async () => {
+    const path = await scenarioFile(folder, "begun", busy("1s"));
+    const error = await failure(
+      run(path, join(folder, "begun"), { k6Path: join(folder, "gone"), target: counted() }),
+    );
+    expect(error).toMatchObject({ code: "K6_FAILED", exitCode: 3 });
+    expect(error.message).toContain("cannot be started");
+  });
+
+  test("a k6 that ends at once", async () => {
+    const path = await scenarioFile(folder, "begun", busy("1s"));
+    const k6Path = await wrapper(folder, "k6-broken", `echo "no such flag" >&2; exit 104`);
+    const error = await failure(run(path, join(folder, "begun"), { k6Path, target: counted() }));
+    expect(error).toMatchObject({ code: "K6_FAILED", hint: "k6's exit status was 104" });
+    expect(error.message).toContain("no such flag");
   });
 });
 

@@ -42,8 +42,9 @@ function variable(name: Variable): string | undefined {
 function wholeNumber(name: Variable): number | undefined {
   const text = variable(name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw new Error(`${name} is ${text}: it must be a whole number`);
-  return Number(text);
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(number)) return number;
+  throw new Error(`${name} is ${text}: it must be a whole number`);
 }
 
 /** A path is read from where the bundle lies; `open` itself goes by that of the running file. */
