@@ -48,7 +48,7 @@ export function k6Advice(platform: NodeJS.Platform = process.platform): readonly
   return [
     `package manager: ${packages[platform] ?? "https://grafana.com/docs/k6/latest/set-up/install-k6/ (apt, dnf, snap)"}`,
     `Go ${goLeast.major}.${goLeast.minor} or newer: install it from https://go.dev/dl/, and spillway builds k6 itself`,
-    `container: spillway bundle SCENARIO -o run.js, then docker run --network host -v "$PWD:/w" grafana/k6 run /w/run.js`,
+    'container: spillway bundle SCENARIO -o run.js, then docker run --rm --network host -v "$PWD:/w" grafana/k6 run -e TARGET=URL /w/run.js',
     "or name the program: K6_PATH=/path/to/k6",
   ];
 }

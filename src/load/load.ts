@@ -1,5 +1,5 @@
 // `load`: a scenario against a deployment, by k6; what is left is a trace and what k6 said of itself.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
@@ -185,7 +185,6 @@ async function finish(
   const endedAt = Date.now();
   const raw = join(options.folder, "k6", k6Files.raw);
   const trace = join(options.folder, "trace.ndjson");
-  await mkdir(options.folder, { recursive: true });
   const account = await traceFromK6({
     raw,
     trace,

@@ -37,8 +37,8 @@ export const k6Files = {
   stderr: "stderr.txt",
 } as const;
 
-/** k6's exit statuses that mean something to us (its package `errext/exitcodes`). */
-export const k6Exit = { thresholds: 99, interrupted: 105, exception: 107, aborted: 108 } as const;
+/** The exit statuses of k6 that are no failures of its own (its package `errext/exitcodes` has all). */
+export const k6Exit = { thresholds: 99, interrupted: 105 } as const;
 
 export interface K6Outcome {
   /** `null` where a signal ended it. */

@@ -202,7 +202,7 @@ describe("Ctrl-C", () => {
     );
     const k6Pid = Number(await readFile(pidFile, "utf8"));
     const interrupt = (): void => void process.kill(-Number(child.pid), "SIGINT");
-    return { ended, k6Pid, interrupt, stdout: () => stdout };
+    return { ended, k6Pid, interrupt, pid: Number(child.pid), stdout: () => stdout };
   }
 
   test("once: k6 ends by itself, and all until then is kept and judged", async () => {
@@ -213,6 +213,14 @@ describe("Ctrl-C", () => {
     expect(await json("once", "run.json")).toMatchObject({ interrupted: true });
     expect(await json("once", "verdict.json")).toMatchObject({ verdict: "ok" });
     expect(await readdir(join(folder, "once", "k6"))).toContain("summary.json");
+  });
+
+  test("a terminal that is closed leaves no k6 behind", async () => {
+    const { ended, k6Pid, pid } = await started("closed");
+    process.kill(pid, "SIGHUP");
+    expect(await ended).toBe(130);
+    expect(isAlive(k6Pid)).toBe(false);
+    expect(await json("closed", "run.json")).toMatchObject({ interrupted: true });
   });
 
   test("twice: everything ends at once, k6 too", async () => {
