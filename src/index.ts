@@ -2,6 +2,7 @@
 // `spillway/engine`, `spillway/laws` and `spillway/scenario` are entries of their own.
 export { type SimulateOptions, type Simulation, simulate } from "../sim/simulate.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";
+export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
 export { type Report, type ReportOptions, writeReport } from "./report/report.ts";
 export { type Run, type RunRecord, runFiles } from "./report/run.ts";
@@ -23,3 +24,4 @@ export type { TraceCall, TraceHeader } from "./trace/record.ts";
 export { encodeCall, encodeHeader } from "./trace/write.ts";
 export { judge } from "./verify/judge.ts";
 export type { LawVerdict, Verdict, Violation } from "./verify/verdict.ts";
+export { verify } from "./verify/verify.ts";
