@@ -69,7 +69,7 @@ export async function loadInto(folder: string, options: LoadIntoOptions): Promis
 
 function progressText(progress: LoadProgress): string {
   if ("doing" in progress) return progress.doing;
-  const { elapsedMs, durationMs, lines, refused } = progress;
+  const { elapsedMs, durationMs, calls, refused } = progress;
   const left = elapsedMs >= durationMs ? "ending" : `of ${duration(durationMs)}`;
-  return `k6: ${duration(elapsedMs)} ${left}, ${counted(lines, "line")}, ${counted(refused, "refusal")}`;
+  return `k6: ${duration(elapsedMs)} ${left}, ${counted(calls, "call")}, ${counted(refused, "refusal")}`;
 }

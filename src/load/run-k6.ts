@@ -23,8 +23,8 @@ export interface RunK6Options {
 /** How far a run is. */
 export interface K6Progress {
   readonly elapsedMs: number;
-  /** Lines that clients have written so far: answers, and two for each client. */
-  readonly lines: number;
+  /** Calls that have their line. */
+  readonly calls: number;
   readonly refused: number;
 }
 
@@ -205,7 +205,7 @@ class Progress {
   readonly #path: string;
   #read = Promise.resolve();
   #offset = 0;
-  #lines = 0;
+  #calls = 0;
   #refused = 0;
 
   constructor(path: string, report: RunK6Options["onProgress"]) {
@@ -234,13 +234,18 @@ class Progress {
     } finally {
       await file.close();
     }
-    report({ elapsedMs: Date.now() - this.#startedMs, lines: this.#lines, refused: this.#refused });
+    report({ elapsedMs: Date.now() - this.#startedMs, calls: this.#calls, refused: this.#refused });
   }
 
   /** A mark that falls between two chunks is missed: progress is for the eye. */
   #count(text: string): void {
-    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines += 1;
-    const mark = '"status":429,';
-    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) this.#refused += 1;
+    this.#calls += occurrences(text, '{"sent":');
+    this.#refused += occurrences(text, '"status":429,');
   }
+}
+
+function occurrences(text: string, mark: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + mark.length)) count += 1;
+  return count;
 }
