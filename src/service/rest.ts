@@ -1,5 +1,5 @@
-// The REST API: its resources as a table, and one way through the gate for all of them. A call is answered in
-// `onRequest`, before any body is parsed, and counted before its resource is looked up (SPEC.md §2.6).
+// The REST API: its resources as a table, and one way through the gate for all of them. A call is counted before
+// its resource is looked up (SPEC.md §2.6); of GET and HEAD, Fastify parses no body before that.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { headers, statusBody } from "../engine/answers.ts";
 import type { TokenScope } from "../rules/tokens.ts";
@@ -168,9 +168,7 @@ export function addRestRoutes(app: FastifyInstance, gate: Gate): void {
     app.route({
       method: ["GET", "HEAD"],
       url: resource.path,
-      // It never calls `done`: nothing is left to do for the steps that would follow.
-      onRequest: (request, reply) => answerRest(gate, request, reply, request.params as Params, resource),
-      handler: () => undefined,
+      handler: (request, reply) => answerRest(gate, request, reply, request.params as Params, resource),
     });
 }
 

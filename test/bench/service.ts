@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance } from "fastify";
 import { parseRules } from "../../src/rules/parse.ts";
+import type { RulesInput } from "../../src/rules/rules.ts";
 import { buildApp } from "../../src/service/app.ts";
 import { sampleTokens } from "../../src/service/sample-tokens.ts";
 import { type BenchRow, median } from "./row.ts";
@@ -20,7 +21,7 @@ const CONNECTIONS = 64;
 const ROLE = "SPILLWAY_BENCH_SERVER";
 const TOKEN = "SPILLWAY_BENCH_TOKEN";
 const path = "/v2/user";
-const plenty = 1_000_000_000;
+const plenty = 100_000_000;
 
 /** As many bytes as the deployment's own answer has. */
 const body = {
@@ -44,9 +45,8 @@ async function withPlugin(max: number): Promise<FastifyInstance> {
   return app;
 }
 
-function ours(limit: number): FastifyInstance {
-  const window = { limit, windowSeconds: 3600 };
-  const rules = parseRules({ organization: { rest: { ...window, limit: plenty } }, user: { rest: window } });
+function ours(input: RulesInput): FastifyInstance {
+  const rules = parseRules(input);
   const [token] = sampleTokens({ users: 1 });
   if (token === undefined) throw new Error("no token was made");
   return buildApp({ rules, tokens: [{ ...token, token: process.env[TOKEN] ?? "" }], now: Date.now });
@@ -54,9 +54,9 @@ function ours(limit: number): FastifyInstance {
 
 const contenders = {
   bare,
-  ours: () => ours(plenty),
+  ours: () => ours({ organization: { rest: { limit: plenty } }, user: { rest: { limit: plenty } } }),
   plugin: () => withPlugin(plenty),
-  oursRefusing: () => ours(1),
+  oursRefusing: () => ours({ user: { rest: { limit: 1, windowSeconds: 3600 } } }),
   pluginRefusing: () => withPlugin(1),
 } satisfies Record<string, () => FastifyInstance | Promise<FastifyInstance>>;
 type Role = keyof typeof contenders;
