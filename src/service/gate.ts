@@ -11,6 +11,20 @@ import type { Store } from "./store.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 
+/**
+ * The eight headers, and of GraphQL what the query asked for and used (SPEC.md §5).
+ * @param requested points, 0 where the query could not be priced; meaningless for REST
+ * @param actual points, 0 where nothing was executed; meaningless for REST
+ */
+export function fieldsOf(scope: Scope, readings: Readings, requested: number, actual: number): Fields {
+  const fields = headers(scope, readings);
+  if (scope === "graphql") {
+    fields["RateLimit-Complexity-Requested"] = requested;
+    fields["RateLimit-Complexity-Actual"] = actual;
+  }
+  return fields;
+}
+
 /** What every route needs: who calls, the counters, the clock. */
 export class Gate {
   readonly store: Store;
@@ -56,9 +70,9 @@ export class Gate {
     return caller;
   }
 
-  /** The eight headers as the windows stand, for an answer that counts nothing. */
-  uncounted(scope: Scope, { organization, user }: Caller, nowMs: number): Fields {
-    return headers(scope, this.store.readings(organization, user, scope, nowMs));
+  /** The headers of an answer that counts nothing: the windows as they stand, nothing executed. */
+  uncounted(scope: Scope, { organization, user }: Caller, nowMs: number, requested = 0): Fields {
+    return fieldsOf(scope, this.store.readings(organization, user, scope, nowMs), requested, 0);
   }
 
   /**

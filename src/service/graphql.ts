@@ -3,10 +3,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as v from "valibot";
 import type { Decision, Readings } from "../engine/adapter.ts";
-import { headers } from "../engine/answers.ts";
-import { type Fields, send } from "./answer.ts";
+import { send } from "./answer.ts";
 import type { Caller } from "./auth.ts";
-import type { Gate } from "./gate.ts";
+import { fieldsOf, type Gate } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
 
 export interface GraphqlOptions {
@@ -31,15 +30,6 @@ const bodySchema = v.object({
 
 const errorsBody = (...messages: readonly string[]) => ({ errors: messages.map((message) => ({ message })) });
 
-/** The eight headers, and what the query asked and used. */
-function graphqlFields(readings: Readings, requested: number, actual: number): Fields {
-  return {
-    ...headers("graphql", readings),
-    "RateLimit-Complexity-Requested": requested,
-    "RateLimit-Complexity-Actual": actual,
-  };
-}
-
 /**
  * Adds the GraphQL route.
  * @throws RangeError where there is an `executionDelayMs` and no `sleep`
@@ -60,7 +50,7 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
       const status = error.statusCode ?? 500;
       // Only what the client can mend is answered here; the rest is the application's, as 500.
       if (caller === null || status >= 500) throw error;
-      send(reply, status, uncounted(gate, caller, 0), errorsBody(error.message));
+      send(reply, status, gate.uncounted("graphql", caller, gate.now()), errorsBody(error.message));
     });
     scope.route({
       method: "POST",
@@ -80,7 +70,7 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
 export function refuseGraphqlMethod(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
   const caller = gate.enter(request, reply, "graphql", null, "graphql");
   if (caller === null) return;
-  const fields = { ...uncounted(gate, caller, 0), Allow: "POST" };
+  const fields = { ...gate.uncounted("graphql", caller, gate.now()), Allow: "POST" };
   send(reply, 405, fields, errorsBody(`${request.method} is not allowed here`));
 }
 
@@ -96,11 +86,6 @@ function parseJson(
   }
 }
 
-/** The headers of an answer that counts nothing: the windows as they stand, nothing executed. */
-function uncounted(gate: Gate, { organization, user }: Caller, requested: number): Fields {
-  return graphqlFields(gate.store.readings(organization, user, "graphql", gate.now()), requested, 0);
-}
-
 async function answer(
   gate: Gate,
   inFlight: (() => Promise<void> | undefined) | null,
@@ -111,20 +96,28 @@ async function answer(
   const body = v.safeParse(bodySchema, request.body);
   if (!body.success) {
     const message = "The body must be an object with a `query`, and may have `variables` and `operationName`";
-    return send(reply, 400, uncounted(gate, caller, 0), errorsBody(message));
+    return send(reply, 400, gate.uncounted("graphql", caller, gate.now()), errorsBody(message));
   }
   const prepared = prepareQuery(body.output);
-  if ("errors" in prepared)
-    return send(reply, 200, uncounted(gate, caller, prepared.requested), { errors: prepared.errors });
+  if ("errors" in prepared) {
+    const fields = gate.uncounted("graphql", caller, gate.now(), prepared.requested);
+    return send(reply, 200, fields, { errors: prepared.errors });
+  }
   const { organization, user } = caller;
   const { requested } = prepared;
   const decision = gate.store.decide({ organization, user, scope: "graphql", cost: requested }, gate.now());
   if (decision.refusedBy !== null)
-    return gate.refuse(reply, "graphql", decision.refusedBy, decision, graphqlFields(decision, requested, 0));
+    return gate.refuse(
+      reply,
+      "graphql",
+      decision.refusedBy,
+      decision,
+      fieldsOf("graphql", decision, requested, 0),
+    );
   if (inFlight !== null) await inFlight();
   // From here on nothing asks whether the caller still listens: an admitted query completes (SPEC.md §8).
   const { result, actual } = executeQuery(prepared, organization, user);
-  send(reply, 200, graphqlFields(settled(gate, decision, actual), requested, actual), result);
+  send(reply, 200, fieldsOf("graphql", settled(gate, decision, actual), requested, actual), result);
 }
 
 /** What the headers show: under `prepaid` the decision's readings, else those of the completion (SPEC.md §5). */

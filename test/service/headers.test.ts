@@ -75,6 +75,7 @@ describe("every kind of GraphQL answer to a known caller has them, and the compl
     const answer = await new Deployment().call("/v1/graphql", options);
     expect(answer.statusCode).toBe(status);
     expect(eight(answer)).toEqual(owed("graphql"));
+    expect(answer.headers).toMatchObject({ [requested]: "0", [actual]: "0" });
   });
 
   test("429: what was asked for, and nothing used", async () => {
