@@ -52,7 +52,7 @@ export class Gate {
     organization: string | null,
     needs: TokenScope | null,
   ): Caller | null {
-    const caller = this.#tokens.find(request.headers.authorization, request.raw.socket);
+    const caller = this.#tokens.find(request.headers.authorization);
     if (caller === null) {
       sendMessage(reply, 401, { "WWW-Authenticate": "Bearer" }, UNKNOWN_CALLER);
       return null;
