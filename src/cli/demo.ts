@@ -3,6 +3,7 @@
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { CheckReport } from "../laws/report.ts";
+import type { LoadedScenario } from "../load/scenario-file.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { requireDuration, requireSeed } from "./run-options.ts";
@@ -77,10 +78,12 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
     `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
       `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`,
   );
+  const { loadScenarioFile } = await import("../load/scenario-file.ts");
+  const scenario = await loadScenarioFile(args.scenario);
   const checked = await check(terminal, args, signal);
-  const loaded = await loadForReal(terminal, args, folder, signal);
+  const loaded = await loadForReal(terminal, args, scenario, folder, signal);
   if (signal.aborted) return;
-  const simulated = await simulateAlike(terminal, args, folder, signal);
+  const simulated = await simulateAlike(terminal, args, scenario, folder, signal);
   await report(terminal, folder, simulated.folder);
   const { summary, verdict, expectations } = loaded;
   terminal.result({
@@ -115,19 +118,24 @@ async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSign
   return report;
 }
 
-async function loadForReal(terminal: Terminal, args: Args, folder: string, signal: AbortSignal) {
+async function loadForReal(
+  terminal: Terminal,
+  args: Args,
+  scenario: LoadedScenario,
+  folder: string,
+  signal: AbortSignal,
+) {
   stage(
     terminal,
     "serve, load, verify",
     `${args.scenario}: k6 loads the reference deployment for ${args.duration}; the oracle judges the trace`,
   );
-  const { loadScenarioFile } = await import("../load/scenario-file.ts");
   const { serve } = await import("../service/serve.ts");
   const { parseRules } = await import("../rules/parse.ts");
   const { loadInto } = await import("./load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
   const run = await loadInto(folder, {
-    scenario: await loadScenarioFile(args.scenario),
+    scenario,
     file: args.scenario,
     command: repeatDemo(args),
     adjustments: {
@@ -144,18 +152,22 @@ async function loadForReal(terminal: Terminal, args: Args, folder: string, signa
   return run;
 }
 
-async function simulateAlike(terminal: Terminal, args: Args, folder: string, signal: AbortSignal) {
+async function simulateAlike(
+  terminal: Terminal,
+  args: Args,
+  written: LoadedScenario,
+  folder: string,
+  signal: AbortSignal,
+) {
   stage(
     terminal,
     "simulate",
     "the same clients in virtual time, from the same instant: what it would have predicted",
   );
-  const { loadScenarioFile } = await import("../load/scenario-file.ts");
   const { conditionsOf } = await import("./conditions.ts");
   const { simulateInto } = await import("./simulate-into.ts");
   const { saySimulation } = await import("./say-run.ts");
-  const { scenario: written } = await loadScenarioFile(args.scenario);
-  const { scenario, options, notes } = await conditionsOf(written, { like: folder });
+  const { scenario, options, notes } = await conditionsOf(written.scenario, { like: folder });
   const run = await simulateInto(`${folder}/simulated`, scenario, {
     options: { ...options, signal },
     file: args.scenario,

@@ -55,12 +55,6 @@ export function resetSeconds(resetAtMs: number, nowMs: number, rounding: Semanti
       : Math.round(seconds);
 }
 
-/** The same number, held without a box on the heap where it is small: most counts are. */
-function unboxed(count: number): number {
-  const small = count | 0;
-  return small === count ? small : count;
-}
-
 function requireCount(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new RangeError(`${field} must be a safe integer >= 0, got ${value}`);
@@ -337,9 +331,9 @@ function read(
     resetAt = now - (now % (switches.epoch ? length : 1000)) + length;
   }
   const left = limit - current;
-  out.limit = unboxed(limit);
-  out.current = unboxed(current);
-  out.remaining = unboxed(switches.signed ? left : Math.max(0, left));
-  out.reset = unboxed(resetSeconds(resetAt, now, switches.reset));
+  out.limit = limit;
+  out.current = current;
+  out.remaining = switches.signed ? left : Math.max(0, left);
+  out.reset = resetSeconds(resetAt, now, switches.reset);
   out.resetAtMs = resetAt;
 }
