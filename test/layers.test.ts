@@ -16,18 +16,20 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/trace": ["src/rules"],
   "src/laws": ["src/rules", "src/engine"],
   "src/verify": ["src/rules", "src/trace"],
-  "src/service": ["src/rules", "src/engine"],
+  "src/probe": ["src/rules", "src/trace"],
+  "src/faults": ["src/rules", "src/engine"],
+  "src/service": ["src/rules", "src/engine", "src/faults"],
   "src/load": ["src/rules", "src/scenario", "src/trace"],
   "src/summary": ["src/rules", "src/trace"],
   "src/report": ["src/rules", "src/trace", "src/summary", "src/verify"],
   "src/cli": ["src", "sim"],
-  sim: ["src/rules", "src/engine", "src/scenario", "src/trace", "src/verify", "src/summary"],
+  sim: ["src/rules", "src/engine", "src/faults", "src/scenario", "src/trace", "src/verify", "src/summary"],
   scenarios: ["src/scenario", "src/rules"],
 };
 /** Files that stand in `src` itself: the package's public entry, which may import every room. */
 const entries = new Set(["src/index.ts"]);
 /** The rooms that may read clocks, wait, draw true randomness and know the process. */
-const edge = new Set(["src/service", "src/load", "src/cli"]);
+const edge = new Set(["src/service", "src/load", "src/probe", "src/cli"]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
 const mayUseNode = new Set(["src/report/run-folder.ts"]);
 /** k6 is imported in one place alone. */

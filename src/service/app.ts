@@ -1,13 +1,13 @@
 // The reference deployment as a Fastify application, apart from listening: tests go through `inject`.
 import fastify, { type FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
+import type { Store } from "../engine/store.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
 import { Gate } from "./gate.ts";
 import { addGraphqlRoute } from "./graphql.ts";
 import { addRestRoutes } from "./rest.ts";
-import type { Store } from "./store.ts";
 import { addUnrouted, answerUnrouted } from "./unrouted.ts";
 
 export interface AppOptions {

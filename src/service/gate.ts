@@ -3,11 +3,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Readings } from "../engine/adapter.ts";
 import { headers, refusalBody } from "../engine/answers.ts";
+import type { Store } from "../engine/store.ts";
 import { type Owner, type Rules, type Scope, type Semantics, semanticsOf } from "../rules/rules.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { type Fields, send, sendMessage } from "./answer.ts";
 import { type Caller, TokenTable } from "./auth.ts";
-import type { Store } from "./store.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 

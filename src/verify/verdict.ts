@@ -1,9 +1,64 @@
 // The verdict: what the oracle says of a trace (FORMAT.md, "The verdict").
 import type { LawName } from "../rules/laws.ts";
-import type { Scope } from "../rules/rules.ts";
+import type { Scope, SwitchName } from "../rules/rules.ts";
 
 /** A law of the verdict. */
 export type LawVerdict = "held" | "violated" | { readonly skipped: string };
+
+/** How the counts of windows were judged. */
+export interface Methods {
+  /** Windows whose charges were put into places, one after the other. */
+  readonly places: number;
+  /** Windows whose counts were held between what must and what may have been charged. */
+  readonly bounds: number;
+  /** Readings of counts that were judged, and those of them that could have had one value alone. */
+  readonly readings: number;
+  readonly pinned: number;
+}
+
+/** A semantics switch that a trace without rules shows. */
+export interface Inferred {
+  readonly switch: SwitchName;
+  readonly scope: Scope;
+  readonly value: string;
+  /** What rules out the other values, in one sentence, and the lines that show it. */
+  readonly explanation: string;
+  readonly lines: readonly number[];
+}
+
+/** How far a window, or a run, is off: beside yes or no. */
+export interface Amounts {
+  /** Calls that were let through, and refused. */
+  readonly admitted: number;
+  readonly refused: number;
+  /** Points (REST: calls) that were admitted above the limit, and their share of all that was admitted. */
+  readonly overAdmitted: number;
+  readonly overAdmission: number;
+  /** Calls that were refused although there was room. */
+  readonly wronglyRefused: number;
+  /** How old the oldest reading was when it was shown, in ms; `null` where none is known to lag. */
+  readonly stalenessMs: number | null;
+}
+
+/** One quota's window that is off. */
+export interface WindowAmounts extends Amounts {
+  readonly org: string;
+  readonly user: string | null;
+  readonly scope: Scope;
+  readonly window: { readonly opensAt: number; readonly endsAt: number };
+  readonly limit: number;
+}
+
+/** One answer of an accused window, for the picture of its places. */
+export interface Place {
+  readonly line: number;
+  readonly role: "admitted" | "refused" | "status" | "other";
+  readonly sent: number;
+  readonly received: number;
+  /** The count before and after its charge; equal for what only reads. */
+  readonly from: number;
+  readonly to: number;
+}
 
 /** One contradiction between the trace and a law. */
 export interface Violation {
@@ -22,6 +77,8 @@ export interface Violation {
   readonly lines: readonly number[];
   /** One sentence with the arithmetic. */
   readonly explanation: string;
+  /** The answers of that window around the breach, by place, at most 200; where the law is about its counts. */
+  readonly places?: { readonly limit: number; readonly answers: readonly Place[] };
 }
 
 export interface Verdict {
@@ -30,5 +87,15 @@ export interface Verdict {
   readonly records: number;
   readonly windows: number;
   readonly laws: Readonly<Record<LawName, LawVerdict>>;
+  /** The likeliest first, at most so many as `judge` was asked to keep. */
   readonly violations: readonly Violation[];
+  /** How many violations there were in all, where some of them are left out. */
+  readonly violationsFound?: number;
+  readonly methods?: Methods;
+  /** What a trace without rules showed of the switches. */
+  readonly inferred?: readonly Inferred[];
+  /** Of all windows together, and of those that are off, the worst first, at most 100. */
+  readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts[] };
+  /** What its owner accepts (`expect: {overAdmission: "<1%"}`), where that was more than nothing. */
+  readonly accepted?: readonly { readonly expectation: string; readonly explanation: string }[];
 }

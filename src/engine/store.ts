@@ -1,0 +1,40 @@
+// What a deployment needs of whatever counts: the pure limiter in its own process, a wrong one in its place, or
+// counters that others share.
+import type { Scope } from "../rules/rules.ts";
+import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";
+
+/**
+ * The rest of a step that is not atomic: to be resumed after so many ms, by whoever has the clock. Plain data
+ * and a function, so that virtual time and real time can both wait for it.
+ */
+export interface Pending<T> {
+  /** Whole ms, >= 0. */
+  readonly waitMs: number;
+  resume(nowMs: number): T;
+}
+
+/** The counters behind a deployment. `Limiter` is one; every time is in ms since the Unix epoch. */
+export interface Store {
+  decide(call: Call, nowMs: number): Decision;
+  settle(reservation: Reservation, actual: number, nowMs: number): Readings;
+  status(organization: string, nowMs: number): Status;
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings;
+  /** Drops idle keys (SPEC.md §2.8). */
+  sweep(nowMs: number): unknown;
+}
+
+/** Counters whose decision takes time, and lets other calls in between. */
+export interface SlowStore extends Omit<Store, "decide"> {
+  decide(call: Call, nowMs: number): Decision | Pending<Decision>;
+}
+
+type Later<T> = T | Promise<T>;
+
+/** Counters that are elsewhere: in another process, or on another machine. */
+export interface RemoteStore {
+  decide(call: Call, nowMs: number): Later<Decision>;
+  settle(reservation: Reservation, actual: number, nowMs: number): Later<Readings>;
+  status(organization: string, nowMs: number): Later<Status>;
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Later<Readings>;
+  sweep(nowMs: number): unknown;
+}

@@ -1,0 +1,52 @@
+// What a fault is: a deployment that is wrong in one way, made of right parts. Deployments that are right know
+// nothing of faults: whatever counts is a store, and whatever is sent may be changed on its way.
+import type { HttpAnswer } from "../engine/adapter.ts";
+import type { SlowStore } from "../engine/store.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
+
+/** What may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
+export type Net = "P" | "V" | "L";
+
+/** What a fault may go by, beside rules and calls. */
+export interface FaultWorld {
+  /** A number in [0, 1), from whoever has the seed. */
+  readonly random: () => number;
+  /** How often, or how much: what it means is the fault's (`Fault.rate`). */
+  readonly rate: number;
+}
+
+/** What an answer is to, for those faults that are in the answer alone. */
+export interface Answered {
+  readonly kind: "call" | "status" | "other";
+  readonly organization: string;
+  readonly user: string;
+  readonly scope: Scope;
+  /** When it was decided, ms since the epoch. */
+  readonly nowMs: number;
+}
+
+/** A deployment's parts with one fault among them. */
+export interface Faulty {
+  readonly store: SlowStore;
+  /** The answer as it is sent in place of the right one. */
+  readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
+  /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
+  readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
+}
+
+export interface Fault {
+  readonly name: string;
+  /** What is wrong, in one line. */
+  readonly wrong: string;
+  /** How it shows from outside, in one line. */
+  readonly shows: string;
+  /** Where it was shipped: `OWNER/REPOSITORY#NUMBER` or as the catalogue has it. */
+  readonly seenIn: readonly string[];
+  /** The nets that must catch it. */
+  readonly nets: readonly Net[];
+  /** What `NAME=RATE` sets; `null` where the fault has no degrees. */
+  readonly rate: { readonly default: number; readonly meaning: string } | null;
+  /** How a real deployment has it: in one process, or by several that are not one. */
+  readonly processes: "one" | "counters-apart" | "replicas-lag" | "clocks-apart" | "limits-apart";
+  inject(rules: Rules, world: FaultWorld): Faulty;
+}
