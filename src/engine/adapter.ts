@@ -103,7 +103,20 @@ export interface LimiterAdapter {
    */
   answer?(asked: Asked, nowMs: number): Awaitable<HttpAnswer | null>;
   /** Tells a limiter that reads a clock of its own what time it is, before each of the calls above. */
-  setNow?(nowMs: number): void;
+  setNow?(nowMs: number): Awaitable<void>;
+  /** Lets go of what it holds (a server, a connection, a timer): it is not asked again. */
+  close?(): Awaitable<unknown>;
+}
+
+/**
+ * Where a limiter lets other calls come in between: it reaches its store through this, so that calls which
+ * overlap are interleaved in every order, and in the same order again.
+ */
+export interface Seam {
+  /** The same store; before each call of one of its methods others may come in. Its methods then give promises. */
+  over<S extends object>(store: S): S;
+  /** A place where others may come in. */
+  pause(label?: string): Promise<void>;
 }
 
 /** Makes fresh limiters of one kind, and says what they promise. */
@@ -116,6 +129,18 @@ export interface LimiterFactory {
    * their rules from these. A limiter with one fixed behaviour names one value for each.
    */
   readonly semantics?: { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
-  create(rules: Rules): Awaitable<LimiterAdapter>;
+  /** The scopes of the calls that it is asked; both unless told. Where every call costs 1, `rest` alone. */
+  readonly scopes?: readonly Scope[];
+  /**
+   * It keeps one window for each key, all of one limit and length, and a key is a user of an organization: the
+   * organization has no window that could refuse. Rules that are drawn, or given, are made so.
+   */
+  readonly keyed?: boolean;
+  /** A first-request window opens at a whole multiple of so many ms: 1000 unless told (SPEC.md §3), or 1. */
+  readonly opensToMs?: 1 | 1000;
+  /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */
+  setNow?(nowMs: number): Awaitable<void>;
+  /** @param seam what an asynchronous limiter may reach its store through, to have its calls interleaved */
+  create(rules: Rules, seam?: Seam): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
 }

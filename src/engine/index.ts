@@ -11,6 +11,7 @@ export type {
   PartialReadings,
   Readings,
   Reservation,
+  Seam,
   Status,
   WindowReading,
 } from "./adapter.ts";
