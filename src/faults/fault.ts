@@ -1,6 +1,6 @@
 // What a fault is: a deployment that is wrong in one way, made of right parts. Deployments that are right know
 // nothing of faults: whatever counts is a store, and whatever is sent may be changed on its way.
-import type { HttpAnswer } from "../engine/adapter.ts";
+import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
 import type { SlowStore } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
@@ -21,7 +21,7 @@ export interface Answered {
   readonly organization: string;
   readonly user: string;
   readonly scope: Scope;
-  /** When it was decided, ms since the epoch. */
+  /** When the answer is made, ms since the epoch: a query's when it completes. */
   readonly nowMs: number;
 }
 
@@ -30,9 +30,25 @@ export interface Faulty {
   readonly store: SlowStore;
   /** The answer as it is sent in place of the right one. */
   readonly change?: (answer: HttpAnswer, about: Answered) => HttpAnswer;
+  /** Switches refusing on or off while it runs, where the fault lets it (SPEC.md §2.5). */
+  readonly setEnforced?: (organization: string, scope: Scope, enforced: boolean) => void;
   /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
   readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
 }
+
+/** The degrees of a fault: what `NAME=RATE` sets. */
+export interface FaultRate {
+  readonly default: number;
+  readonly least: number;
+  readonly most: number;
+  /** Only whole numbers. */
+  readonly whole?: true;
+  /** `share of the windows`, `seconds between the clocks`. */
+  readonly meaning: string;
+}
+
+/** How a deployment is made of several processes that are not one. */
+export type Processes = "one" | "counters-apart" | "replicas-lag" | "clocks-apart" | "limits-apart";
 
 export interface Fault {
   readonly name: string;
@@ -44,9 +60,12 @@ export interface Fault {
   readonly seenIn: readonly string[];
   /** The nets that must catch it. */
   readonly nets: readonly Net[];
-  /** What `NAME=RATE` sets; `null` where the fault has no degrees. */
-  readonly rate: { readonly default: number; readonly meaning: string } | null;
-  /** How a real deployment has it: in one process, or by several that are not one. */
-  readonly processes: "one" | "counters-apart" | "replicas-lag" | "clocks-apart" | "limits-apart";
+  /** `null` where the fault has no degrees. */
+  readonly rate: FaultRate | null;
+  /** How a real deployment has it. `inject` gives each of them within one process, too. */
+  readonly processes: Processes;
+  /** The switch values under which it is a fault, and the only one; a switch left out may have any. */
+  readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
+  /** To be called through `injectFault`, which looks at rate and rules first. */
   inject(rules: Rules, world: FaultWorld): Faulty;
 }
