@@ -42,7 +42,7 @@ export async function keepRun(
   const summarizer = new Summarizer(header);
   const verdict = await judge(header, counted(calls, summarizer, options.onProgress));
   const summary = summarizer.finish();
-  const expectations = judgeExpectations(record.expect, summary);
+  const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });
   await writeReport(folder, { compare: options.compare });
   const held = verdict.verdict !== "violated" && expectations.every((expectation) => expectation.held);

@@ -1,5 +1,5 @@
 // A scenario's expectations as k6's thresholds, as far as k6 measures the figures; the summary judges them all.
-import type { Expectation, FigureName } from "../rules/figures.ts";
+import type { Expectation, FigureReference } from "../rules/figures.ts";
 
 /** Our own metrics in k6. */
 export const metricNames = {
@@ -10,7 +10,7 @@ export const metricNames = {
 } as const;
 
 /** How k6 says a figure; what is not here, k6 does not measure. */
-const measures: { readonly [F in FigureName]?: { readonly metric: string; readonly measure: string } } = {
+const measures: { readonly [F in FigureReference["name"]]?: { readonly metric: string; readonly measure: string } } = {
   refusedShare: { metric: metricNames.refused, measure: "rate" },
   waitP50Ms: { metric: metricNames.wait, measure: "p(50)" },
   waitP95Ms: { metric: metricNames.wait, measure: "p(95)" },

@@ -23,17 +23,19 @@ export const seriesColor = (index: number): string => `var(--series-${(index % s
 const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };
 export const chartSize = (layout: Layout, height: number): Size => ({ width: width[layout], height });
 
-const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
+/** How the pictures write. */
+export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
 // The axes end a little above their highest value; a line there would mean nothing.
 const gridLine = { show: true, showMaxLine: false, lineStyle: { color: "var(--line)", width: 1 } } as const;
-const grid = { left: 52, right: 18, top: 14, bottom: 30 } as const;
+export const grid = { left: 52, right: 18, top: 14, bottom: 30 } as const;
 
 const timeSteps = [
   100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
   1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 ];
 
-function timeAxis(lengthMs: number, layout: Layout) {
+/** Time from 0 to so many ms. */
+export function timeAxis(lengthMs: number, layout: Layout) {
   const ticksMost = layout === "wide" ? 10 : 5;
   // A label of minutes and seconds is long: few of them.
   const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
@@ -61,11 +63,12 @@ function roundStep(most: number): number {
   return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? magnitude * 50;
 }
 
-function countAxis(most: number) {
-  const interval = roundStep(Math.max(1, most));
+/** Counts, from 0 where nothing else is said. */
+export function countAxis(most: number, least = 0) {
+  const interval = roundStep(Math.max(1, most - least));
   return {
     type: "value" as const,
-    min: 0,
+    min: least,
     max: most,
     interval,
     axisLabel: {

@@ -3,15 +3,26 @@
 /*! As built, this file contains Apache ECharts (https://echarts.apache.org), Copyright 2017-2026 The Apache
  * Software Foundation, under the Apache License, Version 2.0 (https://www.apache.org/licenses/LICENSE-2.0), and
  * ZRender (https://github.com/ecomfe/zrender), Copyright (c) 2013-2017, Baidu Inc., under the BSD 3-Clause License. */
-import { BarChart, type BarSeriesOption, LineChart, type LineSeriesOption } from "echarts/charts";
+import {
+  BarChart,
+  type BarSeriesOption,
+  CustomChart,
+  type CustomSeriesOption,
+  LineChart,
+  type LineSeriesOption,
+} from "echarts/charts";
 import { GridComponent, type GridComponentOption } from "echarts/components";
 import { type ComposeOption, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 
-use([BarChart, LineChart, GridComponent, SVGRenderer]);
+use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 
 /** What a picture is made of. */
-export type ChartOption = ComposeOption<BarSeriesOption | LineSeriesOption | GridComponentOption>;
+export type ChartOption = ComposeOption<
+  BarSeriesOption | CustomSeriesOption | LineSeriesOption | GridComponentOption
+>;
+/** Draws one item of a custom series. */
+export type DrawItem = NonNullable<CustomSeriesOption["renderItem"]>;
 
 /** The drawing's own coordinates, which a page scales. */
 export interface Size {

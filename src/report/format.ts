@@ -1,5 +1,5 @@
 // Numbers as people read them, the same on every machine: no locale, no time zone.
-import { type FigureName, figureKinds } from "../rules/figures.ts";
+import { type FigureReference, unitOf } from "../rules/figures.ts";
 
 /** `1,234`; up to three decimals where there are any. */
 export function count(value: number): string {
@@ -42,9 +42,9 @@ export function instant(ms: number): string {
 }
 
 /** A figure in its unit; `–` where there was nothing to measure. */
-export function figureText(name: FigureName, value: number | null): string {
+export function figureText(name: FigureReference["name"], value: number | null): string {
   if (value === null) return "–";
   if (name === "fairness") return String(Math.round(value * 1000) / 1000);
-  const { unit } = figureKinds[name];
+  const unit = unitOf(name);
   return unit === "share" ? share(value) : unit === "ms" ? duration(value) : count(value);
 }

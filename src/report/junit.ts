@@ -1,6 +1,6 @@
 // junit.xml: each law and each expectation as a test case, for build servers that show tests.
 import { lawNames, lawStatements } from "../rules/laws.ts";
-import type { Verdict } from "../verify/verdict.ts";
+import type { Verdict, Violation } from "../verify/verdict.ts";
 import { figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Run } from "./run.ts";
@@ -15,26 +15,39 @@ interface TestCase {
 
 /** The run as JUnit XML. A run that was not judged has one skipped case. */
 export function renderJunit(run: Run): string {
-  const { record } = run;
-  const suites = [
-    suite("laws", run, run.verdict === null ? [notJudged] : lawCases(run.verdict)),
-    suite("expectations", run, expectationCases(run)),
-  ];
-  return html`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="${`spillway ${record.scenario.name}`}">
-${suites}</testsuites>
-`.text;
+  const { name } = run.record.scenario;
+  return document(name, run.record.startedAt, [
+    ["laws", run.verdict === null ? [notJudged] : lawCases(run.verdict)],
+    ["expectations", expectationCases(run)],
+  ]);
 }
+
+/**
+ * A verdict alone as JUnit XML.
+ * @param name what was judged, as its owner calls it
+ */
+export const renderVerdictJunit = (name: string, verdict: Verdict): string =>
+  document(name, null, [["laws", lawCases(verdict)]]);
 
 const notJudged: TestCase = { name: "verdict", skipped: "the run was not judged" };
 
-function suite(name: string, { record }: Run, cases: readonly TestCase[]): Html | null {
+type Suite = readonly [name: string, cases: readonly TestCase[]];
+
+function document(name: string, startedAt: number | null, suites: readonly Suite[]): string {
+  return html`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="${`spillway ${name}`}">
+${suites.map((one) => suite(name, startedAt, one))}</testsuites>
+`.text;
+}
+
+function suite(of: string, startedAt: number | null, [name, cases]: Suite): Html | null {
   if (cases.length === 0) return null;
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const skipped = cases.filter((one) => one.skipped !== undefined).length;
-  const timestamp = new Date(record.startedAt).toISOString().slice(0, 19);
-  return html`<testsuite name="${`${record.scenario.name} ${name}`}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0" timestamp="${timestamp}">
-${cases.map((one) => testCase(`${record.scenario.name}.${name}`, one))}</testsuite>
+  const time =
+    startedAt === null ? null : html` timestamp="${new Date(startedAt).toISOString().slice(0, 19)}"`;
+  return html`<testsuite name="${`${of} ${name}`}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0"${time}>
+${cases.map((one) => testCase(`${of}.${name}`, one))}</testsuite>
 `;
 }
 
@@ -48,21 +61,29 @@ function testCase(className: string, { name, failure, skipped }: TestCase): Html
   return html`<testcase classname="${className}" name="${name}" time="0">${outcome}</testcase>\n`;
 }
 
+/** A failure names so many violations of its law; the verdict has the others. */
+const violationsNamed = 20;
+
 function lawCases({ laws, violations }: Verdict): TestCase[] {
   return lawNames.map((law) => {
     const state = laws[law] as Verdict["laws"][typeof law] | undefined;
     const name = `${law}: ${lawStatements[law]}`;
     if (state === "held") return { name };
     if (state !== "violated") return { name, skipped: state?.skipped ?? "not judged" };
-    const failure = violations
-      .filter((violation) => violation.law === law)
-      .map(
-        ({ org, user, scope, explanation, lines }) =>
-          `${ownerWords({ org, user, scope })}: ${explanation} (trace lines ${lines.join(", ")})`,
-      )
+    const broken = violations.filter((violation) => violation.law === law);
+    const failure = broken
+      .slice(0, violationsNamed)
+      .map(violationWords)
+      .concat(broken.length > violationsNamed ? [`and ${broken.length - violationsNamed} more`] : [])
       .join("\n");
     return { name, failure: failure === "" ? "broken" : failure };
   });
+}
+
+function violationWords(violation: Violation): string {
+  const { explanation, lines, suspects } = violation;
+  const guess = suspects.length === 0 ? "" : `; likely ${suspects.slice(0, 3).join(", ")}`;
+  return `${ownerWords(violation)}: ${explanation} (trace lines ${lines.join(", ")}${guess})`;
 }
 
 function expectationCases(run: Run): TestCase[] {

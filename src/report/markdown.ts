@@ -1,6 +1,7 @@
 // summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
 import { figureNames } from "../rules/figures.ts";
 import type { Figures } from "../summary/summary.ts";
+import type { Verdict } from "../verify/verdict.ts";
 import { counted, duration, figureText, instant } from "./format.ts";
 import type { Run } from "./run.ts";
 import {
@@ -12,7 +13,9 @@ import {
   outcomeOf,
   ownerWords,
   refusalWords,
+  verdictWords,
 } from "./source.ts";
+import { amountWords, inferredWords, leftOut, methodWords } from "./verdict-words.ts";
 
 /** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
 function plain(text: string): string {
@@ -50,7 +53,7 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
     `## ${marks[outcomeOf(run)]} ${plain(record.scenario.name)}: ${plain(headline(run))}`,
     `${driverWords[record.driver]}, ${instant(record.startedAt)}, ${duration(summary.endedAt - summary.startedAt)}, seed ${record.seed}${record.interrupted ? ", **interrupted**" : ""}. ${plain(refusalWords(summary))}`,
     ...record.notes.map(plain),
-    ...lawBlocks(run),
+    ...(run.verdict === null ? [] : lawBlocks(run.verdict)),
     ...expectationBlock(run),
     figureBlock(run, other),
     populationBlock(run),
@@ -59,16 +62,45 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
-function lawBlocks({ verdict }: Run): string[] {
-  if (verdict === null) return [];
+/**
+ * A verdict alone in Markdown.
+ * @param name what was judged, as its owner calls it
+ */
+export function renderVerdictMarkdown(name: string, verdict: Verdict): string {
+  const mark =
+    verdict.verdict === "violated" ? marks.bad : verdict.verdict === "ok" ? marks.good : marks.none;
+  const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}.`;
+  const blocks = [`## ${mark} ${plain(name)}: ${plain(verdictWords(verdict))}`, over, ...lawBlocks(verdict)];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+/** A comment on a pull request has room for so many violations; the verdict has the others. */
+const violationsListed = 20;
+
+function lawBlocks(verdict: Verdict): string[] {
   const { held, violated, skipped } = lawCounts(verdict);
-  const counts = `${counted(held, "law")} held, ${violated.length} broken, ${skipped} could not be judged here.`;
-  const violations = verdict.violations.map(({ law, org, user, scope, explanation, lines }) => {
+  const { accepted = [], inferred = [] } = verdict;
+  const shown = verdict.violations.slice(0, violationsListed);
+  const more = verdict.violations.length - shown.length + leftOut(verdict);
+  const said = [
+    `${counted(held, "law")} held, ${violated.length} broken, ${skipped} could not be judged here.`,
+    methodWords(verdict),
+    amountWords(verdict),
+    ...accepted.map(({ expectation, explanation }) => `Accepted, as ${expectation} asks: ${explanation}`),
+  ].filter((words) => words !== "");
+  const violations = shown.map((violation) => {
+    const { law, explanation, lines, suspects } = violation;
     const place =
       lines.length === 0 ? "" : ` (trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")})`;
-    return `- **${law}**, ${plain(ownerWords({ org, user, scope }))}: ${plain(explanation)}${place}`;
+    const guess = suspects.length === 0 ? "" : `; likely ${code(suspects.slice(0, 3).join(", "))}`;
+    return `- **${law}**, ${plain(ownerWords(violation))}: ${plain(explanation)}${place}${guess}`;
   });
-  return violations.length === 0 ? [counts] : [counts, violations.join("\n")];
+  return [
+    plain(said.join(" ")),
+    violations.join("\n"),
+    more > 0 ? `And ${counted(more, "violation")} more.` : "",
+    inferred.map((one) => `- ${plain(inferredWords(one))}`).join("\n"),
+  ].filter((block) => block !== "");
 }
 
 function expectationBlock(run: Run): string[] {

@@ -122,6 +122,25 @@ export const summarySchema = v.object({
   windowsSeen: whole,
 });
 
+const windowEnds = v.object({ opensAt: ms, endsAt: ms });
+const share = v.pipe(amount, v.minValue(0, "a share from 0 to 1"), v.maxValue(1, "a share from 0 to 1"));
+const amounts = v.object({
+  admitted: amount,
+  refused: whole,
+  overAdmitted: amount,
+  overAdmission: share,
+  wronglyRefused: whole,
+  stalenessMs: v.nullable(amount),
+});
+const place = v.object({
+  line: whole,
+  role: v.picklist(["admitted", "refused", "status", "other"]),
+  sent: ms,
+  received: ms,
+  from: amount,
+  to: amount,
+});
+
 export const verdictSchema = v.nullable(
   v.object({
     verdict: v.picklist(["ok", "violated", "unknown"], '"ok", "violated" or "unknown"'),
@@ -141,11 +160,41 @@ export const verdictSchema = v.nullable(
         org: text,
         user: v.nullable(text),
         scope,
-        window: v.nullable(v.object({ opensAt: ms, endsAt: ms })),
+        window: v.nullable(windowEnds),
         count: whole,
         lines: v.array(whole),
         explanation: text,
+        places: v.optional(v.object({ limit: amount, answers: v.array(place) })),
       }),
     ),
+    violationsFound: v.optional(whole),
+    methods: v.optional(v.object({ places: whole, bounds: whole, readings: whole, pinned: whole })),
+    inferred: v.optional(
+      v.array(
+        v.looseObject({
+          switch: text,
+          scope,
+          value: v.nullable(text),
+          explanation: text,
+          lines: v.array(whole),
+        }),
+      ),
+    ),
+    amounts: v.optional(
+      v.object({
+        ...amounts.entries,
+        windows: v.array(
+          v.object({
+            ...amounts.entries,
+            org: text,
+            user: v.nullable(text),
+            scope,
+            window: windowEnds,
+            limit: amount,
+          }),
+        ),
+      }),
+    ),
+    accepted: v.optional(v.array(v.object({ expectation: text, explanation: text }))),
   }),
 );

@@ -1,5 +1,5 @@
 // What a report is made from, and the words that its parts share.
-import { type FigureName, parseFigure } from "../rules/figures.ts";
+import { type FigureReference, parseFigure } from "../rules/figures.ts";
 import type { Scope } from "../rules/rules.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series, WindowKey } from "../summary/series.ts";
@@ -28,13 +28,13 @@ export const driverWords = {
 } as const satisfies Record<Run["record"]["driver"], string>;
 
 /** The figure's own name, its population left out; `calls` for one that is none, which never gets this far. */
-export function figureOf(written: string): FigureName {
+export function figureOf(written: string): FigureReference["name"] {
   const found = parseFigure(written);
   return "path" in found ? "calls" : found.name;
 }
 
-export function expectationsOf({ record, summary }: Run): ExpectationResult[] {
-  return judgeExpectations(record.expect, summary);
+export function expectationsOf({ record, summary, verdict }: Run): ExpectationResult[] {
+  return judgeExpectations(record.expect, summary, verdict?.amounts ?? null);
 }
 
 /** How many laws a verdict found held, broken, or could not judge. */

@@ -1,15 +1,21 @@
-// The verdict: each contradiction that was found, each law's state, each expectation.
+// The verdict: what was found, each law's state, each expectation.
 import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
-import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
-import { counted, figureText, instant } from "./format.ts";
+import type { LawVerdict, Verdict } from "../verify/verdict.ts";
+import { findings, inferences } from "./findings.ts";
+import { counted, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { expectationsOf, figureOf, ownerWords, type ReportSource } from "./source.ts";
+import { figureOf } from "./source.ts";
 import { table } from "./table.ts";
+import { methodWords } from "./verdict-words.ts";
 
-export function verdictSection({ run }: ReportSource): Html {
-  const expectations = expectationsOf(run);
-  const { verdict } = run;
+export function verdictSection({
+  verdict,
+  expectations,
+}: {
+  readonly verdict: Verdict | null;
+  readonly expectations: readonly ExpectationResult[];
+}): Html {
   return html`<section id="verdict">
 <h2>Verdict</h2>
 ${verdict === null ? html`<p>This run was not judged; <code>spillway verify</code> judges its trace.</p>\n` : judged(verdict)}${
@@ -21,30 +27,10 @@ ${verdict === null ? html`<p>This run was not judged; <code>spillway verify</cod
 }
 
 function judged(verdict: Verdict): Html {
-  const judgedOver = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
-  return html`<p>Judged from the trace alone, over ${judgedOver}. A law that held was not contradicted here; that proves nothing beyond this trace.</p>
-${verdict.violations.map(violationBlock)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
-`;
-}
-
-function violationBlock({
-  law,
-  org,
-  user,
-  scope,
-  window,
-  count,
-  lines,
-  suspects,
-  explanation,
-}: Violation): Html {
-  const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
-  return html`<div class="violation"><h3>${law}: ${ownerWords({ org, user, scope })}${where}</h3>
-<p>${explanation}</p>
-<p class="kicker">Seen ${counted(count, "time")}; trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}.${
-    suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`
-  }</p></div>
-`;
+  const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
+  return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
+${findings(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+${inferences(verdict)}`;
 }
 
 const stateOf = (state: LawVerdict | undefined): Html => {

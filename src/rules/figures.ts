@@ -43,10 +43,38 @@ export const figureKinds = {
 export type FigureName = keyof typeof figureKinds;
 export const figureNames = Object.keys(figureKinds) as readonly FigureName[];
 
+/**
+ * Figures of the whole run that no count of calls shows: the oracle works them out from the windows. They are
+ * lower bounds, as far as the trace shows it.
+ */
+export const judgedFigureKinds = {
+  overAdmission: kind("share", "what was admitted above a limit, among all that was admitted"),
+  wronglyRefused: kind("count", "calls refused although there was room"),
+  stalenessMs: kind("ms", "how old the oldest reading was when it was shown"),
+} as const satisfies Record<string, FigureKind>;
+
+export type JudgedFigureName = keyof typeof judgedFigureKinds;
+
+/** The judged figures of one run, from its verdict; `null` where nothing was judged. */
+export type JudgedFigures = Readonly<Record<JudgedFigureName, number | null>>;
+
+const everyKind: Readonly<Record<FigureName | JudgedFigureName, FigureKind>> = {
+  ...figureKinds,
+  ...judgedFigureKinds,
+};
+const everyName = Object.keys(everyKind);
+
+/** The unit that a figure is in. */
+export const unitOf = (name: FigureName | JudgedFigureName): FigureUnit => everyKind[name].unit;
+
+export function isJudgedFigure(name: FigureName | JudgedFigureName): name is JudgedFigureName {
+  return Object.hasOwn(judgedFigureKinds, name);
+}
+
 /** A figure of the whole run, or of one population: `refusedShare`, `agents.refusedShare`. */
 export interface FigureReference {
   readonly population: string | null;
-  readonly name: FigureName;
+  readonly name: FigureName | JudgedFigureName;
 }
 
 type Operator = "<" | "<=" | ">" | ">=" | "==";
@@ -71,14 +99,15 @@ export function parseFigure(text: string, populations?: readonly string[]): Figu
   const dot = text.lastIndexOf(".");
   const population = dot < 0 ? null : text.slice(0, dot);
   const name = text.slice(dot + 1);
-  if (!Object.hasOwn(figureKinds, name)) {
-    return { path: text, got: quote(name), allowed: suggest(name, figureNames, "one of ") };
-  }
+  if (!Object.hasOwn(everyKind, name))
+    return { path: text, got: quote(name), allowed: suggest(name, everyName, "one of ") };
+  if (population !== null && Object.hasOwn(judgedFigureKinds, name))
+    return { path: text, got: quote(text), allowed: `${name}, of the whole run` };
   if (population !== null && populations !== undefined && !populations.includes(population)) {
     const allowed = suggest(population, populations, "a population: ");
     return { path: text, got: quote(population), allowed };
   }
-  return { population, name: name as FigureName };
+  return { population, name: name as FigureName | JudgedFigureName };
 }
 
 function suggest(word: string, known: readonly string[], lead: string): string {
@@ -114,7 +143,7 @@ export function parseExpectation(
 ): Expectation | Problem {
   const reference = parseFigure(figure, populations);
   if ("path" in reference) return reference;
-  const { unit } = figureKinds[reference.name];
+  const unit = unitOf(reference.name);
   const allowed = `<, <=, >, >= or == and an amount: ${boundExamples[unit]}`;
   const [, sign = "", rest = ""] = (typeof bound === "string" && boundSyntax.exec(bound.trim())) || [];
   const value = amountOf(unit, rest);

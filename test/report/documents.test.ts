@@ -1,9 +1,9 @@
 // summary.md and junit.xml: for a pull request, and for a build server.
 import { describe, expect, it } from "vitest";
-import { renderJunit } from "../../src/report/junit.ts";
-import { renderMarkdown } from "../../src/report/markdown.ts";
+import { renderJunit, renderVerdictJunit } from "../../src/report/junit.ts";
+import { renderMarkdown, renderVerdictMarkdown } from "../../src/report/markdown.ts";
 import { lawNames } from "../../src/rules/laws.ts";
-import { fixture, sampleViolation } from "./fixtures.ts";
+import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
 
 const good = fixture().run;
@@ -41,10 +41,16 @@ describe("junit.xml", () => {
     ]);
     const failures = readMarkup(xml).filter(({ name }) => name === "failure");
     expect(failures.map(({ text }) => text)).toEqual([
-      "acme, REST: 2 calls &lt;took&gt; the place 17 &amp; both were admitted (trace lines 12, 15)",
+      "acme, REST: 2 calls &lt;took&gt; the place 17 &amp; both were admitted (trace lines 12, 15; likely race-read-then-write, double-count)",
       expect.stringMatching(/^refused was \d+, expected ==0$/),
       "ghosts.calls was –, expected &gt;0",
     ]);
+  });
+
+  it("has the laws of a verdict that is no run's", () => {
+    const xml = renderVerdictJunit("prod <trace>", fullVerdict);
+    expect(suitesOf(xml)).toEqual([[lawNames.length, 1, 4]]);
+    expect(xml).toContain("spillway prod &lt;trace&gt;");
   });
 
   it("has one skipped case for a run that was not judged, and no empty suite", () => {
@@ -61,6 +67,22 @@ describe("junit.xml", () => {
     });
     expect(readMarkup(xml).length).toBeGreaterThan(lawNames.length);
     expect(xml).toContain("a&quot;&lt;b&gt;&amp;\ufffd\ufffd laws");
+  });
+});
+
+describe("a verdict in Markdown", () => {
+  const text = renderVerdictMarkdown("staging | trace", fullVerdict);
+
+  it("says what is broken, how it was judged, how far off it is, what was accepted and what was inferred", () => {
+    expect(text).toMatch(/^## ❌ staging &#124; trace: 1 law is broken: conserved\n/);
+    expect(text).toContain("12 windows judged by places, 2 windows by bounds; 380 of 400 readings");
+    expect(text).toContain("At least 3 (1.7% of what was admitted) went in above a limit");
+    expect(text).toContain("1 call was refused although there was room");
+    expect(text).toContain("one reading was 240 ms old when it was shown");
+    expect(text).toContain("Accepted, as overAdmission &#60;2% asks");
+    expect(text).toContain("rest.reset is floor: reset was 0 in line 7");
+    expect(text).toContain("likely `race-read-then-write, double-count`");
+    expect(text).toContain("And 1,248 violations more.");
   });
 });
 

@@ -7,7 +7,7 @@ import { SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.t
 import { summarize } from "../../src/summary/summarizer.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
-import type { LawVerdict, Verdict, Violation } from "../../src/verify/verdict.ts";
+import type { LawVerdict, Place, Verdict, Violation } from "../../src/verify/verdict.ts";
 import { playWorld, type WorldOptions } from "../summary/traces.ts";
 
 export interface FixtureOptions extends WorldOptions {
@@ -74,4 +74,64 @@ export const sampleViolation: Violation = {
   count: 3,
   lines: [12, 15],
   explanation: "2 calls <took> the place 17 & both were admitted",
+};
+
+const opensAt = sampleViolation.window?.opensAt ?? 0;
+/** Twenty calls, one after the other, of which lines 12 and 15 took the same place; and two that only read. */
+const placesShown: readonly Place[] = Array.from({ length: 22 }, (_, index) => {
+  const line = index + 2;
+  const reads = index >= 20;
+  const to = reads ? 19 : line >= 15 ? index - 1 : index + 1;
+  const sent = opensAt + index * 40;
+  return {
+    line,
+    role: reads ? "refused" : "admitted",
+    sent,
+    received: sent + 60,
+    from: reads ? to : to - 1,
+    to,
+  };
+});
+
+/** The same violation with all that a verdict may say beside it. */
+export const fullVerdict: Verdict = {
+  ...verdictOf(200, 14, [
+    { ...sampleViolation, lines: [12, 15], places: { limit: 20, answers: placesShown } },
+    sampleViolation,
+  ]),
+  violationsFound: 1_250,
+  methods: { places: 12, bounds: 2, readings: 400, pinned: 380 },
+  inferred: [
+    {
+      switch: "reset",
+      scope: "rest",
+      value: "floor",
+      explanation: "reset was 0 in line 7",
+      lines: [7],
+    },
+  ],
+  amounts: {
+    admitted: 180,
+    refused: 20,
+    overAdmitted: 3,
+    overAdmission: 3 / 180,
+    wronglyRefused: 1,
+    stalenessMs: 240,
+    windows: [
+      {
+        org: "acme",
+        user: null,
+        scope: "rest",
+        window: { opensAt, endsAt: opensAt + 5000 },
+        limit: 20,
+        admitted: 23,
+        refused: 4,
+        overAdmitted: 3,
+        overAdmission: 3 / 23,
+        wronglyRefused: 1,
+        stalenessMs: 240,
+      },
+    ],
+  },
+  accepted: [{ expectation: "overAdmission <2%", explanation: "3 of 180 requests went in above a limit" }],
 };

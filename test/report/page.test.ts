@@ -1,9 +1,9 @@
 // The report as text: whole, escaped, the same bytes for the same input, every figure in it.
 import { describe, expect, it } from "vitest";
 import { count, duration, figureText } from "../../src/report/format.ts";
-import { renderCharts, renderReport } from "../../src/report/page.ts";
+import { renderCharts, renderReport, renderVerdict } from "../../src/report/page.ts";
 import { lawNames } from "../../src/rules/laws.ts";
-import { fixture, sampleViolation } from "./fixtures.ts";
+import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
 
 /** Whether the page has a text; a failure names the text, not the whole page. */
@@ -107,6 +107,41 @@ describe("what it says", () => {
     says("window 2026-01-01 00:00:00 UTC to 2026-01-01 00:00:05 UTC", broken);
     says("trace lines 12, 15", broken);
     says("race-read-then-write, or double-count", broken);
+  });
+
+  it("draws the places of an accused window, the accused lines by name, and lists them", () => {
+    const { run, series } = source;
+    const broken = renderReport({ run: { ...run, verdict: fullVerdict }, series });
+    readMarkup(broken);
+    says("22 answers around the breach, 2 of them accused", broken);
+    for (const line of [12, 15]) {
+      expect(broken).toMatch(new RegExp(`<text[^>]*>line ${line}</text>`));
+      says(`${line}, accused`, broken);
+    }
+    expect(broken).not.toMatch(/<text[^>]*>line 13</);
+    says("limit 20", broken);
+    // A bar for each answer in each of the two drawings, as tall as its charge.
+    const bars = broken.match(/<path d="M[^"]*" fill="var\(--(?:bad|admitted|unanswered)\)"/g) ?? [];
+    expect(bars.length).toBeGreaterThanOrEqual(2 * 22);
+    expect([...renderCharts({ run: { ...run, verdict: fullVerdict }, series }).keys()]).toContain(
+      "places-1.svg",
+    );
+  });
+
+  it("says beside yes or no how far off it was, what was accepted, and what the trace told of the rules", () => {
+    const alone = renderVerdict("staging <trace>", fullVerdict, "0.1.0");
+    readMarkup(alone);
+    for (const text of [
+      "<h1>staging &lt;trace&gt;</h1>",
+      "12 windows judged by places, 2 windows by bounds; 380 of 400 readings could have had one value alone.",
+      "At least 3 (1.7% of what was admitted) went in above a limit",
+      "3 requests over its limit of 20, 1 call wrongly refused, a reading 240 ms old",
+      "Accepted, as <code>overAdmission &lt;2%</code> asks",
+      "rest.reset is floor: reset was 0 in line 7",
+      "And 1,248 violations more",
+    ])
+      says(text, alone);
+    expect(alone).not.toMatch(/NaN|undefined|Infinity/);
   });
 
   it("draws prediction and measurement together, whichever of the two is the run", () => {

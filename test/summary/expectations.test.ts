@@ -1,7 +1,13 @@
 // What a scenario may expect, as it is written, and what becomes of it.
 import { describe, expect, it } from "vitest";
 import { SpillwayError } from "../../src/rules/errors.ts";
-import { figureNames, parseExpectation, parseExpectations, parseFigure } from "../../src/rules/figures.ts";
+import {
+  figureNames,
+  judgedFigureKinds,
+  parseExpectation,
+  parseExpectations,
+  parseFigure,
+} from "../../src/rules/figures.ts";
 import { figure, judgeExpectations } from "../../src/summary/expectations.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 import { traceCall, traceHeader } from "./traces.ts";
@@ -62,7 +68,19 @@ describe("the syntax of a bound", () => {
       got: '"agent"',
       allowed: '"agents", if that was meant',
     });
-    expect(parseFigure("speed")).toMatchObject({ allowed: `one of ${figureNames.join(", ")}` });
+    const all = [...figureNames, ...Object.keys(judgedFigureKinds)].join(", ");
+    expect(parseFigure("speed")).toMatchObject({ allowed: `one of ${all}` });
+  });
+
+  it("knows the figures that only the oracle tells, of the whole run alone", () => {
+    expect(parseExpectation("overAdmission", "<1%")).toMatchObject({
+      name: "overAdmission",
+      operator: "<",
+      value: 0.01,
+    });
+    expect(parseFigure("agents.overAdmission", ["agents"])).toMatchObject({
+      allowed: "overAdmission, of the whole run",
+    });
   });
 
   it("finds every mistake of a scenario's expectations, by its place", () => {
@@ -106,6 +124,16 @@ describe("judging", () => {
       { actual: null, held: false },
       { actual: null, held: false },
     ]);
+  });
+
+  it("takes what only the oracle tells from the verdict; without one it holds nothing", () => {
+    const expected = { overAdmission: "<1%", wronglyRefused: "==0", stalenessMs: "<1s" };
+    const judged = { overAdmission: 0.004, wronglyRefused: 2, stalenessMs: 40 };
+    expect(judgeExpectations(expected, summary, judged).map(({ held }) => held)).toEqual([true, false, true]);
+    expect(judgeExpectations(expected, summary)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ actual: null, held: false })),
+    );
+    expect(figure(summary, "overAdmission", judged)).toBe(0.004);
   });
 
   it("reports expectations that cannot be read with their code", () => {

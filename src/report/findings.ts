@@ -1,0 +1,77 @@
+// What the oracle found, beside which laws held: how far off the windows were, what was accepted, each violation
+// with its picture, and what the trace showed of the rules.
+import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
+import { count, counted, instant } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import type { Picture } from "./picture.ts";
+import { placesFigure, placesPicture } from "./places-picture.ts";
+import { ownerWords } from "./source.ts";
+import { type Column, foldedTable } from "./table.ts";
+import { amountWords, inferredWords, leftOut, windowOffWords } from "./verdict-words.ts";
+
+/** The rest is in verdict.json. */
+const violationsShown = 20;
+/** Pictures are large; the likeliest violations come first. */
+const picturesMost = 6;
+
+/** Amounts, what was accepted, and the violations, the likeliest first. */
+export function findings(verdict: Verdict): Html {
+  const { violations, accepted = [] } = verdict;
+  const shown = violations.slice(0, violationsShown);
+  const more = violations.length - shown.length + leftOut(verdict);
+  return html`${amounts(verdict)}${accepted.map(
+    ({ expectation, explanation }) =>
+      html`<p>Accepted, as <code>${expectation}</code> asks: ${explanation}</p>\n`,
+  )}${shown.map(violationBlock)}${
+    more > 0 ? html`<p>And ${counted(more, "violation")} more, in verdict.json.</p>\n` : null
+  }`;
+}
+
+const amountColumns: readonly Column<WindowAmounts>[] = [
+  { title: "Window", name: true, cell: ownerWords },
+  { title: "Until", cell: ({ window }) => instant(window.endsAt) },
+  { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
+  { title: "Off by, at least", cell: windowOffWords },
+];
+
+function amounts(verdict: Verdict): Html | null {
+  const words = amountWords(verdict);
+  if (words === "") return null;
+  const windows = verdict.amounts?.windows ?? [];
+  const options = { caption: "The windows that are off, the worst first", opener: "Which windows" };
+  return html`<p>${words}</p>
+${windows.length === 0 ? null : foldedTable(amountColumns, windows, options)}`;
+}
+
+function violationBlock(violation: Violation, index: number): Html {
+  const { law, window, count: times, lines, suspects, explanation } = violation;
+  const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
+  return html`<div class="violation"><h3>${law}: ${ownerWords(violation)}${where}</h3>
+<p>${explanation}</p>
+<p class="kicker">Seen ${counted(times, "time")}; trace ${lineWords(lines)}.${
+    suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`
+  }</p>
+${index < picturesMost ? placesFigure(violation, index) : null}</div>
+`;
+}
+
+/** The pictures of the violations that have one. */
+export function placesPictures({ violations }: Verdict): Picture[] {
+  return violations.slice(0, picturesMost).flatMap((violation, index) => {
+    const picture = placesPicture(violation, index);
+    return picture === null ? [] : [picture];
+  });
+}
+
+/** What a trace without rules told of the switches; nothing where the rules were given. */
+export function inferences({ inferred = [] }: Verdict): Html | null {
+  if (inferred.length === 0) return null;
+  const items = inferred.map(
+    (one) =>
+      html`<li>${inferredWords(one)} <span class="kicker">(trace ${lineWords(one.lines)})</span></li>\n`,
+  );
+  return html`<details><summary>What the trace showed of the rules</summary><ul>${items}</ul></details>\n`;
+}
+
+const lineWords = (lines: readonly number[]): string =>
+  `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}`;

@@ -1,0 +1,162 @@
+// An accused window as the oracle sees it: what each answer says its call took of the window's count, and when.
+// Charges of a right limiter lie one on top of the other and rise with time; two at the same height, or a space
+// between them, is what was accused.
+import type { Place, Violation } from "../verify/verdict.ts";
+import { chartSize, countAxis, grid, type Layout, text, timeAxis } from "./charts.ts";
+import type { ChartOption, DrawItem } from "./echarts.ts";
+import { count, counted, duration, instant } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import { ownerWords, scopeUnits } from "./source.ts";
+import { type Column, foldedTable } from "./table.ts";
+
+interface Accused {
+  readonly violation: Violation;
+  readonly limit: number;
+  readonly answers: readonly Place[];
+  readonly lines: ReadonlySet<number>;
+  /** When the first of the answers was asked for, ms since the epoch. */
+  readonly fromMs: number;
+  readonly lengthMs: number;
+}
+
+/** The picture of a violation's window with its numbers; `null` where the law is not about its counts. */
+export function placesFigure(violation: Violation, index: number): Html | null {
+  const accused = accusedOf(violation);
+  if (accused === null) return null;
+  return html`<figure><figcaption>${words(accused)}</figcaption>
+${drawPicture(picture(accused, index))}${placesTable(accused)}</figure>
+`;
+}
+
+/** The same picture, for a file of its own. */
+export function placesPicture(violation: Violation, index: number): Picture | null {
+  const accused = accusedOf(violation);
+  return accused === null ? null : picture(accused, index);
+}
+
+function accusedOf(violation: Violation): Accused | null {
+  const { places, lines } = violation;
+  if (places === undefined || places.answers.length === 0) return null;
+  const { limit, answers } = places;
+  const fromMs = Math.min(...answers.map(({ sent }) => sent));
+  const lengthMs = Math.max(1, Math.max(...answers.map(({ received }) => received)) - fromMs);
+  return { violation, limit, answers, lines: new Set(lines), fromMs, lengthMs };
+}
+
+function words({ answers, lines, fromMs, violation: { scope } }: Accused): string {
+  const shown = answers.filter(({ line }) => lines.has(line)).length;
+  return `Each bar is what one answer says its call took of the window's count, in ${scopeUnits[scope]}, over the time it was on its way; a flat one only reads. Time from ${instant(fromMs)}. ${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused.`;
+}
+
+function picture(accused: Accused, index: number): Picture {
+  const { violation } = accused;
+  const { law, explanation } = violation;
+  return {
+    id: `places-${index + 1}`,
+    title: `${law}: ${ownerWords(violation)}`,
+    label: `The places that answers took in the window. ${explanation}`,
+    legend: legend(accused),
+    option: (layout) => chart(layout, accused),
+    size: (layout) => chartSize(layout, 260),
+  };
+}
+
+const colorOf = ({ role, line }: Place, lines: ReadonlySet<number>): string =>
+  lines.has(line) ? "var(--bad)" : role === "admitted" ? "var(--admitted)" : "var(--unanswered)";
+
+function legend({ answers, lines, limit }: Accused): LegendEntry[] {
+  const others = answers.filter(({ line }) => !lines.has(line));
+  const has = (charges: boolean): boolean => others.some(({ role }) => (role === "admitted") === charges);
+  return [
+    { name: "accused", swatch: "area", color: "var(--bad)" },
+    ...(has(true) ? [{ name: "admitted", swatch: "area", color: "var(--admitted)" } as const] : []),
+    ...(has(false)
+      ? [{ name: "reads: refusals, status", swatch: "line", color: "var(--unanswered)" } as const]
+      : []),
+    { name: `limit ${count(limit)}`, swatch: "dashed", color: "var(--limit)" },
+  ];
+}
+
+const narrowest = 4;
+const thinnest = 2;
+/** More names than these would lie on each other. */
+const namesMost = 6;
+
+function chart(layout: Layout, { answers, lines, limit, fromMs, lengthMs }: Accused): ChartOption {
+  const least = Math.min(...answers.map(({ from }) => from));
+  const most = Math.max(...answers.map(({ to }) => to));
+  const margin = Math.max(1, Math.ceil((most - least) * 0.08));
+  const [bottom, top] = [Math.max(0, least - margin), most + margin];
+  const named = answers.filter(({ line }) => lines.has(line)).length <= namesMost;
+  const limitLine = limit >= bottom && limit <= top ? [limitSeries(limit, lengthMs)] : [];
+  return {
+    grid,
+    xAxis: timeAxis(lengthMs, layout),
+    yAxis: countAxis(top, bottom),
+    series: [
+      ...limitLine,
+      {
+        type: "custom",
+        silent: true,
+        clip: true,
+        renderItem: drawPlace(answers, lines, named),
+        data: answers.map(({ sent, received, from, to }) => [sent - fromMs, from, received - fromMs, to]),
+        encode: { x: [0, 2], y: [1, 3] },
+      },
+    ],
+  };
+}
+
+const limitSeries = (limit: number, lengthMs: number) => ({
+  type: "line" as const,
+  data: [
+    [0, limit],
+    [lengthMs, limit],
+  ],
+  showSymbol: false,
+  silent: true,
+  lineStyle: { color: "var(--limit)", width: 1.5, type: [5, 4] as number[] },
+});
+
+/** A bar of the place's height and the call's time; a charge of nothing is a line. */
+function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named: boolean): DrawItem {
+  return ({ dataIndex }, api) => {
+    const place = answers[dataIndex];
+    if (place === undefined) return null;
+    const [left = 0, low = 0] = api.coord([api.value(0), api.value(1)]);
+    const [right = 0, high = 0] = api.coord([api.value(2), api.value(3)]);
+    const height = Math.max(thinnest, low - high - 1);
+    const shape = { x: left, y: high, width: Math.max(narrowest, right - left), height };
+    const accused = lines.has(place.line);
+    const style = { fill: colorOf(place, lines), opacity: accused ? 0.9 : 0.55 };
+    const bar = { type: "rect" as const, shape, style, z2: accused ? 1 : 0 };
+    if (!accused || !named) return bar;
+    const label = { ...text, text: `line ${place.line}`, fill: "var(--bad)", x: left, y: high - 14 };
+    return { type: "group", children: [bar, { type: "text", style: label }] };
+  };
+}
+
+const roleWords: Readonly<Record<Place["role"], string>> = {
+  admitted: "admitted",
+  refused: "refused",
+  status: "status",
+  other: "not counted",
+};
+
+function placesTable({ answers, lines, fromMs, violation }: Accused): Html {
+  const columns: Column<Place>[] = [
+    {
+      title: "Trace line",
+      name: true,
+      cell: ({ line }) => (lines.has(line) ? `${line}, accused` : String(line)),
+    },
+    { title: "Answer", cell: ({ role }) => roleWords[role] },
+    { title: "Sent", number: true, cell: ({ sent }) => duration(sent - fromMs) },
+    { title: "Received", number: true, cell: ({ received }) => duration(received - fromMs) },
+    { title: "Count before", number: true, cell: ({ from }) => count(from) },
+    { title: "Count after", number: true, cell: ({ to }) => count(to) },
+  ];
+  const caption = `The places of ${ownerWords(violation)}, from ${instant(fromMs)}`;
+  return foldedTable(columns, answers, { caption });
+}

@@ -1,0 +1,65 @@
+// What a verdict says beside its violations, in sentences: how it was judged, how far off the windows were, what
+// was inferred and accepted. The terminal, the page and the pull request say the same.
+import type { Scope } from "../rules/rules.ts";
+import type { Amounts, Inferred, Verdict, WindowAmounts } from "../verify/verdict.ts";
+import { count, counted, duration, share } from "./format.ts";
+
+const unit: Readonly<Record<Scope, readonly [string, string]>> = {
+  rest: ["request", "requests"],
+  graphql: ["point", "points"],
+};
+
+/** Whether anything in these amounts is off. */
+const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean =>
+  overAdmitted > 0 || wronglyRefused > 0 || stalenessMs !== null;
+
+/**
+ * `12 windows judged by places, 3 by bounds; 812 of 1,020 readings could have had one value alone.` Nothing where
+ * no window was.
+ */
+export function methodWords({ methods }: Verdict): string {
+  if (methods === undefined || methods.places + methods.bounds === 0) return "";
+  const { places, bounds, readings, pinned } = methods;
+  const by = [
+    ...(places > 0 ? [`${counted(places, "window")} judged by places`] : []),
+    ...(bounds > 0 ? [`${counted(bounds, "window")} by bounds`] : []),
+  ];
+  return `${by.join(", ")}; ${count(pinned)} of ${counted(readings, "reading")} could have had one value alone.`;
+}
+
+/** How far off the run was, in a sentence; nothing where it was not found to be. */
+export function amountWords({ amounts }: Verdict): string {
+  return amounts === undefined || !isOff(amounts) ? "" : `At least ${offWords(amounts)}.`;
+}
+
+function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: Amounts): string {
+  const parts = [
+    ...(overAdmitted > 0
+      ? [`${count(overAdmitted)} (${share(overAdmission)} of what was admitted) went in above a limit`]
+      : []),
+    ...(wronglyRefused > 0
+      ? [`${counted(wronglyRefused, "call was", "calls were")} refused although there was room`]
+      : []),
+    ...(stalenessMs !== null ? [`one reading was ${duration(stalenessMs)} old when it was shown`] : []),
+  ];
+  return parts.join("; ");
+}
+
+/** The same for one window: `12 requests over its limit of 200`. */
+export function windowOffWords(window: WindowAmounts): string {
+  const { overAdmitted, wronglyRefused, stalenessMs, limit, scope } = window;
+  const [one, many] = unit[scope];
+  return [
+    ...(overAdmitted > 0 ? [`${counted(overAdmitted, one, many)} over its limit of ${count(limit)}`] : []),
+    ...(wronglyRefused > 0 ? [`${counted(wronglyRefused, "call")} wrongly refused`] : []),
+    ...(stalenessMs !== null ? [`a reading ${duration(stalenessMs)} old`] : []),
+  ].join(", ");
+}
+
+/** `rest.reset is floor: ...`, for a switch that the trace told. */
+export const inferredWords = ({ scope, switch: name, value, explanation }: Inferred): string =>
+  `${scope}.${name} is ${value}: ${explanation}`;
+
+/** How many violations were found beyond those that the verdict kept. */
+export const leftOut = ({ violations, violationsFound = violations.length }: Verdict): number =>
+  violationsFound - violations.length;
