@@ -2,6 +2,7 @@
 // them on each answer that was 0.8 of 8 us a call (Node 20). Nothing throws to refuse: exceptions and their
 // traces are what makes refusals dearer than answers elsewhere.
 import type { FastifyReply } from "fastify";
+import type { Answered, Faulty } from "../faults/fault.ts";
 
 /** Headers of one answer, by name. */
 export type Fields = Record<string, string | number>;
@@ -19,6 +20,26 @@ export function send(reply: FastifyReply, status: number, fields: Fields, body: 
   reply.hijack();
   reply.raw.writeHead(status, lines);
   reply.raw.end(text);
+}
+
+/** Sends an answer whose headers show windows. */
+export type Send = (
+  reply: FastifyReply,
+  status: number,
+  fields: Fields,
+  body: object,
+  about: Answered,
+) => void;
+
+/** Sends answers as `change` makes them. A header or a body that it takes away is not sent. */
+export function changing(change: NonNullable<Faulty["change"]>): Send {
+  return (reply, status, fields, body, about) => {
+    const changed = change({ status, headers: fields, body }, about);
+    const present: Fields = {};
+    for (const [name, value] of Object.entries(changed.headers))
+      if (value !== undefined) present[name] = value;
+    send(reply, changed.status, present, Object(changed.body ?? {}));
+  };
 }
 
 /** Sends `{"message"}`. */

@@ -1,26 +1,26 @@
 // The reference deployment as a Fastify application, apart from listening: tests go through `inject`.
 import fastify, { type FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
-import type { Store } from "../engine/store.ts";
+import type { Faulty } from "../faults/fault.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
-import { Gate } from "./gate.ts";
+import { type Counters, Gate } from "./gate.ts";
 import { addGraphqlRoute } from "./graphql.ts";
 import { addRestRoutes } from "./rest.ts";
 import { addUnrouted, answerUnrouted } from "./unrouted.ts";
 
-export interface AppOptions {
+export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly rules: Rules;
   /** Who may call; kept as hashes only. */
   readonly tokens: readonly Token[];
   /** Milliseconds since the Unix epoch, whole. */
   readonly now: () => number;
   /** The counters; a `Limiter` of its own where it is left out. */
-  readonly store?: Store;
+  readonly store?: Counters;
   /** How long each GraphQL query is in flight; none where it is left out. */
   readonly executionDelayMs?: number;
-  /** Waits; needed with `executionDelayMs`, injected so that tests hold queries in flight as they like. */
+  /** Waits; `executionDelayMs` and slow stores need it. Injected, so that tests hold calls in flight as they like. */
   readonly sleep?: (ms: number) => Promise<void>;
   /** Told of an error that nobody meant, answered 500. */
   readonly onUnexpected?: (error: Error) => void;
@@ -34,8 +34,8 @@ const LONGEST_PARAMETER = 16_384;
  * @throws RangeError where there is an `executionDelayMs` and no `sleep`
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { rules, tokens, now, store = new Limiter(rules), onUnexpected = () => {} } = options;
-  const gate = new Gate(rules, tokens, store, now);
+  const { onUnexpected = () => {} } = options;
+  const gate = new Gate({ ...options, store: options.store ?? new Limiter(options.rules) });
   const app = fastify({
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: LONGEST_PARAMETER },
     // Calls that reach us while we stop are on their way: they are served, and told to close.

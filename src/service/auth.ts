@@ -6,6 +6,8 @@ import type { Token, TokenScope } from "../rules/tokens.ts";
 /** The owner of a token, without the token. */
 export interface Caller {
   readonly user: string;
+  /** Whose quota its calls use: the user's own. */
+  readonly quota: string;
   /** The organization's slug. */
   readonly organization: string;
   readonly scopes: ReadonlySet<TokenScope>;
@@ -36,7 +38,7 @@ export class TokenTable {
       const digest = this.#digest(token);
       const entry = {
         digest: Buffer.from(digest, "latin1"),
-        caller: { user, organization, scopes: new Set(scopes) },
+        caller: { user, quota: user, organization, scopes: new Set(scopes) },
       };
       const bucket = this.#buckets.get(bucketOf(digest));
       if (bucket === undefined) this.#buckets.set(bucketOf(digest), [entry]);

@@ -3,13 +3,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Readings } from "../engine/adapter.ts";
 import { headers, refusalBody } from "../engine/answers.ts";
-import type { Store } from "../engine/store.ts";
+import type { Pending, RemoteStore, SlowStore, Store } from "../engine/store.ts";
+import type { Answered, Faulty } from "../faults/fault.ts";
 import { type Owner, type Rules, type Scope, type Semantics, semanticsOf } from "../rules/rules.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
-import { type Fields, send, sendMessage } from "./answer.ts";
+import { changing, type Fields, type Send, send, sendMessage } from "./answer.ts";
 import { type Caller, TokenTable } from "./auth.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
+
+/** Counters of any kind: at hand, slow, or elsewhere. */
+export type Counters = Store | SlowStore | RemoteStore;
 
 /**
  * The eight headers, and of GraphQL what the query asked for and used (SPEC.md §5).
@@ -25,23 +29,42 @@ export function fieldsOf(scope: Scope, readings: Readings, requested: number, ac
   return fields;
 }
 
-/** What every route needs: who calls, the counters, the clock. */
+export interface GateOptions extends Pick<Faulty, "change" | "userOf"> {
+  readonly rules: Rules;
+  readonly tokens: readonly Token[];
+  readonly store: Counters;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  /** Waits; a slow store needs it. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+/** What every route needs: who calls, the counters, the clock, the way out. */
 export class Gate {
-  readonly store: Store;
+  readonly store: Counters;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly semantics: Readonly<Record<Scope, Semantics>>;
-  readonly #tokens: TokenTable;
+  /** Sends an answer to a caller who is known. */
+  readonly send: Send;
+  readonly #callerOf: (request: FastifyRequest) => Caller | null;
+  readonly #sleep: ((ms: number) => Promise<void>) | undefined;
 
-  constructor(rules: Rules, tokens: readonly Token[], store: Store, now: () => number) {
+  constructor({ rules, tokens, store, now, sleep, change, userOf }: GateOptions) {
     this.store = store;
     this.now = now;
     this.semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
-    this.#tokens = new TokenTable(tokens);
+    this.send = change === undefined ? send : changing(change);
+    this.#sleep = sleep;
+    const table = new TokenTable(tokens);
+    this.#callerOf =
+      userOf === undefined
+        ? ({ headers }) => table.find(headers.authorization)
+        : ({ headers }) => charging(table.find(headers.authorization), headers, userOf);
   }
 
   /**
-   * Identifies the caller: 401, then 404 for an organization, then 403. `null` where one of them was sent.
+   * Identifies the caller: 401, then 404 for an organization, then 403. `null` where one of them is sent.
    * @param organization the slug in the path; `null` where the path names none and the token's is meant
    * @param needs the token's scope without which the resource is closed; `null` where any token will do
    */
@@ -52,7 +75,7 @@ export class Gate {
     organization: string | null,
     needs: TokenScope | null,
   ): Caller | null {
-    const caller = this.#tokens.find(request.headers.authorization);
+    const caller = this.#callerOf(request);
     if (caller === null) {
       sendMessage(reply, 401, { "WWW-Authenticate": "Bearer" }, UNKNOWN_CALLER);
       return null;
@@ -63,24 +86,71 @@ export class Gate {
       return null;
     }
     if (needs !== null && !caller.scopes.has(needs)) {
-      const fields = this.uncounted(scope, caller, this.now());
-      sendMessage(reply, 403, fields, `Forbidden: this token lacks the scope ${needs}`);
+      const message = `Forbidden: this token lacks the scope ${needs}`;
+      this.after(reply, this.uncounted(scope, caller), (fields) =>
+        this.send(reply, 403, fields, { message }, this.about("other", caller, scope)),
+      );
       return null;
     }
     return caller;
   }
 
   /** The headers of an answer that counts nothing: the windows as they stand, nothing executed. */
-  uncounted(scope: Scope, { organization, user }: Caller, nowMs: number, requested = 0): Fields {
-    return fieldsOf(scope, this.store.readings(organization, user, scope, nowMs), requested, 0);
+  uncounted(
+    scope: Scope,
+    { organization, quota }: Caller,
+    requested = 0,
+    nowMs = this.now(),
+  ): Fields | Promise<Fields> {
+    const readings = this.wait(this.store.readings(organization, quota, scope, nowMs));
+    if (readings instanceof Promise) return readings.then((read) => fieldsOf(scope, read, requested, 0));
+    return fieldsOf(scope, readings, requested, 0);
+  }
+
+  /** What an answer is to, decided now. */
+  about(kind: Answered["kind"], { organization, user }: Caller, scope: Scope): Answered {
+    return { kind, organization, user, scope, nowMs: this.now() };
+  }
+
+  /**
+   * What the counters say: itself where they say it at once.
+   * @throws RangeError where they are slow and nobody said how to wait
+   */
+  wait<T extends object>(said: T | Pending<T> | Promise<T>): T | Promise<T> {
+    if (!isPending(said)) return said;
+    if (this.#sleep === undefined)
+      throw new RangeError("a slow store needs a sleep: buildApp({ store, sleep })");
+    return this.#sleep(said.waitMs).then(() => said.resume(this.now()));
+  }
+
+  /** Goes on with what `wait` gave: at once where it is there. An error is answered as any other. */
+  after<T>(reply: FastifyReply, waited: T | Promise<T>, go: (value: T) => void): void {
+    if (waited instanceof Promise) waited.then(go).catch((error: unknown) => void reply.send(error));
+    else go(waited);
   }
 
   /**
    * 429, all of it of the window that refused.
    * @param fields the eight headers, and what else this answer shows
    */
-  refuse(reply: FastifyReply, scope: Scope, refusedBy: Owner, readings: Readings, fields: Fields): void {
+  refuse(reply: FastifyReply, refusedBy: Owner, readings: Readings, fields: Fields, about: Answered): void {
+    const { scope } = about;
     if (this.semantics[scope].retryAfter) fields["Retry-After"] = readings[refusedBy].reset;
-    send(reply, 429, fields, refusalBody(scope, refusedBy, readings));
+    this.send(reply, 429, fields, refusalBody(scope, refusedBy, readings), about);
   }
+}
+
+function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is Pending<T> {
+  return "resume" in said;
+}
+
+/** The caller, whose calls another user's quota may pay for. */
+function charging(
+  caller: Caller | null,
+  headers: FastifyRequest["headers"],
+  userOf: NonNullable<Faulty["userOf"]>,
+): Caller | null {
+  if (caller === null) return null;
+  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return { ...caller, quota: userOf(caller.user, Object.fromEntries(texts)) };
 }

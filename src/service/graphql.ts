@@ -3,7 +3,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as v from "valibot";
 import type { Decision, Readings } from "../engine/adapter.ts";
-import { send } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import { fieldsOf, type Gate } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
@@ -50,7 +49,9 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
       const status = error.statusCode ?? 500;
       // Only what the client can mend is answered here; the rest is the application's, as 500.
       if (caller === null || status >= 500) throw error;
-      send(reply, status, gate.uncounted("graphql", caller, gate.now()), errorsBody(error.message));
+      gate.after(reply, gate.uncounted("graphql", caller), (fields) =>
+        gate.send(reply, status, fields, errorsBody(error.message), gate.about("other", caller, "graphql")),
+      );
     });
     scope.route({
       method: "POST",
@@ -70,8 +71,11 @@ export function addGraphqlRoute(app: FastifyInstance, gate: Gate, options: Graph
 export function refuseGraphqlMethod(gate: Gate, request: FastifyRequest, reply: FastifyReply): void {
   const caller = gate.enter(request, reply, "graphql", null, "graphql");
   if (caller === null) return;
-  const fields = { ...gate.uncounted("graphql", caller, gate.now()), Allow: "POST" };
-  send(reply, 405, fields, errorsBody(`${request.method} is not allowed here`));
+  gate.after(reply, gate.uncounted("graphql", caller), (fields) => {
+    fields["Allow"] = "POST";
+    const body = errorsBody(`${request.method} is not allowed here`);
+    gate.send(reply, 405, fields, body, gate.about("other", caller, "graphql"));
+  });
 }
 
 function parseJson(
@@ -93,36 +97,36 @@ async function answer(
   reply: FastifyReply,
 ): Promise<void> {
   const caller = request.getDecorator<Caller>(CALLER);
+  const uncounted = async (status: number, body: object, requested = 0): Promise<void> => {
+    const fields = await gate.uncounted("graphql", caller, requested);
+    gate.send(reply, status, fields, body, gate.about("other", caller, "graphql"));
+  };
   const body = v.safeParse(bodySchema, request.body);
   if (!body.success) {
     const message = "The body must be an object with a `query`, and may have `variables` and `operationName`";
-    return send(reply, 400, gate.uncounted("graphql", caller, gate.now()), errorsBody(message));
+    return uncounted(400, errorsBody(message));
   }
   const prepared = prepareQuery(body.output);
-  if ("errors" in prepared) {
-    const fields = gate.uncounted("graphql", caller, gate.now(), prepared.requested);
-    return send(reply, 200, fields, { errors: prepared.errors });
-  }
-  const { organization, user } = caller;
+  if ("errors" in prepared) return uncounted(200, { errors: prepared.errors }, prepared.requested);
+  const { organization, user, quota } = caller;
   const { requested } = prepared;
-  const decision = gate.store.decide({ organization, user, scope: "graphql", cost: requested }, gate.now());
-  if (decision.refusedBy !== null)
-    return gate.refuse(
-      reply,
-      "graphql",
-      decision.refusedBy,
-      decision,
-      fieldsOf("graphql", decision, requested, 0),
-    );
+  const call = { organization, user: quota, scope: "graphql", cost: requested } as const;
+  const decision = await gate.wait(gate.store.decide(call, gate.now()));
+  const about = gate.about("call", caller, "graphql");
+  if (decision.refusedBy !== null) {
+    const fields = fieldsOf("graphql", decision, requested, 0);
+    return gate.refuse(reply, decision.refusedBy, decision, fields, about);
+  }
   if (inFlight !== null) await inFlight();
   // From here on nothing asks whether the caller still listens: an admitted query completes (SPEC.md §8).
   const { result, actual } = executeQuery(prepared, organization, user);
-  send(reply, 200, fieldsOf("graphql", settled(gate, decision, actual), requested, actual), result);
+  const fields = fieldsOf("graphql", await settled(gate, decision, actual), requested, actual);
+  gate.send(reply, 200, fields, result, about);
 }
 
 /** What the headers show: under `prepaid` the decision's readings, else those of the completion (SPEC.md §5). */
-function settled(gate: Gate, decision: Decision, actual: number): Readings {
+async function settled(gate: Gate, decision: Decision, actual: number): Promise<Readings> {
   if (decision.reservation === null) return decision;
-  const completed = gate.store.settle(decision.reservation, actual, gate.now());
+  const completed = await gate.store.settle(decision.reservation, actual, gate.now());
   return gate.semantics.graphql.graphqlCharge === "prepaid" ? decision : completed;
 }

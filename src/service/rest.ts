@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { headers, statusBody } from "../engine/answers.ts";
 import type { TokenScope } from "../rules/tokens.ts";
-import { type Fields, send, sendMessage } from "./answer.ts";
+import type { Fields } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import type { Gate } from "./gate.ts";
 import { linkHeader, pageRequest } from "./pages.ts";
@@ -20,12 +20,9 @@ import {
 
 /** A call that has passed the gate. */
 interface Ask {
-  readonly gate: Gate;
   readonly request: FastifyRequest;
   readonly caller: Caller;
   readonly params: Params;
-  /** When it was decided, ms since the epoch. */
-  readonly nowMs: number;
   /** The eight headers; a resource may add its own. */
   readonly fields: Fields;
 }
@@ -35,10 +32,11 @@ type Params = Readonly<Record<string, string>>;
 interface Resource {
   readonly path: string;
   readonly needs: TokenScope;
-  /** GET and HEAD count in no window and are never refused (SPEC.md §1). */
-  readonly exempt?: true;
-  /** The body, or `null` where there is no such thing. */
-  answer(ask: Ask): object | null;
+  /**
+   * The body, or `null` where there is no such thing. `"status"`: the windows of the organization; GET and HEAD
+   * of it count in no window and are never refused (SPEC.md §1).
+   */
+  readonly answer: "status" | ((ask: Ask) => object | null);
 }
 
 const organization = "/v2/organizations/:organization";
@@ -48,11 +46,7 @@ const resources: readonly Resource[] = [
   {
     path: `${organization}/rate_limit`,
     needs: "read_accounts",
-    exempt: true,
-    answer({ gate, fields, caller, nowMs }) {
-      fields["Cache-Control"] = "no-store";
-      return statusBody(gate.store.status(caller.organization, nowMs));
-    },
+    answer: "status",
   },
   {
     path: "/v2/user",
@@ -137,29 +131,39 @@ export function answerRest(
 ): void {
   const caller = gate.enter(request, reply, "rest", params["organization"] ?? null, resource?.needs ?? null);
   if (caller === null) return;
-  const { organization, user } = caller;
-  const { method } = request;
-  const reads = method === "GET" || method === "HEAD";
-  const nowMs = gate.now();
-  let fields: Fields;
-  if (reads && resource?.exempt === true) {
-    fields = gate.uncounted("rest", caller, nowMs);
-  } else {
-    const decision = gate.store.decide({ organization, user, scope: "rest", cost: 1 }, nowMs);
-    fields = headers("rest", decision);
-    if (decision.refusedBy !== null) {
-      gate.refuse(reply, "rest", decision.refusedBy, decision, fields);
-      return;
-    }
-  }
-  if (resource !== null && !reads) {
-    fields["Allow"] = "GET, HEAD";
-    sendMessage(reply, 405, fields, `${method} is not allowed here`);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (reads && resource?.answer === "status") {
+    answerStatus(gate, reply, caller);
     return;
   }
-  const body = resource?.answer({ gate, request, caller, params, nowMs, fields }) ?? null;
-  if (body === null) sendMessage(reply, 404, fields, "No such resource");
-  else send(reply, 200, fields, body);
+  const { organization, quota } = caller;
+  const call = { organization, user: quota, scope: "rest", cost: 1 } as const;
+  gate.after(reply, gate.wait(gate.store.decide(call, gate.now())), (decision) => {
+    const about = gate.about("call", caller, "rest");
+    const fields: Fields = headers("rest", decision);
+    if (decision.refusedBy !== null) return gate.refuse(reply, decision.refusedBy, decision, fields, about);
+    if (resource !== null && !reads) {
+      fields["Allow"] = "GET, HEAD";
+      return gate.send(reply, 405, fields, { message: `${request.method} is not allowed here` }, about);
+    }
+    const body =
+      resource === null || resource.answer === "status"
+        ? null
+        : resource.answer({ request, caller, params, fields });
+    if (body === null) gate.send(reply, 404, fields, { message: "No such resource" }, about);
+    else gate.send(reply, 200, fields, body, about);
+  });
+}
+
+/** The status of the caller's organization: free, and of this very moment (SPEC.md §4). */
+function answerStatus(gate: Gate, reply: FastifyReply, caller: Caller): void {
+  const nowMs = gate.now();
+  gate.after(reply, gate.uncounted("rest", caller, 0, nowMs), (fields) =>
+    gate.after(reply, gate.wait(gate.store.status(caller.organization, nowMs)), (status) => {
+      fields["Cache-Control"] = "no-store";
+      gate.send(reply, 200, fields, statusBody(status), gate.about("status", caller, "rest"));
+    }),
+  );
 }
 
 /** Adds the REST routes. */

@@ -47,7 +47,12 @@ describe("the table of tokens", () => {
   test("gives out callers without their tokens", () => {
     const [first] = tokens;
     const caller = find(`Bearer ${first?.token}`);
-    expect(caller).toEqual({ user: "user-0", organization: "acme", scopes: new Set(tokenScopes) });
+    expect(caller).toEqual({
+      user: "user-0",
+      quota: "user-0",
+      organization: "acme",
+      scopes: new Set(tokenScopes),
+    });
   });
 });
 
