@@ -9,6 +9,7 @@ import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import { readTrace, type TraceLine } from "../trace/read.ts";
 import { judge } from "../verify/judge.ts";
 import type { Verdict } from "../verify/verdict.ts";
+import { acceptedBy } from "./accepted.ts";
 
 /** A run, judged and kept. */
 export interface KeptRun {
@@ -40,7 +41,8 @@ export async function keepRun(
   await writeTrace(folder, trace);
   const { header, calls } = await readTrace(traceOf(folder));
   const summarizer = new Summarizer(header);
-  const verdict = await judge(header, counted(calls, summarizer, options.onProgress));
+  const accept = acceptedBy(record.expect);
+  const verdict = await judge(header, counted(calls, summarizer, options.onProgress), accept);
   const summary = summarizer.finish();
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });

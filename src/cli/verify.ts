@@ -1,20 +1,26 @@
 // `spillway verify TRACE`: judges a trace.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import { counted, instant } from "../report/format.ts";
-import { SpillwayError } from "../rules/errors.ts";
+import { runFiles } from "../report/run.ts";
+import { amountWords, inferredWords, leftOut, methodWords } from "../report/verdict-words.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { parseExpectation } from "../rules/figures.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
+import { acceptedBy } from "./accepted.ts";
 import { requireFile } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
 
 interface Args {
   readonly trace: string;
   readonly sort: boolean;
-  readonly out?: string | undefined;
+  readonly out?: readonly string[] | undefined;
+  readonly expect?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -41,20 +47,37 @@ export const command: CommandModule<object, Args> = {
         default: false,
         describe: "put the trace in the order of received first, in memory",
       })
-      .option("out", { type: "string", requiresArg: true, describe: "write the verdict here, too, as JSON" })
+      .option("out", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "write the verdict here, too: .json, .html with pictures, .md, or .xml for build servers",
+      })
+      .option("expect", {
+        type: "string",
+        requiresArg: true,
+        describe:
+          "accept a limiter that is approximate on purpose: 'overAdmission<1%' [default: the run's own]",
+      })
       .example("$0 verify reports/ci-fleet-load", "the trace of a run")
       .example("$0 verify staging.trace.ndjson.gz --out verdict.json", "a trace from anywhere")
+      .example(
+        "$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html",
+        "what its owner accepts",
+      )
       .example("kubectl logs k6-0 | $0 verify - --json", "from another program, for another program"),
-  handler: async ({ trace, sort, out, json = false }) => {
+  handler: async ({ trace, sort, out = [], expect, json = false }) => {
+    const writers = out.map(writerOf);
     const terminal = openTerminal(json);
     const interrupt = onInterrupt();
     try {
       const { verify } = await import("../verify/verify.ts");
+      const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
       const source = await sourceOf(trace);
       const onProgress = showing(terminal);
-      const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal });
+      const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
-      if (out !== undefined) await write(out, verdict);
+      for (const write of writers) await write(nameOf(trace), verdict);
       describe(trace, verdict, terminal);
       terminal.result(verdict);
       process.exitCode = exitCodes[verdict.verdict];
@@ -72,12 +95,9 @@ export const command: CommandModule<object, Args> = {
 /** A file, the trace of a run's folder, or standard input. */
 async function sourceOf(trace: string): Promise<AsyncIterable<Uint8Array>> {
   if (trace === "-") return process.stdin;
-  const isFolder = await stat(trace).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  const path = isFolder ? join(trace, "trace.ndjson") : trace;
-  await requireFile(path, isFolder ? "trace of this run's folder" : "trace");
+  const inFolder = await isFolder(trace);
+  const path = inFolder ? join(trace, runFiles.trace) : trace;
+  await requireFile(path, inFolder ? "trace of this run's folder" : "trace");
   return readable(path);
 }
 
@@ -92,10 +112,56 @@ async function* readable(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function write(path: string, verdict: Verdict): Promise<void> {
-  const { writeText } = await import("../report/run-folder.ts");
-  await writeText(path, `${JSON.stringify(verdict, null, 2)}\n`);
+/** What the scenario of a run's folder expects; nothing for a trace alone. */
+async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
+  if (trace === "-" || !(await isFolder(trace))) return {};
+  const { readRun } = await import("../report/run-folder.ts");
+  return (await readRun(trace)).record.expect;
 }
+
+/** `overAdmission<1%`, as one word. */
+function overAdmission(written: string): Readonly<Record<string, string>> {
+  const [, figure = "", bound = ""] = /^\s*(\w+)\s*([<=>].*)$/.exec(written) ?? [];
+  const parsed = figure === "overAdmission" ? parseExpectation(figure, bound) : { path: "" };
+  if (!("path" in parsed)) return { [figure]: bound };
+  throw new SpillwayError("USAGE", "--expect cannot be used", {
+    problems: [
+      { path: "--expect", got: quote(written), allowed: "'overAdmission<1%', with a share of your own" },
+    ],
+  });
+}
+
+type Write = (name: string, verdict: Verdict) => Promise<void>;
+
+const documents: Readonly<Record<string, (name: string, verdict: Verdict) => Promise<string>>> = {
+  ".json": async (_, verdict) => `${JSON.stringify(verdict, null, 2)}\n`,
+  ".html": async (name, verdict) => (await import("../report/page.ts")).renderVerdict(name, verdict, version),
+  ".md": async (name, verdict) =>
+    (await import("../report/markdown.ts")).renderVerdictMarkdown(name, verdict),
+  ".xml": async (name, verdict) => (await import("../report/junit.ts")).renderVerdictJunit(name, verdict),
+};
+
+function writerOf(path: string): Write {
+  const render = documents[extname(path).toLowerCase()];
+  if (render === undefined)
+    throw new SpillwayError("USAGE", "--out cannot be used", {
+      problems: [
+        { path: "--out", got: quote(path), allowed: `a file ending in ${Object.keys(documents).join(", ")}` },
+      ],
+    });
+  return async (name, verdict) => {
+    const { writeText } = await import("../report/run-folder.ts");
+    await writeText(path, await render(name, verdict));
+  };
+}
+
+const nameOf = (trace: string): string => (trace === "-" ? "standard input" : trace);
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 function showing(terminal: Terminal): (calls: number) => void {
   const startedMs = Date.now();
@@ -106,19 +172,23 @@ function showing(terminal: Terminal): (calls: number) => void {
 
 function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
   const color = { ok: pc.green, violated: pc.red, unknown: pc.yellow }[verdict.verdict];
-  const name = trace === "-" ? "standard input" : trace;
-  const { records, windows, laws, violations } = verdict;
+  const { records, windows, laws, violations, accepted = [], inferred = [] } = verdict;
   terminal.say(
-    `${color(pc.bold(verdict.verdict))} ${name}: ${counted(records, "call")}, ${counted(windows, "window")}`,
+    `${color(pc.bold(verdict.verdict))} ${nameOf(trace)}: ${counted(records, "call")}, ${counted(windows, "window")}`,
   );
+  for (const words of [methodWords(verdict), amountWords(verdict)])
+    if (words !== "") terminal.say(`  ${words}`);
+  for (const { expectation, explanation } of accepted)
+    terminal.say(`  ${pc.yellow("accepted")} ${expectation}: ${explanation}`);
   for (const violation of violations.slice(0, printedMost)) sayViolation(violation, terminal);
-  if (violations.length > printedMost)
-    terminal.say(`  and ${counted(violations.length - printedMost, "violation")} more: --json has them all`);
+  const more = violations.length - printedMost + leftOut(verdict);
+  if (more > 0) terminal.say(`  and ${counted(more, "violation")} more: --out verdict.json, --json`);
   const entries = Object.entries(laws) as [string, LawVerdict][];
   const held = entries.filter(([, law]) => law === "held").map(([law]) => law);
   if (held.length > 0) terminal.say(`  ${pc.green("held")} ${held.join(", ")}`);
   for (const [reason, skipped] of byReason(entries))
     terminal.say(`  ${pc.dim("skipped")} ${skipped.join(", ")}: ${reason}`);
+  for (const one of inferred) terminal.say(`  ${pc.cyan("inferred")} ${inferredWords(one)}`);
   if (verdict.verdict === "unknown") terminal.say("  Nothing in this trace could be judged.");
 }
 

@@ -132,7 +132,7 @@ function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named:
     const style = { fill: colorOf(place, lines), opacity: accused ? 0.9 : 0.55 };
     const bar = { type: "rect" as const, shape, style, z2: accused ? 1 : 0 };
     if (!accused || !named) return bar;
-    const label = { ...text, text: `line ${place.line}`, fill: "var(--bad)", x: left, y: high - 14 };
+    const label = { ...text, text: `line ${place.line}`, fill: "var(--bad)", x: left, y: low + 1 };
     return { type: "group", children: [bar, { type: "text", style: label }] };
   };
 }

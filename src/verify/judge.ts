@@ -23,6 +23,11 @@ import type { Verdict } from "./verdict.ts";
 export interface JudgeOptions {
   /** Windows that are over are looked for, judged and forgotten after so many calls. */
   readonly callsBetweenClosings?: number;
+  /**
+   * What the owner of a limiter that is approximate on purpose accepts: a share, from 0 to 1, of what was
+   * admitted that may have been admitted above a limit.
+   */
+  readonly accept?: { readonly overAdmission: number };
 }
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */

@@ -1,9 +1,9 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
 import { type ReadTraceOptions, readTrace, type TraceLine } from "../trace/read.ts";
-import { judge } from "./judge.ts";
+import { type JudgeOptions, judge } from "./judge.ts";
 import type { Verdict } from "./verdict.ts";
 
-export interface VerifyOptions extends ReadTraceOptions {
+export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
   /** Called with the number of calls read so far, every few thousand. */
   readonly onProgress?: (calls: number) => void;
   /** Ends reading; the promise is rejected with the signal's reason then. */
@@ -22,7 +22,7 @@ export async function verify(
   { onProgress, signal, ...options }: VerifyOptions = {},
 ): Promise<Verdict> {
   const { header, calls } = await readTrace(source, options);
-  return judge(header, watched(calls, onProgress, signal));
+  return judge(header, watched(calls, onProgress, signal), options);
 }
 
 async function* watched(
