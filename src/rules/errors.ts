@@ -18,6 +18,7 @@ export const errorCodes = {
   FAULT_INVALID: 2,
   TARGET_NOT_ALLOWED: 2,
   PORT_IN_USE: 3,
+  WORKER_FAILED: 3,
   TARGET_UNREACHABLE: 3,
   K6_MISSING: 3,
   K6_FAILED: 3,
