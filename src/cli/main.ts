@@ -21,16 +21,17 @@ import { version } from "./version.ts";
 const epilogue = `Exit status: 0 held, 1 a law or an expectation was violated, 2 usage or bad input,
 3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept), 70 a bug in spillway.`;
 
-/** Options that may be given several times. */
-const repeatable = new Set(["_", "law"]);
+/** Options that may be given several times, of the verb before them. */
+const repeatable = new Set(["check law", "verify out"]);
 
-function rejectOddValues(argv: Record<string, unknown>): void {
+function rejectOddValues(argv: Record<string, unknown> & { readonly _: readonly unknown[] }): void {
+  const [verb] = argv._;
   for (const [name, value] of Object.entries(argv)) {
     if (value === "" && name !== "$0")
       throw new SpillwayError("USAGE", `--${name} needs a value`, {
         hint: "spillway VERB --help shows the options",
       });
-    if (Array.isArray(value) && !repeatable.has(name))
+    if (Array.isArray(value) && name !== "_" && !repeatable.has(`${verb} ${name}`))
       throw new SpillwayError("USAGE", `--${name} was given ${value.length} times; once is allowed`);
     if (typeof value === "number" && Number.isNaN(value))
       throw new SpillwayError("USAGE", `--${name} needs a number`);

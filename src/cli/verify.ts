@@ -1,5 +1,5 @@
 // `spillway verify TRACE`: judges a trace.
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import pc from "picocolors";
@@ -112,11 +112,11 @@ async function* readable(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What the scenario of a run's folder expects; nothing for a trace alone. */
+/** What the scenario of a run's folder expects; nothing for a trace alone, or a run that did not end. */
 async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
-  if (trace === "-" || !(await isFolder(trace))) return {};
-  const { readRun } = await import("../report/run-folder.ts");
-  return (await readRun(trace)).record.expect;
+  if (trace === "-" || !existsSync(join(trace, runFiles.record))) return {};
+  const { readRecord } = await import("../report/run-folder.ts");
+  return (await readRecord(trace)).expect;
 }
 
 /** `overAdmission<1%`, as one word. */

@@ -121,15 +121,24 @@ async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
  */
 export async function readRun(folder: string): Promise<Run> {
   await requireFolder(folder);
-  const record = await readPart(join(folder, runFiles.record), recordSchema);
+  const record = await readRecord(folder);
   const summary = await readPart(join(folder, runFiles.summary), summarySchema);
   const verdict = await readPart(join(folder, runFiles.verdict), verdictSchema);
+  // The laws' names are not checked: another version may know more or fewer.
+  return { record, summary, verdict: verdict as Verdict | null };
+}
+
+/**
+ * Reads what was run, alone; a run that did not end has no record.
+ * @throws SpillwayError as `readRun`
+ */
+export async function readRecord(folder: string): Promise<RunRecord> {
   const path = join(folder, runFiles.record);
+  const record = await readPart(path, recordSchema);
   const rules = readRules(path, record.rules);
   const { problems } = parseExpectations(record.expect);
   if (problems.length > 0) throw invalid(path, problems);
-  // The laws' names are not checked: another version may know more or fewer.
-  return { record: { ...record, rules }, summary, verdict: verdict as Verdict | null };
+  return { ...record, rules };
 }
 
 function readRules(path: string, input: unknown): Rules | null {

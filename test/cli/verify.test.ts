@@ -71,6 +71,29 @@ describe("spillway verify", () => {
     expect(JSON.parse(await readFile(out, "utf8"))).toEqual(expected);
   });
 
+  test("--out writes the verdict as a page, Markdown and JUnit, by the file's ending", async () => {
+    const outs = ["page.html", "verdict.md", "junit.xml"].map((name) => join(folder, name));
+    const { code } = await spillway(["verify", bad, ...outs.flatMap((out) => ["--out", out])]);
+    expect(code).toBe(1);
+    const [page = "", markdown = "", junit = ""] = await Promise.all(
+      outs.map((out) => readFile(out, "utf8")),
+    );
+    expect(page).toMatch(/^<!doctype html>[\s\S]*<h3>conserved: acme/);
+    expect(markdown).toMatch(/^## ❌ .*conserved/);
+    expect(junit).toMatch(/^<\?xml[\s\S]*<failure/);
+  });
+
+  test.each([
+    [["--out", "verdict.pdf"], "a file ending in .json, .html, .md, .xml"],
+    [["--expect", "refused<1%"], "'overAdmission<1%', with a share of your own"],
+    [["--expect", "overAdmission<<1"], "'overAdmission<1%', with a share of your own"],
+  ])("%j: exit 2, before anything is read", async (words, allowed) => {
+    const { code, stdout, stderr } = await spillway(["verify", "no-such-trace", ...words]);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(allowed);
+  });
+
   test("takes gzip, standard input, and a run's folder", async () => {
     const bytes = await readFile(ok);
     expect((await spillway(["verify", await file("ok.ndjson.gz", gzipSync(bytes))])).code).toBe(0);
