@@ -29,6 +29,11 @@ export class TraceTime {
     this.#clock = clock;
   }
 
+  /** How far two clocks of the run may be apart. */
+  get slackMs(): number {
+    return 2 * this.#clock.errorMs;
+  }
+
   /**
    * Whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
    * readings order nothing: an exact clock's ties have an order that the trace does not show.

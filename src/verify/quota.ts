@@ -55,7 +55,9 @@ export class Quota {
    * @param answered when its answer came, after which it is charged no more; `null` where none came
    */
   addUnknown(sent: number, answered: number | null, points: number): void {
-    if (points > 0) this.#deferrals.unknowns.add(sent, answered, points);
+    if (points <= 0) return;
+    const { from, to } = this.#setting.time.within(sent, answered ?? sent);
+    this.#deferrals.unknowns.add(from, answered === null ? null : to, points);
   }
 
   add(mark: Mark): void {
@@ -86,6 +88,11 @@ export class Quota {
     return charging === "reserved" || charging === null;
   }
 
+  /** The earliest that a call can have been sent, by the clocks that window ends are told by. */
+  #sentFrom({ sent }: Mark): number {
+    return sent - this.#setting.time.slackMs;
+  }
+
   #addVague(mark: Mark): void {
     this.addUnknown(mark.sent, mark.received, mark.held);
   }
@@ -106,7 +113,7 @@ export class Quota {
       if (mark.resetAt !== null && window.dated !== null && mark.resetAt !== window.dated.resetAt)
         accuseMovingEnd(this.#setting, window.dated, mark, this.#length);
     }
-    if (mark.sent < this.#closedUntil && this.#mayShowLater) this.#addVague(mark);
+    if (this.#sentFrom(mark) < this.#closedUntil && this.#mayShowLater) this.#addVague(mark);
   }
 
   /** Judges the windows that no answer received from `watermark` on can belong to. */
@@ -141,7 +148,7 @@ export class Quota {
     const { setting, opened } = { setting: this.#setting, opened: this.#opened(window) };
     const { charging } = setting.terms;
     const earlierSent = (later: Window): readonly Mark[] =>
-      later.marks.filter(({ sent }) => sent < window.end.to);
+      later.marks.filter((mark) => this.#sentFrom(mark) < window.end.to);
     const found = judgeCounts({
       setting,
       marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
@@ -149,7 +156,7 @@ export class Quota {
       limit: window.limit,
       fromZero: opened.from >= setting.startedBy,
       complete: this.#complete,
-      certainFrom: charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to,
+      certainFrom: charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + setting.time.slackMs,
       previous: this.#previous,
     });
     const span = { from: opened.from, to: window.end.to };

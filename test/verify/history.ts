@@ -3,7 +3,7 @@
 // come late; the trace shows only what FORMAT.md says a trace shows.
 import type { Call, Decision, Readings, Reservation, Status } from "../../src/engine/adapter.ts";
 import { refusalBody, statusBody, windowName } from "../../src/engine/answers.ts";
-import type { Rules, Scope } from "../../src/rules/rules.ts";
+import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
 
@@ -56,12 +56,21 @@ export interface Plan {
   readonly toDecisionMs: number;
   readonly workMs: number;
   readonly backMs: number;
+  /** How long after the headers each scope of a status body is read, and in that order. */
+  readonly bodyMs?: Readonly<Record<Scope, number>>;
   readonly fate: Fate;
   /** Whether the trace knows the user. */
   readonly anonymous: boolean;
   readonly instance: number;
   /** How late the line is written, beyond the order of `received`. */
   readonly lateMs: number;
+}
+
+export interface Flip {
+  readonly atMs: number;
+  readonly org: string;
+  readonly scope: Scope;
+  readonly lookMs?: number;
 }
 
 export interface World {
@@ -77,8 +86,8 @@ export interface World {
   readonly driftPpm: number;
   readonly showsRules: boolean;
   readonly lostByQuota: boolean;
-  /** Instants at which an organization's scope is switched, each between two status calls. */
-  readonly flips: readonly { readonly atMs: number; readonly org: string; readonly scope: Scope }[];
+  /** Instants at which an organization's scope is switched, each between two status calls, `lookMs` away. */
+  readonly flips: readonly Flip[];
   readonly plans: readonly Plan[];
 }
 
@@ -191,7 +200,7 @@ class Play {
       arrivedMs: this.#target_(plan.sentMs, plan.instance),
     };
     if (plan.kind !== "call") {
-      this.#record(plan, this.#free(plan, now, context), decidedAt);
+      this.#answerFree(plan, decidedAt, order, context);
       return;
     }
     const call = { organization: plan.org, user: plan.user, scope: plan.scope, cost: plan.cost };
@@ -218,11 +227,27 @@ class Play {
     });
   }
 
-  /** A status call, or an answer that no quota counts. */
-  #free({ kind, org, user, scope }: Plan, now: number, context: Context): Partial<TraceCall> {
-    const headers = shown(scope, this.#target.readings(org, user, scope, now));
-    if (kind === "other") return { status: 403, ...headers };
-    return { status: 200, ...headers, body: statusBody(this.#target.status(org, now, context)).scopes };
+  /** A status call, or an answer that no quota counts. Its headers, and each scope of its body, have instants of their own. */
+  #answerFree(plan: Plan, atMs: number, order: number, context: Context): void {
+    const { kind, org, user, scope, bodyMs = { rest: 0, graphql: 0 } } = plan;
+    const clock = (laterMs: number): number => this.#target_(atMs + laterMs, plan.instance);
+    const headers = shown(scope, this.#target.readings(org, user, scope, clock(0)));
+    if (kind === "other") {
+      this.#record(plan, { status: 403, ...headers }, atMs);
+      return;
+    }
+    const body: Partial<Record<Scope, unknown>> = {};
+    const read = (part: Scope): void => {
+      body[part] = statusBody(this.#target.status(org, clock(bodyMs[part]), context)).scopes[part];
+    };
+    const last = Math.max(bodyMs.rest, bodyMs.graphql);
+    for (const part of scopes)
+      if (bodyMs[part] === 0) read(part);
+      else this.#at(atMs + bodyMs[part], order, () => read(part));
+    const record = (): void =>
+      this.#record(plan, { status: 200, ...headers, body: { rest: body.rest, graphql: body.graphql } }, atMs);
+    if (last === 0) record();
+    else this.#at(atMs + last, order + 0.5, record);
   }
 
   #record(plan: Plan, answer: Partial<TraceCall> | null, decidedMs: number): void {
@@ -235,8 +260,9 @@ class Play {
       return;
     }
     const work = plan.kind === "call" && plan.scope === "graphql" && answer?.status === 200 ? plan.workMs : 0;
+    const read = plan.kind === "status" ? Math.max(plan.bodyMs?.rest ?? 0, plan.bodyMs?.graphql ?? 0) : 0;
     const gaveUp = plan.fate === "timeout" || plan.fate === "timeout-undecided";
-    const receivedMs = plan.sentMs + (gaveUp ? 0 : plan.toDecisionMs + work) + plan.backMs;
+    const receivedMs = plan.sentMs + (gaveUp ? 0 : plan.toDecisionMs + work + read) + plan.backMs;
     const call: TraceCall = {
       sent: this.#recorded(plan.sentMs, plan.client),
       received: this.#recorded(receivedMs, plan.client),
@@ -266,14 +292,14 @@ class Play {
     else entry.count += 1;
   }
 
-  #flip({ atMs, org, scope }: World["flips"][number]): void {
-    const look = (order: number): void =>
-      this.#at(atMs, order, () => {
-        const plan: Plan = { ...watcher, sentMs: atMs, org, scope: "rest" };
-        const now = this.#target_(atMs, 0);
-        this.#record(plan, this.#free(plan, now, { instance: 0, user: plan.user, arrivedMs: now }), atMs);
+  #flip({ atMs, org, scope, lookMs = 0 }: Flip): void {
+    const look = (sentMs: number, order: number): void =>
+      this.#at(sentMs, order, () => {
+        const plan: Plan = { ...watcher, sentMs, org, scope: "rest" };
+        const arrivedMs = this.#target_(sentMs, 0);
+        this.#answerFree(plan, sentMs, order, { instance: 0, user: plan.user, arrivedMs });
       });
-    look(1000);
+    look(atMs - lookMs, 1000);
     this.#at(atMs, 1001, () => {
       const key = `${org} ${scope}`;
       const limit = {
@@ -284,7 +310,7 @@ class Play {
       this.#enforced.set(key, enforced);
       this.#target.setEnforced(org, scope, enforced);
     });
-    look(1002);
+    look(atMs + lookMs, 1002);
   }
 }
 

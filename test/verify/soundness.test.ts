@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { judge } from "../../src/verify/judge.ts";
-import { play, type World } from "./history.ts";
+import { ChangingLimits, changeable } from "./changing-limits.ts";
+import { play, type Target, type World } from "./history.ts";
 import { allFates, honestFates, worlds } from "./worlds.ts";
 
 const runs = Number(process.env["HISTORIES"] ?? 200);
@@ -13,8 +14,17 @@ const runs = Number(process.env["HISTORIES"] ?? 200);
 /** Windows are judged as soon as they are over, or all at the end. */
 const closings = fc.constantFrom(1, 7, 4096);
 
-async function neverAccused(world: World, callsBetweenClosings: number): Promise<void> {
-  const { header, lines } = play(world, new Limiter(world.rules));
+const neverAccused = (world: World, callsBetweenClosings: number): Promise<void> =>
+  notAccused(world, new Limiter(world.rules), callsBetweenClosings);
+
+/** Limits that change at a window's edge: legal where no rules say which they are. */
+const neverAccusedOfChange = (world: World, callsBetweenClosings: number): Promise<void> => {
+  const rules = changeable(world.rules);
+  return notAccused({ ...world, rules, showsRules: false }, new ChangingLimits(rules), callsBetweenClosings);
+};
+
+async function notAccused(world: World, target: Target, callsBetweenClosings: number): Promise<void> {
+  const { header, lines } = play(world, target);
   const { violations } = await judge(header, lines, { callsBetweenClosings });
   if (violations.length === 0) return;
   const shown = violations.flatMap((violation) => [
@@ -38,4 +48,9 @@ describe("a correct deployment is never accused", () => {
     },
     600_000,
   );
+
+  test("when limits change at a window's edge, and no rules are given", async () => {
+    const arbitrary = worlds({ fates: honestFates, anonymous: false, plansMost: 90 });
+    await fc.assert(fc.asyncProperty(arbitrary, closings, neverAccusedOfChange), { numRuns: runs });
+  }, 600_000);
 });

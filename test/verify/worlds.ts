@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, switchValues } from "../../src/rules/rules.ts";
-import type { Fate, Plan, World } from "./history.ts";
+import type { Fate, Flip, Plan, World } from "./history.ts";
 
 const often = <T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...rare) });
@@ -67,6 +67,10 @@ const plan = (fates: fc.Arbitrary<Fate>, anonymous: fc.Arbitrary<boolean>) =>
     toDecisionMs: latency,
     workMs: latency,
     backMs: latency,
+    bodyMs: fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ rest: 0, graphql: 0 }) },
+      { weight: 1, arbitrary: fc.record({ rest: latency, graphql: latency }) },
+    ),
     fate: fates,
     anonymous,
     instance: fc.integer({ min: 0, max: 3 }),
@@ -103,7 +107,7 @@ export function worlds({ fates, anonymous, plansMost }: Ranges): fc.Arbitrary<Wo
       resolutionMs: fc.constantFrom(0, 1, 1, 5),
       errorMs: fc.constantFrom(0, 0, 0, 3, 200),
       offsetMs: fc.oneof(fc.constant(0), fc.integer({ min: -500_000, max: 500_000 })),
-      driftPpm: fc.integer({ min: -99, max: 99 }),
+      driftPpm: fc.oneof(fc.integer({ min: -100, max: 100 }), fc.constantFrom(-100, 100)),
       showsRules: fc.boolean(),
       lostByQuota: fc.boolean(),
       flips: fc.array(
@@ -115,14 +119,19 @@ export function worlds({ fates, anonymous, plansMost }: Ranges): fc.Arbitrary<Wo
         { maxLength: 2 },
       ),
       flips_: fc.integer({ min: 0, max: 3 }),
+      lookMs: fc.constantFrom(0, 0, 30, 900, 5000),
       plans: fc.array(plan(fate, unknown), { minLength: 1, maxLength: plansMost, size: "max" }),
     })
-    .map(({ plans, flips, flips_, ...world }) => ({
+    .map(({ plans, flips, flips_, lookMs, ...world }) => ({
       ...world,
-      // A switch that no two bodies of the trace enclose is none that a judge can know of.
-      flips: flips_ === 0 ? flips.map((flip) => ({ ...flip, atMs: flip.atMs + world.startMs + 2 })) : [],
+      flips: flips_ === 0 ? enclosed(flips, flips.length === 1 ? lookMs : 0, world.startMs) : [],
       plans: timed(plans),
     }));
+}
+
+/** A switch that no two bodies of the trace enclose is none that a judge can know of. */
+function enclosed(flips: readonly Flip[], lookMs: number, startMs: number): Flip[] {
+  return flips.map((flip) => ({ ...flip, lookMs, atMs: flip.atMs + Math.max(0, startMs) + lookMs + 2 }));
 }
 
 type Drawn = Omit<Plan, "sentMs" | "actual"> & { readonly gapMs: number; readonly actualShare: number };
