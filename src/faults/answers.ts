@@ -1,0 +1,116 @@
+// Faults in the answers alone: everything behind them is right.
+import type { HttpAnswer } from "../engine/adapter.ts";
+import { statusBody } from "../engine/answers.ts";
+import { Limiter } from "../engine/limiter.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
+import { around, deployed } from "./deployed.ts";
+import type { Answered, Fault, Faulty } from "./fault.ts";
+
+/** A right deployment, its answers changed where `change` wants. */
+function sending(
+  rules: Rules,
+  change: (answer: HttpAnswer, about: Answered, limiter: Limiter) => Partial<HttpAnswer> | null,
+): Faulty {
+  const limiter = new Limiter(rules);
+  return {
+    ...deployed(limiter),
+    change: (answer, about) => ({ ...answer, ...change(answer, about, limiter) }),
+  };
+}
+
+/** Without the eight headers and the warnings. */
+const bare = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !/^ratelimit-/i.test(name))),
+});
+
+const whole = (value: string | number | undefined): number => (typeof value === "number" ? value : 0);
+
+export const answerFaults: readonly Fault[] = [
+  {
+    name: "status-pristine",
+    wrong: "the status always shows an unused window",
+    shows: "current 0 against headers that show a spent one",
+    seenIn: ["slicc#3326"],
+    nets: ["V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) =>
+      around(rules, (limiter) => ({
+        status(organization, nowMs) {
+          const { rest, graphql } = limiter.status(organization, nowMs);
+          return {
+            rest: { ...rest, current: 0, remaining: rest.limit },
+            graphql: { ...graphql, current: 0, remaining: graphql.limit },
+          };
+        },
+      })),
+  },
+  {
+    name: "status-shares-user",
+    wrong: "the status shows the count of the caller's window, not of the organization's",
+    shows: "current = the caller's count",
+    seenIn: [],
+    nets: ["V"],
+    rate: null,
+    processes: "one",
+    inject: (rules) =>
+      sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
+        if (kind !== "status") return null;
+        const shared = (scope: Scope) => {
+          const readings = limiter.readings(organization, user, scope, nowMs);
+          return { ...readings.organization, current: readings.user.current };
+        };
+        return { body: statusBody({ rest: shared("rest"), graphql: shared("graphql") }) };
+      }),
+  },
+  {
+    name: "headers-missing-on-429",
+    wrong: "a refusal carries none of the eight headers",
+    shows: "missing",
+    seenIn: ["yelp-fusion#388"],
+    nets: ["V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => sending(rules, (answer) => (answer.status === 429 ? bare(answer) : null)),
+  },
+  {
+    name: "headers-missing-on-status",
+    wrong: "the status response carries none of the eight headers",
+    shows: "missing",
+    seenIn: [],
+    nets: ["V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => sending(rules, (answer, { kind }) => (kind === "status" ? bare(answer) : null)),
+  },
+  {
+    name: "wrong-scope-header",
+    wrong: "REST's user header names the organization's scope: `RateLimit-User-Scope: rest`",
+    shows: "an illegal value",
+    seenIn: [],
+    nets: ["V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) =>
+      sending(rules, ({ headers }, { scope }) =>
+        scope === "rest" ? { headers: { ...headers, "RateLimit-User-Scope": "rest" } } : null,
+      ),
+  },
+  {
+    name: "remaining-of-laxer-window",
+    wrong: "the user's headers show another policy, of twice the limit",
+    shows: "99, 98, 97, ... and refused at 50",
+    seenIn: ["AspNetCoreRateLimit#418"],
+    nets: ["V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) =>
+      sending(rules, ({ headers }) => {
+        const limit = whole(headers["RateLimit-User-Limit"]);
+        const remaining = whole(headers["RateLimit-User-Remaining"]) + limit;
+        return {
+          headers: { ...headers, "RateLimit-User-Limit": 2 * limit, "RateLimit-User-Remaining": remaining },
+        };
+      }),
+  },
+];

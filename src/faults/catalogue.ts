@@ -1,0 +1,18 @@
+// Every fault that can be injected: bugs that rate limiters have shipped, each in a deployment that is right
+// in everything else.
+import { answerFaults } from "./answers.ts";
+import { countingFaults } from "./counting.ts";
+import type { Fault } from "./fault.ts";
+import { keyFaults } from "./keys.ts";
+import { processFaults } from "./processes.ts";
+import { readingFaults } from "./readings.ts";
+import { windowFaults } from "./windows.ts";
+
+export const faults: readonly Fault[] = [
+  ...countingFaults,
+  ...keyFaults,
+  ...windowFaults,
+  ...processFaults,
+  ...readingFaults,
+  ...answerFaults,
+];

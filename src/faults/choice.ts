@@ -1,0 +1,93 @@
+// Which fault is to be injected, and how much of it: `NAME` or `NAME=RATE`, as people write it.
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { closest } from "../rules/closest.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { type Rules, type Scope, type SwitchName, scopes, semanticsOf } from "../rules/rules.ts";
+import { faults } from "./catalogue.ts";
+import type { Fault, Faulty } from "./fault.ts";
+
+/** A fault and its rate. */
+export interface ChosenFault {
+  readonly fault: Fault;
+  /** 1 where the fault has no degrees. */
+  readonly rate: number;
+}
+
+/** The names of all faults, in the catalogue's order. */
+export const faultNames: readonly string[] = faults.map(({ name }) => name);
+
+const invalid = (got: string, allowed: string, hint: string): SpillwayError =>
+  new SpillwayError("FAULT_INVALID", "this fault cannot be injected", {
+    problems: [{ path: "fault", got: quote(got), allowed }],
+    hint,
+  });
+
+/** @throws SpillwayError `FAULT_INVALID`, with the nearest name there is */
+export function faultNamed(name: string): Fault {
+  const fault = faults.find((known) => known.name === name);
+  if (fault !== undefined) return fault;
+  const meant = closest(name, faultNames);
+  throw invalid(name, "a name of the catalogue", meant === null ? listHint : `did you mean ${meant}?`);
+}
+
+const listHint = "--fault list shows the catalogue";
+
+/**
+ * Reads `NAME` or `NAME=RATE`.
+ * @throws SpillwayError `FAULT_INVALID` where there is no such fault, or it has no such rate
+ */
+export function parseFault(text: string): ChosenFault {
+  const at = text.indexOf("=");
+  const fault = faultNamed(at === -1 ? text : text.slice(0, at));
+  if (at === -1) return { fault, rate: fault.rate?.default ?? 1 };
+  if (fault.rate === null) throw invalid(text, fault.name, `${fault.name} has no degrees`);
+  const number = text.slice(at + 1).trim();
+  const rate = /^\d+(\.\d+)?$/.test(number) ? Number(number) : Number.NaN;
+  const { least, most, whole, meaning } = fault.rate;
+  if (!(rate >= least && rate <= most) || (whole === true && !Number.isInteger(rate)))
+    throw invalid(
+      text,
+      `${fault.name}=${whole ? "a whole number" : "a number"} from ${least} to ${most}`,
+      `the number is: ${meaning}`,
+    );
+  return { fault, rate };
+}
+
+/** As `parseFault` reads it: the rate stands there even where it is the default. */
+export function faultText({ fault, rate }: ChosenFault): string {
+  return fault.rate === null ? fault.name : `${fault.name}=${rate}`;
+}
+
+/**
+ * A deployment with this fault and no other.
+ * @param random numbers in [0, 1) from whoever has the seed
+ * @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one
+ */
+export function injectFault({ fault, rate }: ChosenFault, rules: Rules, random: () => number): Faulty {
+  const { semantics = {} } = fault;
+  for (const name of Object.keys(semantics) as SwitchName[]) requireSwitch(fault, semantics, name, rules);
+  return fault.inject(rules, { random, rate });
+}
+
+function requireSwitch(
+  fault: Fault,
+  semantics: NonNullable<LimiterFactory["semantics"]>,
+  name: SwitchName,
+  rules: Rules,
+): void {
+  const known: readonly unknown[] = semantics[name] ?? [];
+  // GraphQL alone is charged late.
+  const meant: readonly Scope[] = name === "graphqlCharge" ? ["graphql"] : scopes;
+  const wrong = meant.find((scope) => !known.includes(semanticsOf(rules, scope)[name]));
+  if (wrong === undefined) return;
+  throw new SpillwayError("FAULT_INVALID", `${fault.name} cannot be injected under these rules`, {
+    problems: [
+      {
+        path: `rules.semantics.${name}.${wrong}`,
+        got: quote(semanticsOf(rules, wrong)[name]),
+        allowed: known.map(quote).join(" or "),
+      },
+    ],
+    hint: `under other rules it is no fault, or not the only one; choose others: --rules default`,
+  });
+}

@@ -1,0 +1,77 @@
+// Faults that are put around a right limiter: what it answers, changed on its way out.
+import type { Readings, WindowReading } from "../engine/adapter.ts";
+import { Limiter } from "../engine/limiter.ts";
+import type { SlowStore, Store } from "../engine/store.ts";
+import type { Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
+import type { WindowKey } from "./counter.ts";
+import type { Faulty } from "./fault.ts";
+
+/** A store in which refusing can be switched on and off. */
+interface Switched {
+  setEnforced(organization: string, scope: Scope, enforced: boolean): void;
+}
+
+/** A deployment around counters, with a store of its own in front of them or not. */
+export function deployed<S extends Switched & Store>(counters: S, store: SlowStore = counters): Faulty {
+  return {
+    store,
+    setEnforced: (organization, scope, enforced) => counters.setEnforced(organization, scope, enforced),
+  };
+}
+
+/** The engine's limiter with some of its methods replaced. */
+export function around(rules: Rules, changes: (limiter: Limiter) => Partial<Store>): Faulty {
+  const limiter = new Limiter(rules);
+  return deployed(limiter, {
+    decide: (call, nowMs) => limiter.decide(call, nowMs),
+    settle: (reservation, actual, nowMs) => limiter.settle(reservation, actual, nowMs),
+    status: (organization, nowMs) => limiter.status(organization, nowMs),
+    readings: (organization, user, scope, nowMs) => limiter.readings(organization, user, scope, nowMs),
+    sweep: (nowMs) => limiter.sweep(nowMs),
+    ...changes(limiter),
+  });
+}
+
+/** Changes one reading that leaves a limiter; it counts and decides rightly. */
+export type ChangeReading = (reading: WindowReading, nowMs: number, key: WindowKey) => WindowReading;
+
+/** The engine's limiter, every reading of it changed. */
+export function showing(rules: Rules, change: ChangeReading): Faulty {
+  return around(rules, (limiter) => {
+    const changed = (
+      readings: Readings,
+      organization: string,
+      user: string,
+      scope: Scope,
+      nowMs: number,
+    ) => ({
+      organization: change(readings.organization, nowMs, { organization, user: null, scope }),
+      user: change(readings.user, nowMs, { organization, user, scope }),
+    });
+    return {
+      decide(call, nowMs) {
+        const decision = limiter.decide(call, nowMs);
+        return { ...decision, ...changed(decision, call.organization, call.user, call.scope, nowMs) };
+      },
+      settle(reservation, actual, nowMs) {
+        const { organization, user } = reservation;
+        return changed(limiter.settle(reservation, actual, nowMs), organization, user, "graphql", nowMs);
+      },
+      readings: (organization, user, scope, nowMs) =>
+        changed(limiter.readings(organization, user, scope, nowMs), organization, user, scope, nowMs),
+      status(organization, nowMs) {
+        const { rest, graphql } = limiter.status(organization, nowMs);
+        return {
+          rest: change(rest, nowMs, { organization, user: null, scope: "rest" }),
+          graphql: change(graphql, nowMs, { organization, user: null, scope: "graphql" }),
+        };
+      },
+    };
+  });
+}
+
+/** The engine under one switch that is not what the rules say. */
+export function switched<S extends SwitchName>(rules: Rules, name: S, value: SwitchValue<S>): Faulty {
+  const semantics = { ...rules.semantics, [name]: { rest: value, graphql: value } };
+  return deployed(new Limiter({ ...rules, semantics }));
+}

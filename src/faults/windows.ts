@@ -1,0 +1,247 @@
+// Faults in when windows begin, end and are emptied.
+import type { Call, Status } from "../engine/adapter.ts";
+import { Limiter } from "../engine/limiter.ts";
+import { type Owner, type Rules, scopes } from "../rules/rules.ts";
+import {
+  Counter,
+  type CounterWindow,
+  type Found,
+  keyOf,
+  type NextWindow,
+  owners,
+  type WindowKey,
+} from "./counter.ts";
+import { deployed } from "./deployed.ts";
+import type { Fault, FaultWorld } from "./fault.ts";
+import { movedWindows, Nodes } from "./nodes.ts";
+
+/** Draws, at the first charge of a window, whether the fault strikes it. */
+class StruckCounter extends Counter {
+  readonly world: FaultWorld;
+
+  constructor(rules: Rules, world: FaultWorld) {
+    super(rules);
+    this.world = world;
+  }
+
+  override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+    const isFirst = found.count === 0;
+    super.charge(key, amount, nowMs, found);
+    const window = this.window(key, nowMs);
+    if (isFirst && this.mayStrike(key, window)) window.struck = this.world.random() < this.world.rate;
+  }
+
+  mayStrike(_key: WindowKey, _window: CounterWindow): boolean {
+    return true;
+  }
+
+  /** The next window, with the count of the one before. */
+  carried(key: WindowKey, { count }: CounterWindow, nowMs: number): NextWindow {
+    const end = this.endOf(key, nowMs);
+    const resetAtMs = end === 0 ? nowMs - (nowMs % 1000) + this.limitOf(key).lengthMs : end;
+    return { count, resetAtMs, struck: false };
+  }
+}
+
+class NewResetOldCount extends StruckCounter {
+  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+    return window.struck ? this.carried(key, window, nowMs) : super.next(key, window, nowMs);
+  }
+}
+
+/** A key that has lost its time to live keeps its count for ever. */
+class LostExpiry extends StruckCounter {
+  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+    return window.struck
+      ? { ...this.carried(key, window, nowMs), struck: true }
+      : super.next(key, window, nowMs);
+  }
+}
+
+/** Polled shortly before its end, an organization's window is written again without a time to live. */
+class ImmortalByPolling extends StruckCounter {
+  override mayStrike(): boolean {
+    return false;
+  }
+
+  override status(organization: string, nowMs: number): Status {
+    for (const scope of scopes) {
+      const key = { organization, user: null, scope };
+      const window = this.windows.get(this.nameOf(key, nowMs));
+      const leftMs = (window?.resetAtMs ?? 0) - nowMs;
+      if (window !== undefined && window.count > 0 && leftMs > 0 && leftMs <= this.world.rate * 1000)
+        window.struck = true;
+    }
+    return super.status(organization, nowMs);
+  }
+
+  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+    return window.struck ? this.carried(key, window, nowMs) : super.next(key, window, nowMs);
+  }
+}
+
+class RearmedPerHit extends Counter {
+  override look(call: Call, nowMs: number): Readonly<Record<Owner, Found>> {
+    for (const owner of owners) {
+      const key = keyOf(call, owner);
+      const window = this.window(key, nowMs);
+      if (window.resetAtMs !== 0)
+        window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
+    }
+    return super.look(call, nowMs);
+  }
+}
+
+/** A timer as long as the shortest window, begun at a time of its own, empties all keys at once. */
+class ResetAllSweep extends Counter {
+  readonly #periodMs: number;
+  #swept: number | null = null;
+
+  constructor(rules: Rules) {
+    super(rules);
+    this.#periodMs = shortestMs(rules);
+  }
+
+  override window(key: WindowKey, nowMs: number): CounterWindow {
+    this.#sweepDue(nowMs);
+    return super.window(key, nowMs);
+  }
+
+  override read(key: WindowKey, nowMs: number) {
+    this.#sweepDue(nowMs);
+    return super.read(key, nowMs);
+  }
+
+  #sweepDue(nowMs: number): void {
+    const turn = Math.floor((nowMs - 0.4 * this.#periodMs) / this.#periodMs);
+    if (this.#swept !== null && turn > this.#swept)
+      for (const window of this.windows.values()) window.count = 0;
+    this.#swept = Math.max(turn, this.#swept ?? turn);
+  }
+}
+
+const shortestMs = ({ organization, user }: Rules): number =>
+  1000 *
+  Math.min(...scopes.flatMap((scope) => [organization[scope].windowSeconds, user[scope].windowSeconds]));
+
+/** The clock empties a window at its end, and a timer once more half a window later. */
+class DoubleRoll extends StruckCounter {
+  #halfMs(key: WindowKey, { resetAtMs }: CounterWindow): number {
+    return resetAtMs - this.limitOf(key).lengthMs / 2;
+  }
+
+  override mayStrike(key: WindowKey, window: CounterWindow): boolean {
+    return window.seenMs < this.#halfMs(key, window);
+  }
+
+  override isOver(key: WindowKey, window: CounterWindow, nowMs: number): boolean {
+    return super.isOver(key, window, nowMs) || (window.struck && nowMs >= this.#halfMs(key, window));
+  }
+
+  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+    return nowMs < window.resetAtMs
+      ? { count: 0, resetAtMs: window.resetAtMs, struck: false }
+      : super.next(key, window, nowMs);
+  }
+}
+
+class BoundaryInclusive extends Counter {
+  override isOver(_key: WindowKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
+    return nowMs > resetAtMs;
+  }
+}
+
+const shareOfWindows = { default: 0.5, least: 0, most: 1, meaning: "share of the windows" } as const;
+
+export const windowFaults: readonly Fault[] = [
+  {
+    name: "new-reset-old-count",
+    wrong: "the window rolls, its count does not",
+    shows: "reset jumps up, remaining does not",
+    seenIn: ["rate-limit-redis#216", "gubernator PR#225"],
+    nets: ["P", "V"],
+    rate: shareOfWindows,
+    processes: "one",
+    inject: (rules, world) => deployed(new NewResetOldCount(rules, world)),
+  },
+  {
+    name: "two-interleaved-windows",
+    wrong: "one key is answered from two windows",
+    shows: "two resets in turn",
+    seenIn: ["deb-get PR#1680"],
+    nets: ["V"],
+    rate: null,
+    processes: "one",
+    inject(rules, { random }) {
+      const [first, second] = [new Limiter(rules), new Limiter(rules)];
+      // Whole seconds, and no whole windows, of the shortest at least.
+      const apartMs = Math.max(1000, Math.floor(shortestMs(rules) / 2500) * 1000);
+      return {
+        store: new Nodes([first, movedWindows(second, apartMs)], random),
+        setEnforced(organization, scope, enforced) {
+          for (const limiter of [first, second]) limiter.setEnforced(organization, scope, enforced);
+        },
+      };
+    },
+  },
+  {
+    name: "lost-expiry",
+    wrong: "a counter loses its time to live and keeps its count for ever",
+    shows: "refused after the reset, for ever",
+    seenIn: ["redis#4548", "limits#14"],
+    nets: ["P", "V"],
+    rate: shareOfWindows,
+    processes: "one",
+    inject: (rules, world) => deployed(new LostExpiry(rules, world)),
+  },
+  {
+    name: "immortal-by-polling",
+    wrong: "polled just before its end, a counter is written again without a time to live",
+    shows: "refused after the reset, as long as someone polls the status",
+    seenIn: ["redis-rate-limiter#1"],
+    nets: ["P", "V"],
+    rate: { default: 5, least: 0.001, most: 300, meaning: "how many seconds before the end a poll does it" },
+    processes: "one",
+    inject: (rules, world) => deployed(new ImmortalByPolling(rules, world)),
+  },
+  {
+    name: "rearmed-per-hit",
+    wrong: "each call restarts the window",
+    shows: "reset never falls below W under traffic",
+    seenIn: ["grape-throttle PR#5"],
+    nets: ["P", "V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => deployed(new RearmedPerHit(rules)),
+  },
+  {
+    name: "reset-all-sweep",
+    wrong: "one timer empties every key at its own time",
+    shows: "remaining recovers before the reset",
+    seenIn: ["express-rate-limit#194"],
+    nets: ["P", "V"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => deployed(new ResetAllSweep(rules)),
+  },
+  {
+    name: "double-roll",
+    wrong: "timer and clock both roll the window",
+    shows: "up to 2 x limit inside one window",
+    seenIn: ["denoland/std PR#7237"],
+    nets: ["V"],
+    rate: shareOfWindows,
+    processes: "one",
+    inject: (rules, world) => deployed(new DoubleRoll(rules, world)),
+  },
+  {
+    name: "boundary-inclusive",
+    wrong: "the instant of the reset still belongs to the old window",
+    shows: "the first call after the reset is refused or miscounted",
+    seenIn: ["governor#107"],
+    nets: ["P"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => deployed(new BoundaryInclusive(rules)),
+  },
+];
