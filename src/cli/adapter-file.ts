@@ -1,18 +1,15 @@
 // A user's limiter for `check --adapter FILE`: a module whose default export is a LimiterFactory, bundled by
-// esbuild so that it may be TypeScript and import what it likes, and kept from hanging for ever.
+// esbuild so that it may be TypeScript and import what it likes.
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildFailure, build } from "esbuild";
-import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { lawNames } from "../rules/laws.ts";
 import { requireFile } from "./files.ts";
-
-/** An answer that takes longer than this is taken for one that never comes. */
-const answerMsMost = 5_000;
 
 // The same code runs from `src` (tests) and from `dist/src` (installed).
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -42,7 +39,7 @@ export async function loadLimiterFactory(file: string): Promise<LimiterFactory> 
         );
       },
     );
-    return boundedFactory(factoryOf(loaded.default, file));
+    return factoryOf(loaded.default, file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -112,44 +109,4 @@ function claimProblems(claims: unknown): Problem[] {
     const meant = closest(String(law), lawNames);
     return [{ path: `claims[${index}]`, got: quote(law), allowed: meant ?? lawNames.join(", ") }];
   });
-}
-
-function boundedFactory(factory: LimiterFactory): LimiterFactory {
-  const { create, restore } = factory;
-  const made = async (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>): Promise<LimiterAdapter> =>
-    boundedLimiter(await bounded(limiter));
-  return {
-    name: factory.name,
-    claims: factory.claims,
-    ...(factory.semantics === undefined ? {} : { semantics: factory.semantics }),
-    create: (rules) => made(create.call(factory, rules)),
-    ...(restore === undefined
-      ? {}
-      : { restore: (rules, snapshot) => made(restore.call(factory, rules, snapshot)) }),
-  };
-}
-
-/** The same limiter; a promise of it that does not settle in time rejects. */
-function boundedLimiter(limiter: LimiterAdapter): LimiterAdapter {
-  if (typeof limiter !== "object" || limiter === null) return limiter;
-  return new Proxy(limiter, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]): unknown => bounded(member.apply(target, args));
-    },
-  });
-}
-
-/** Waits for a promise at most so long; anything else is passed on as it is. */
-function bounded<T>(answer: T | PromiseLike<T>): T | Promise<T> {
-  if (typeof (answer as PromiseLike<T> | null | undefined)?.then !== "function") return answer as T;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new DOMException(`no answer within ${answerMsMost / 1000} s`, "TimeoutError")),
-      answerMsMost,
-    );
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

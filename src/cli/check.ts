@@ -63,11 +63,17 @@ export const command: CommandModule<object, Args> = {
           : await (await import("./adapter-file.ts")).loadLimiterFactory(args.adapter);
       const startedMs = Date.now();
       const onProgress = showCheckProgress(terminal);
-      const report = await checkLaws(factory, { ...options, onProgress, signal: interrupt.signal });
+      const report = await checkLaws(factory, {
+        ...options,
+        onProgress,
+        signal: interrupt.signal,
+        timers: { setTimeout, clearTimeout },
+      });
       terminal.progress(null);
       const seconds = (Date.now() - startedMs) / 1000;
       await describe(report, seconds, args, terminal);
       terminal.result({ ...report, seconds });
+      requireAnswers(report);
       process.exitCode = !report.ok ? 1 : report.interrupted ? INTERRUPTED : 0;
     } finally {
       interrupt.release();
@@ -76,6 +82,18 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
+
+/** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
+function requireAnswers({ limiter, laws }: CheckReport): void {
+  const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
+  if (failed.length === 0) return;
+  const problems = failed.map(({ failure: { call, got, allowed } }) => ({ path: call, got, allowed }));
+  const distinct = new Map(problems.map((problem) => [`${problem.got} ${problem.allowed}`, problem]));
+  throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(limiter)} cannot be checked by every law`, {
+    problems: [...distinct.values()],
+    hint: `${failed[0]?.repeat} repeats it`,
+  });
+}
 
 async function optionsOf(args: Args): Promise<CheckOptions> {
   const { runs, seed, law, path, rules } = args;
@@ -126,14 +144,18 @@ async function describe(report: CheckReport, seconds: number, args: Args, termin
       terminal.say(`  ${" ".repeat(widest)}  ${pc.dim(note)}`);
   }
   const violated = laws.filter(({ outcome }) => outcome === "violated");
-  for (const law of violated) terminal.say(["", ...renderCounterexample(law)].join("\n"));
+  const failed = laws.find(({ outcome }) => outcome === "failed");
+  for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
+    terminal.say(["", ...renderCounterexample(law)].join("\n"));
   if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined)
     terminal.say(`\n${advice}`);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
   const found =
-    violated.length === 0
-      ? pc.green("no law violated")
-      : pc.red(`${counted(violated.length, "law")} violated`);
+    violated.length > 0
+      ? pc.red(`${counted(violated.length, "law")} violated`)
+      : failed === undefined
+        ? pc.green("no law violated")
+        : pc.red("the limiter failed");
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
     `\n${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
@@ -158,6 +180,8 @@ function outcomeText({ outcome, runs, judged, reason }: LawReport): string {
       return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged`;
     case "violated":
       return `${pc.red("violated")} in run ${runs}`;
+    case "failed":
+      return `${pc.red("failed")} in run ${runs}: the limiter, not the law`;
     case "skipped":
       return `${pc.yellow("skipped")}: ${reason ?? "void under these rules"}`;
     case "not-claimed":

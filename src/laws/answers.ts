@@ -64,7 +64,7 @@ function overAnswers(
 ): Judge {
   return async ({ script, play }) => {
     const history = await play(without(script.ops, "snapshot"));
-    const ledger = new Ledger(script.rules);
+    const ledger = new Ledger(script);
     const tally = new Tally();
     for (const [at, event] of history.entries()) {
       const sights = ledger.look(event);

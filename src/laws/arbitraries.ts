@@ -44,6 +44,9 @@ export interface Subject {
   /** The rules to check; without them they are drawn. */
   readonly rules?: Rules | undefined;
   readonly semantics?: LimiterFactory["semantics"] | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly keyed?: boolean | undefined;
+  readonly opensToMs?: 1 | 1000 | undefined;
   /** Milliseconds since the epoch, about which the scripts take place. */
   readonly startMs: number;
 }
@@ -96,6 +99,21 @@ function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrar
 }
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
+
+/** The rules of a limiter by key: an organization's windows refuse nothing, and every user has the same. */
+export function keyedRules({ organization, user, semantics }: Rules): Rules {
+  const always = { rest: "always", graphql: "always" } as const;
+  return {
+    organization: {
+      rest: { ...organization.rest, enforced: false },
+      graphql: { ...organization.graphql, enforced: false },
+    },
+    user,
+    semantics: { ...semantics, userEnforced: always },
+    organizations: {},
+    users: {},
+  };
+}
 
 /** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
 function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<Rules> {
@@ -150,8 +168,6 @@ function worldOf(rules: Rules): World {
 
 const owner = fc.constantFrom("organization" as const, "user" as const);
 const offsetMs = fc.constantFrom(0, -1, 1);
-const scope = fc.constantFrom<Scope>("rest", "graphql");
-
 function moveArbitrary({ edge, back }: Profile): fc.Arbitrary<Move> {
   return fc.oneof(
     { withCrossShrink: true },
@@ -192,7 +208,8 @@ const amount: fc.Arbitrary<Amount> = fc.record({
   plus: fc.constantFrom(0, -1, 1),
 });
 
-function actArbitrary(profile: Profile, world: World): fc.Arbitrary<Act> {
+function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): fc.Arbitrary<Act> {
+  const scope = fc.constantFrom(...among);
   // Most calls meet in one organization, where they can use up its window together.
   const organization = fc.constantFrom(0, 0, 0, ...world.organizations.keys());
   const user = fc.nat({ max: world.users.length - 1 });
@@ -230,15 +247,17 @@ const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
 export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrary<Script> {
-  const { rules } = subject;
+  const { rules, keyed = false, opensToMs = 1000 } = subject;
   const world = rules === undefined ? drawnWorld : worldOf(rules);
+  const drawn = rulesArbitrary(subject.semantics);
+  const terms = { ...(keyed && { keyed }), ...(opensToMs !== 1000 && { opensToMs }) };
   const intent: fc.Arbitrary<Intent> = fc.record({
     move: moveArbitrary(profile),
-    act: actArbitrary(profile, world),
+    act: actArbitrary(profile, world, subject.scopes ?? scopes),
   });
   return fc
     .record({
-      rules: rules === undefined ? rulesArbitrary(subject.semantics) : fc.constant(rules),
+      rules: rules === undefined ? (keyed ? drawn.map(keyedRules) : drawn) : fc.constant(rules),
       phaseMs,
       // Without fast-check's bias towards short arrays: the weights above are the bias that is wanted.
       intents: fc.noBias(fc.array(intent, { maxLength: 30, size: "max" })),
@@ -246,6 +265,6 @@ export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrar
     })
     .map(({ rules, phaseMs, intents, pick }) => {
       const startMs = subject.startMs + phaseMs;
-      return { rules, startMs, ops: planned(rules, world, startMs, intents), pick };
+      return { rules, ...terms, startMs, ops: planned({ rules, ...terms }, world, startMs, intents), pick };
     });
 }

@@ -1,17 +1,18 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
 import fc from "fast-check";
-import type { LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames, lawStatements, voidEverywhere, voidReason } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, scopes } from "../rules/rules.ts";
-import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
+import { keyedRules, type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import { AdapterFailure, makeLimiter, play } from "./history.ts";
 import type { Judgement } from "./law.ts";
+import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport, Outcome } from "./report.ts";
 import type { Script } from "./script.ts";
-import { Broken, Trials } from "./trials.ts";
+import { Broken, Failed, Trials } from "./trials.ts";
 
 /** Where a check stands. */
 export interface CheckProgress {
@@ -41,6 +42,10 @@ export interface CheckOptions {
   readonly startMs?: number;
   /** Words that the command which repeats a counterexample also needs: `--adapter FILE`, `--rules FILE`. */
   readonly repeatWith?: readonly string[];
+  /** What a promise of the limiter is bounded by; without them one that never settles hangs. `globalThis` will do. */
+  readonly timers?: Timers;
+  /** How long an answer is waited for, ms of those timers; 5000 unless told. */
+  readonly answerMsMost?: number;
   /** Ends the check after the run that is under way; what was found so far is reported. */
   readonly signal?: AbortSignal;
   /**
@@ -70,25 +75,31 @@ interface Setting {
  * const report = await checkLaws(engineFactory, { runs: 1000, rules: parseRules({}) });
  * for (const law of report.laws) console.log(renderCounterexample(law).join("\n"));
  *
- * @throws SpillwayError `ADAPTER_INVALID` where the limiter throws, gives up or answers nonsense; `USAGE` where
- *   the path leads nowhere
+ * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made (one that fails later is reported as
+ *   `failed`); `USAGE` where the path leads nowhere
  */
-export async function checkLaws(factory: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
+export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
+  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
   const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
   const wanted = options.laws ?? lawNames;
   const names = lawNames.filter((law) => wanted.includes(law));
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
-  const may = await abilities(factory, options.rules);
-  const setting = { factory, options, subject: subjectOf(factory, options, may), may, runs, seed, names };
+  const rules = factory.keyed && options.rules !== undefined ? keyedRules(options.rules) : options.rules;
+  const startMs = options.startMs ?? newYear2026Ms;
+  const may = await abilities(factory, rules, startMs);
+  const subject = subjectOf(factory, { startMs, rules }, may);
+  const setting = { factory, options, subject, may, runs, seed, names };
   const reports: LawReport[] = [];
   for (const law of names)
     reports.push(
-      options.signal?.aborted ? unrun(law, seed, "not-run") : await checkLaw(law, setting, reports.length),
+      options.signal?.aborted || reports.some(({ failure }) => failure?.hung)
+        ? unrun(law, seed, "not-run")
+        : await checkLaw(law, setting, reports.length),
     );
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
-  const ok = reports.every(({ outcome }) => outcome !== "violated");
+  const ok = reports.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
   return { limiter: factory.name, seed, runs, laws: reports, interrupted: cut, ok };
 }
 
@@ -120,10 +131,12 @@ function firstRules({ semantics = {} }: LimiterFactory): Rules {
 }
 
 /** Makes one limiter to see what it can be asked. One that does not claim never-rolls-back sees no step back. */
-async function abilities(factory: LimiterFactory, rules: Rules | undefined): Promise<Set<keyof Profile>> {
-  const limiter = await makeLimiter(factory, rules ?? firstRules(factory)).catch((error) => {
-    throw error instanceof AdapterFailure ? adapterInvalid(factory, error, "no law was checked") : error;
-  });
+async function abilities(
+  factory: LimiterFactory,
+  rules: Rules | undefined,
+  startMs: number,
+): Promise<Set<keyof Profile>> {
+  const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
   const may = new Set<keyof Profile>(["call", "edge"]);
   if (limiter.settle !== undefined) may.add("settle");
   if (limiter.status !== undefined) may.add("status");
@@ -134,13 +147,20 @@ async function abilities(factory: LimiterFactory, rules: Rules | undefined): Pro
   return may;
 }
 
-function subjectOf(factory: LimiterFactory, options: CheckOptions, may: ReadonlySet<keyof Profile>): Subject {
+function subjectOf(
+  factory: LimiterFactory,
+  options: { readonly rules: Rules | undefined; readonly startMs: number },
+  may: ReadonlySet<keyof Profile>,
+): Subject {
   // What is never told of a completion can only be charged at the decision.
   const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
   return {
     rules: options.rules,
     semantics: { ...charge, ...factory.semantics },
-    startMs: options.startMs ?? newYear2026Ms,
+    scopes: factory.scopes,
+    keyed: factory.keyed,
+    opensToMs: factory.opensToMs,
+    startMs: options.startMs,
   };
 }
 
@@ -205,17 +225,16 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
 
 function reportOf(
   law: LawName,
-  { factory, seed, options }: Setting,
+  { seed, options }: Setting,
   trials: Trials,
   details: fc.RunDetails<[Script]>,
 ): LawReport {
   const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
-  const repeat = repeatCommand(law, seed, trials.hung === null ? path : null, options.repeatWith);
-  if (trials.hung !== null) throw adapterInvalid(factory, trials.hung, `${repeat} repeats it`);
-  if (errorInstance instanceof AdapterFailure)
-    throw adapterInvalid(factory, errorInstance, `${repeat} repeats it`);
+  const repeat = repeatCommand(law, seed, path, options.repeatWith);
   const { judged, voidRuns, changedRuns } = trials;
   const report = { ...unrun(law, seed, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
+  if (errorInstance instanceof Failed)
+    return { ...report, outcome: "failed", path: path ?? "", repeat, failure: errorInstance.failure };
   if (errorInstance instanceof Broken)
     return {
       ...report,
@@ -240,12 +259,22 @@ function repeatCommand(
   return ["spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
 }
 
-/** Names the call at which a limiter failed, and how to see it fail again. */
-function adapterInvalid(factory: LimiterFactory, failure: AdapterFailure, hint: string): SpillwayError {
-  const { call, got, allowed } = failure;
-  return new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
-    problems: [{ path: call, got, allowed }],
-    hint,
-    cause: failure.cause,
-  });
+/**
+ * Makes one limiter, to see that it can be made and what it can be asked.
+ * @throws SpillwayError `ADAPTER_INVALID`
+ */
+async function tried(factory: LimiterFactory, rules: Rules, nowMs: number): Promise<LimiterAdapter> {
+  try {
+    const limiter = await makeLimiter(factory, rules, nowMs);
+    await limiter.close?.();
+    return limiter;
+  } catch (error) {
+    if (!(error instanceof AdapterFailure)) throw error;
+    const { call, got, allowed, cause } = error;
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
+      problems: [{ path: call, got, allowed }],
+      hint: "no law was checked",
+      cause,
+    });
+  }
 }

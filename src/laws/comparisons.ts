@@ -5,7 +5,7 @@ import { lacksRoom } from "./decisions.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import { type Breach, type Compared, type Judge, type Judgement, type Opinion, Tally } from "./law.ts";
 import { Ledger, type Sight, sightsOf } from "./ledger.ts";
-import { type CallOp, type Op, without } from "./script.ts";
+import { type CallOp, type Op, type Terms, without } from "./script.ts";
 
 /** Which part of an answer two runs are compared by. */
 type Part = "organization" | "user";
@@ -164,7 +164,7 @@ export const isolated: Judge = async ({ script, play }) => {
       if (found.violation !== null) return found;
       judged += found.judged;
     }
-    const found = await isolatedUsers(script.rules, own, callOf, play);
+    const found = await isolatedUsers(script, own, callOf, play);
     if (found.violation !== null) return found;
     judged += found.judged;
   }
@@ -176,7 +176,7 @@ export const isolated: Judge = async ({ script, play }) => {
  * window: what they must not change is the user's own, for as long as the organization's has room for everybody.
  */
 async function isolatedUsers(
-  rules: Rules,
+  terms: Terms,
   ops: readonly Op[],
   callOf: CallOf,
   play: (ops: readonly Op[]) => Promise<History>,
@@ -184,11 +184,11 @@ async function isolatedUsers(
   const users = distinct(ops, ({ user }) => user);
   if (users.length < 2) return silent([]);
   const history = await play(ops);
-  const crowded = tightFrom(rules, history, history);
+  const crowded = tightFrom(terms, history, history);
   let judged = 0;
   for (const { user } of users) {
     const alone = await play(ops.filter((op) => (callOf(op)?.user ?? user) === user));
-    const until = Math.min(crowded, tightFrom(rules, alone, history));
+    const until = Math.min(crowded, tightFrom(terms, alone, history));
     const label = `with ${user}'s calls alone`;
     const found = comparison(history, { label, history: alone }, { parts: ["user"], until });
     if (found.violation !== null) return found;
@@ -198,8 +198,8 @@ async function isolatedUsers(
 }
 
 /** Index in `reference` of the first operation at which a run's organization may have refused. */
-function tightFrom(rules: Rules, history: History, reference: History): number {
-  for (const sight of sightsOf(rules, history)) {
+function tightFrom(terms: Terms, history: History, reference: History): number {
+  for (const sight of sightsOf(terms, history)) {
     if (sight.owner !== "organization" || !("decision" in sight.event)) continue;
     const { op, decision } = sight.event;
     const tight = sight.enforced && lacksRoom(sight, op.cost, sight.sure ? sight.before : null) !== false;
@@ -214,7 +214,7 @@ export const allOrNothing: Judge = async ({ script, play }) => {
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
   const tally = new Tally();
-  const ledger = new Ledger(script.rules);
+  const ledger = new Ledger(script);
   const left = new Set<Op>();
   for (const [at, event] of history.entries()) {
     const sights = ledger.look(event);
@@ -239,8 +239,7 @@ function chargesNothing(rules: Rules, { scope }: CallOp, refusedBy: string | nul
 }
 
 /** A window that a refusal does not charge shows what it showed before. */
-function untouched({ reading, charge, shown, fresh, sure }: Sight): Opinion {
-  const current = reading.current ?? null;
+function untouched({ current, charge, shown, fresh, sure }: Sight): Opinion {
   const before = shown ?? (fresh ? 0 : null);
   if (charge !== null || current === null || before === null || !sure) return null;
   if (current === before) return "kept";

@@ -3,15 +3,12 @@
 import { type Judge, type Opinion, overSights, spanText } from "./law.ts";
 import { nameOf, type Sight } from "./ledger.ts";
 
-/** `current` as it was shown, if it was. */
-const shownCurrent = ({ reading }: Sight): number | null => reading.current ?? null;
-
 const inside = (value: number, { least, most }: { least: number; most: number }): boolean =>
   least <= value && value <= most;
 
 /** `0 <= current <= limit` in a window that was enforced at every call it decided. */
 export const bounded: Judge = overSights("bounded", () => (sight): Opinion => {
-  const current = shownCurrent(sight);
+  const { current } = sight;
   if (current === null || !sight.enforcedThroughout) return null;
   if (current >= 0 && current <= sight.limit) return "kept";
   return {
@@ -23,7 +20,7 @@ export const bounded: Judge = overSights("bounded", () => (sight): Opinion => {
 
 /** `current` is what the window was charged, by the ledger. */
 export const conserved: Judge = overSights("conserved", () => (sight): Opinion => {
-  const current = shownCurrent(sight);
+  const { current } = sight;
   if (current === null || !sight.sure) return null;
   if (inside(current, sight.after)) return "kept";
   return { expected: `current ${spanText(sight.after)}`, got: `current ${current}`, arithmetic: sum(sight) };
@@ -136,7 +133,7 @@ const instants = ([least, most]: readonly [number, number], nowMs: number): stri
 
 /** `current` never falls within a window, but by what completed calls give back; a new one starts at 0. */
 export const monotone: Judge = overSights("monotone", () => (sight): Opinion => {
-  const current = shownCurrent(sight);
+  const { current } = sight;
   if (current === null || !sight.sure) return null;
   const own = sight.charge ?? { least: 0, most: 0 };
   if (sight.fresh) {

@@ -17,8 +17,7 @@ const named = (sights: readonly Sight[], refusedBy: string | null | undefined): 
   sights.find(({ owner }) => owner === refusedBy);
 
 /** A window's count before a call: by its own reading where that shows it, else by the ledger. */
-function countBefore({ reading, charge, before, sure }: Sight): Span | null {
-  const current = reading.current ?? null;
+function countBefore({ current, charge, before, sure }: Sight): Span | null {
   if (current === null) return sure ? before : null;
   const { least, most } = charge ?? { least: 0, most: 0 };
   return { least: current - most, most: current - least };
@@ -108,8 +107,7 @@ function unenforcedRefusal(sights: readonly Sight[], refusedBy: string | null | 
   };
 }
 
-function stillCounts({ reading, after, before, charge, sure }: Sight): Opinion {
-  const current = reading.current ?? null;
+function stillCounts({ current, after, before, charge, sure }: Sight): Opinion {
   if (current === null || !sure) return null;
   if (after.least <= current && current <= after.most) return "kept";
   return {
@@ -178,7 +176,7 @@ interface Track {
 /** Any span of length W, by the window's own clock, holds at most 2 x limit admitted. */
 export const twiceAtMost: Judge = async ({ script, play }) => {
   const history = await play(without(script.ops, "snapshot"));
-  const tracks = tracksOf(sightsOf(script.rules, history));
+  const tracks = tracksOf(sightsOf(script, history));
   const tally = new Tally();
   for (const track of tracks.values())
     if (track.enforced) for (const [at, opinion] of widestSpans(track)) tally.add(opinion, at, track.key);

@@ -8,6 +8,7 @@ import type {
   LimiterFactory,
   PartialDecision,
   PartialReadings,
+  Seam,
   WindowReading,
 } from "../engine/adapter.ts";
 import { quote } from "../rules/errors.ts";
@@ -49,6 +50,9 @@ export type History = readonly HistoryEvent[];
 
 /** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
 export class AdapterFailure extends Error {
+  /** What had been answered until then, and the operation at which it failed; `null` before the first. */
+  history: History = [];
+  op: Op | null = null;
   /** The call as one would write it. */
   readonly call: string;
   readonly got: string;
@@ -79,17 +83,22 @@ async function ask<T>(name: string, args: readonly unknown[], run: () => T | Pro
       ? await answer
       : (answer as T);
   } catch (cause) {
-    const text = `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-    const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
-    throw new AdapterFailure(text, got, "an answer", cause);
+    throw new AdapterFailure(textOf(name, args), thrown(cause), "an answer", cause);
   }
 }
+
+const thrown = (cause: unknown): string =>
+  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
+
+/** A call of the adapter as one would write it. */
+const textOf = (name: string, args: readonly unknown[]): string =>
+  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
 
 /** Names the first thing wrong with a reading's form, or `null`. What is absent (or null) is not judged. */
 function readingMistake(path: string, reading: unknown): [string, unknown, string] | null {
   if (reading === undefined || reading === null) return null;
   if (!isObject(reading)) return [path, reading, "an object, or nothing"];
-  for (const field of ["limit", "current", "remaining", "reset", "resetAtMs"]) {
+  for (const field of numberFields) {
     const value = reading[field];
     if (value !== undefined && value !== null && !Number.isSafeInteger(value))
       return [`${path}.${field}`, value, "a safe integer, or nothing"];
@@ -147,12 +156,11 @@ class Player {
     mistake: Mistake,
     run: () => T | PromiseLike<T>,
   ): Promise<T> {
-    const value = await ask(name, args, run);
-    const wrong = mistake(value);
+    const answer = await ask(name, args, run);
+    const [value, wrong] = received(name, args, answer, mistake);
     if (wrong === null) return value;
     const [path, got, allowed] = wrong;
-    const call = `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-    throw new AdapterFailure(call, `${path} = ${quote(got)}`, allowed);
+    throw new AdapterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
   }
 
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {
@@ -168,7 +176,9 @@ class Player {
   }
 
   async play(op: Op): Promise<HistoryEvent> {
-    this.#limiter.setNow?.(op.atMs);
+    await tellTime(this.#factory, op.atMs);
+    const { setNow } = this.#limiter;
+    if (setNow !== undefined) await ask("setNow", [op.atMs], () => setNow.call(this.#limiter, op.atMs));
     switch (op.do) {
       case "call":
         return this.#call(op);
@@ -199,7 +209,10 @@ class Player {
     );
     const { reservation } = decision;
     if (decision.admitted && reservation !== undefined && reservation !== null)
-      this.#inFlight.set(op.id, { call: op, reservation: throughJson(reservation) });
+      this.#inFlight.set(op.id, {
+        call: op,
+        reservation: throughJson("the reservation", textOf("decide", [call, op.atMs]), reservation),
+      });
     return { op, decision, ...(await this.#http({ kind: "call", call, said: decision }, op.atMs)) };
   }
 
@@ -230,25 +243,110 @@ class Player {
   }
 
   async #restart(): Promise<void> {
-    const snapshot = throughJson(await ask("snapshot", [], () => this.#limiter.snapshot?.()));
+    const taken = await ask("snapshot", [], () => this.#limiter.snapshot?.());
+    const snapshot = throughJson("the snapshot", "snapshot()", taken);
     const { restore } = this.#factory;
     if (restore === undefined) return;
     this.#limiter = await ask("restore", [snapshot], () =>
       restore.call(this.#factory, this.#rules, snapshot),
     );
   }
+
+  async close(): Promise<void> {
+    await ask("close", [], () => this.#limiter.close?.());
+  }
 }
 
-const callOf = ({ organization, user, scope, cost }: CallOp): Call => ({ organization, user, scope, cost });
+/** What a limiter is handed it may keep and not change: a change would reach the laws. */
+const callOf = ({ organization, user, scope, cost }: CallOp): Call =>
+  Object.freeze({ organization, user, scope, cost });
+
+/** An answer as it is now, which the limiter may go on to change, and what is wrong with its form. */
+function received<T>(
+  name: string,
+  args: readonly unknown[],
+  answer: T,
+  mistake: Mistake,
+): readonly [T, ReturnType<Mistake>] {
+  try {
+    const copy = isObject(answer) ? (copyOf(answer) as T) : answer;
+    return [copy, mistake(copy)];
+  } catch (cause) {
+    throw new AdapterFailure(
+      textOf(name, args),
+      `an answer that throws ${thrown(cause)}`,
+      "plain data",
+      cause,
+    );
+  }
+}
+
+const numberFields = ["limit", "current", "remaining", "reset", "resetAtMs"] as const;
+const readingFields = [...numberFields, "enforced"];
+const plainFields = ["admitted", "refusedBy", "reservation", "status", "body"];
+const readingNames = ["organization", "user", "rest", "graphql"];
+
+/** Its members by name, inherited ones too: an answer may be an object of a class. */
+function copyOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  pick(copy, answer, plainFields);
+  for (const name of readingNames) {
+    const reading = answer[name];
+    if (reading !== undefined) copy[name] = isObject(reading) ? pick({}, reading, readingFields) : reading;
+  }
+  const { headers } = answer;
+  if (headers !== undefined) copy["headers"] = isObject(headers) ? { ...headers } : headers;
+  return copy;
+}
+
+function pick<T extends Record<string, unknown>>(
+  into: T,
+  from: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): T {
+  for (const name of names) {
+    const value = from[name];
+    if (value !== undefined) (into as Record<string, unknown>)[name] = value;
+  }
+  return into;
+}
 
 /** What is promised to be plain JSON is stored as JSON: a live reference in it does not survive. */
-const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+function throughJson(what: string, call: string, value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null));
+  } catch (cause) {
+    throw new AdapterFailure(call, `${what}: ${thrown(cause)}`, "plain JSON", cause);
+  }
+}
 
-/** @throws AdapterFailure where `create` throws, or makes something that decides nothing */
-export async function makeLimiter(factory: LimiterFactory, rules: Rules): Promise<LimiterAdapter> {
-  const limiter = await ask("create", [rules], () => factory.create(rules));
+const shown = (value: unknown): string => {
+  try {
+    return quote(value);
+  } catch {
+    return `a ${typeof value} that is no JSON`;
+  }
+};
+
+async function tellTime(factory: LimiterFactory, nowMs: number): Promise<void> {
+  const { setNow } = factory;
+  if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(factory, nowMs));
+}
+
+/**
+ * @param nowMs what time it is when it is made
+ * @throws AdapterFailure where `create` throws, or makes something that decides nothing
+ */
+export async function makeLimiter(
+  factory: LimiterFactory,
+  rules: Rules,
+  nowMs: number,
+  seam?: Seam,
+): Promise<LimiterAdapter> {
+  await tellTime(factory, nowMs);
+  const limiter = await ask("create", [rules], () => factory.create(rules, seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
-  throw new AdapterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
+  throw new AdapterFailure("create(rules)", shown(limiter), "a limiter with `decide`");
 }
 
 /**
@@ -256,9 +354,20 @@ export async function makeLimiter(factory: LimiterFactory, rules: Rules): Promis
  * @throws AdapterFailure where the limiter throws or answers something of the wrong form
  */
 export async function play(factory: LimiterFactory, rules: Rules, ops: readonly Op[]): Promise<History> {
-  const player = new Player(factory, rules, await makeLimiter(factory, rules));
+  const player = new Player(factory, rules, await makeLimiter(factory, rules, ops[0]?.atMs ?? 0));
   const history: HistoryEvent[] = [];
-  for (const op of ops) history.push(await player.play(op));
+  let at: Op | null = null;
+  try {
+    for (const op of ops) {
+      at = op;
+      history.push(await player.play(op));
+    }
+  } catch (error) {
+    if (error instanceof AdapterFailure) Object.assign(error, { history, op: at });
+    throw error;
+  } finally {
+    await player.close();
+  }
   return history;
 }
 

@@ -7,6 +7,7 @@ export type {
   LimiterFactory,
   PartialDecision,
   PartialReadings,
+  Seam,
   WindowReading,
 } from "../engine/adapter.ts";
 export { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
@@ -17,6 +18,7 @@ export { type CheckOptions, type CheckProgress, checkLaws, judgeScript } from ".
 export { engineAdapter, engineFactory } from "./engine-factory.ts";
 export type { History, HistoryEvent } from "./history.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
-export type { CheckReport, Counterexample, LawReport, Outcome } from "./report.ts";
+export type { Timers } from "./patience.ts";
+export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { renderCounterexample } from "./timeline.ts";

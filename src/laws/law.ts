@@ -83,7 +83,7 @@ export function overEvents(
     const history = await play(without(script.ops, "snapshot"));
     const judge = begin(script.rules);
     const tally = new Tally();
-    for (const sights of grouped(sightsOf(script.rules, history))) {
+    for (const sights of grouped(sightsOf(script, history))) {
       const heard = sights.filter((sight) => !isVoid(law, script.rules, sight));
       const at = heard[0]?.at;
       if (at === undefined) continue;

@@ -11,7 +11,7 @@ import {
   userLimit,
 } from "../rules/rules.ts";
 import { type History, type HistoryEvent, type PartialReading, statusReadings } from "./history.ts";
-import type { CallOp } from "./script.ts";
+import type { CallOp, Terms } from "./script.ts";
 import { exactly, type Held, type Span, WindowBook } from "./window-book.ts";
 
 /** Which window: an organization's (`user` null) or one user's, of one scope. */
@@ -29,6 +29,8 @@ export interface Sight extends WindowKey {
   readonly owner: Owner;
   /** What the limiter showed; `{}` where it showed nothing. */
   readonly reading: PartialReading;
+  /** The count that it showed: `current`, or what `remaining` says of it. */
+  readonly current: number | null;
   readonly semantics: Semantics;
   /** The rules' limit. */
   readonly limit: number;
@@ -65,12 +67,11 @@ type CallEvent = Extract<HistoryEvent, { decision: unknown }>;
 type SettleEvent = Extract<HistoryEvent, { readings: unknown }>;
 type StatusEvent = Extract<HistoryEvent, { status: unknown }>;
 
-/** The windows of a call by owner. */
-const owners: readonly Owner[] = ["organization", "user"];
-
 /** Keeps the books of one history; `look` takes its events in order. */
 export class Ledger {
   readonly #rules: Rules;
+  readonly #opensToMs: number;
+  readonly #owners: readonly Owner[];
   readonly #semantics: Readonly<Record<Scope, Semantics>>;
   readonly #books = new Map<string, WindowBook>();
   readonly #enforced = new Map<string, boolean>();
@@ -78,8 +79,10 @@ export class Ledger {
   #floorMs = 0;
   #at = -1;
 
-  constructor(rules: Rules) {
+  constructor({ rules, opensToMs = 1000, keyed = false }: Terms) {
     this.#rules = rules;
+    this.#opensToMs = opensToMs;
+    this.#owners = keyed ? ["user"] : ["organization", "user"];
     this.#semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
   }
 
@@ -98,7 +101,7 @@ export class Ledger {
   #call(event: CallEvent): readonly Sight[] {
     const { op, decision } = event;
     const held: Record<Owner, Held> = { organization: nowhere, user: nowhere };
-    const sights = owners.map((owner) => {
+    const sights = this.#owners.map((owner) => {
       const key = keyOf(op, owner);
       const reading = decision[owner] ?? {};
       return this.#sight(event, key, reading, (book) => {
@@ -116,7 +119,7 @@ export class Ledger {
   #completion(event: SettleEvent, call: CallOp): readonly Sight[] {
     const held = this.#held.get(call.id) ?? { organization: nowhere, user: nowhere };
     const { graphqlCharge } = this.#semantics.graphql;
-    return owners.map((owner) => {
+    return this.#owners.map((owner) => {
       const reading = event.readings[owner] ?? {};
       return this.#sight(event, keyOf(call, owner), reading, (book) => {
         if (graphqlCharge === "postpaid") {
@@ -139,7 +142,7 @@ export class Ledger {
       const key = { organization, user: null, scope };
       const book = this.#book(key);
       const sight = this.#sight(event, key, reading, () => ({ charge: null, givenBack: 0 }), book.copy());
-      if (sight.window !== null && sight.window === book.window) book.shown = reading.current ?? book.shown;
+      if (sight.window !== null && sight.window === book.window) book.shown = sight.current ?? book.shown;
       return sight;
     });
   }
@@ -154,7 +157,9 @@ export class Ledger {
     const clockMs = book.advance(event.op.atMs, this.#floorMs);
     const { span: before, charged, shown, ended } = book;
     const { charge, givenBack } = happen(book);
-    book.shown = reading.current ?? null;
+    const { limit } = limitOf(this.#rules, key);
+    const current = countShown(reading, limit, this.#semantics[key.scope]);
+    book.shown = current;
     const enforced = this.#mayRefuse(key);
     return {
       organization: key.organization,
@@ -164,8 +169,9 @@ export class Ledger {
       at: this.#at,
       event,
       reading,
+      current,
       semantics: this.#semantics[key.scope],
-      limit: limitOf(this.#rules, key).limit,
+      limit,
       lengthMs: book.lengthMs,
       clockMs,
       steppedBack: event.op.atMs < clockMs,
@@ -195,7 +201,7 @@ export class Ledger {
     let book = this.#books.get(name);
     if (book === undefined) {
       const epoch = this.#semantics[key.scope].anchor === "epoch";
-      book = new WindowBook(limitOf(this.#rules, key).windowSeconds * 1000, epoch);
+      book = new WindowBook(limitOf(this.#rules, key).windowSeconds * 1000, epoch, this.#opensToMs);
       this.#books.set(name, book);
     }
     return book;
@@ -228,8 +234,17 @@ function chargeOf(owner: Owner, op: CallOp, decision: PartialDecision, semantics
   return (named && refusedBy === owner) || (broad && refusedBy === "user") ? exactly(op.cost) : null;
 }
 
+/**
+ * The count that a reading shows. `remaining` shows it too, by SPEC.md §1, as long as it is not clamped: above 0.
+ */
+function countShown(reading: PartialReading, rulesLimit: number, { remaining }: Semantics): number | null {
+  const left = reading.remaining ?? null;
+  if ((reading.current ?? null) !== null || left === null) return reading.current ?? null;
+  return left > 0 || remaining === "signed" ? (reading.limit ?? rulesLimit) - left : null;
+}
+
 /** Every sight of a history, in order. */
-export function* sightsOf(rules: Rules, history: History): Generator<Sight> {
-  const ledger = new Ledger(rules);
+export function* sightsOf(terms: Terms, history: History): Generator<Sight> {
+  const ledger = new Ledger(terms);
   for (const event of history) yield* ledger.look(event);
 }

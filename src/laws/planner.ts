@@ -12,7 +12,7 @@ import {
   semanticsOf,
   userLimit,
 } from "../rules/rules.ts";
-import type { CallOp, Op, World } from "./script.ts";
+import type { CallOp, Op, Terms, World } from "./script.ts";
 
 /** Where the time of an operation lies, seen from the one before and the windows that it touches. */
 export type Move =
@@ -82,6 +82,7 @@ const pick = <T>(list: readonly T[], index: number): T => list[index % list.leng
 class Planner {
   readonly ops: Op[] = [];
   readonly #rules: Rules;
+  readonly #opensToMs: number;
   readonly #world: World;
   readonly #guesses = new Map<string, Guess>();
   readonly #inFlight: CallOp[] = [];
@@ -91,8 +92,9 @@ class Planner {
   #clockMs: number;
   #last: Target;
 
-  constructor(rules: Rules, world: World, startMs: number) {
+  constructor({ rules, opensToMs = 1000 }: Terms, world: World, startMs: number) {
     this.#rules = rules;
+    this.#opensToMs = opensToMs;
     this.#world = world;
     this.#nowMs = startMs;
     this.#clockMs = startMs;
@@ -205,7 +207,7 @@ class Planner {
     if (untilMs !== null) return untilMs;
     const lengthMs = this.#limit(target, owner).windowSeconds * 1000;
     const epoch = semanticsOf(this.#rules, target.scope).anchor === "epoch";
-    return this.#clockMs - (this.#clockMs % (epoch ? lengthMs : 1000)) + lengthMs;
+    return this.#clockMs - (this.#clockMs % (epoch ? lengthMs : this.#opensToMs)) + lengthMs;
   }
 
   #timeOf(move: Move, target: Target): number {
@@ -238,8 +240,8 @@ class Planner {
 }
 
 /** Plans a sequence of intents; the same intents under the same rules give the same operations. */
-export function planned(rules: Rules, world: World, startMs: number, intents: readonly Intent[]): Op[] {
-  const planner = new Planner(rules, world, startMs);
+export function planned(terms: Terms, world: World, startMs: number, intents: readonly Intent[]): Op[] {
+  const planner = new Planner(terms, world, startMs);
   for (const intent of intents) planner.take(intent);
   return planner.ops;
 }

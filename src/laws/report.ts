@@ -7,6 +7,7 @@ import type { Script } from "./script.ts";
 /**
  * - `no-counterexample`: none was found in `runs` runs; that proves nothing.
  * - `violated`: `counterexample` breaks it.
+ * - `failed`: the limiter threw, gave no answer or answered nonsense (`failure`), which no law can judge.
  * - `skipped`: the rules make it void (`reason`).
  * - `not-claimed`: the limiter does not promise it.
  * - `not-observed`: nothing that the limiter shows could be judged by it.
@@ -16,6 +17,7 @@ import type { Script } from "./script.ts";
 export type Outcome =
   | "no-counterexample"
   | "violated"
+  | "failed"
   | "skipped"
   | "not-claimed"
   | "not-observed"
@@ -29,6 +31,19 @@ export interface Counterexample {
   /** The run that it was compared with, where the law compares two. */
   readonly compared?: Compared;
   readonly violation: Violation;
+}
+
+/** The call at which a limiter failed, and the smallest script found that leads there. */
+export interface Failure {
+  /** The call as one would write it: `decide({"organization":"acme",...}, 1767225600000)`. */
+  readonly call: string;
+  readonly got: string;
+  readonly allowed: string;
+  /** It gave no answer in time. */
+  readonly hung: boolean;
+  readonly script: Script;
+  /** What was answered until then. */
+  readonly history: History;
 }
 
 export interface LawReport {
@@ -52,6 +67,7 @@ export interface LawReport {
   /** The one command that shows this counterexample again. */
   readonly repeat?: string;
   readonly counterexample?: Counterexample;
+  readonly failure?: Failure;
 }
 
 export interface CheckReport {
@@ -62,6 +78,6 @@ export interface CheckReport {
   readonly runs: number;
   readonly laws: readonly LawReport[];
   readonly interrupted: boolean;
-  /** No law was violated, as far as was looked. */
+  /** No law was violated and no limiter failed, as far as was looked. */
   readonly ok: boolean;
 }

@@ -51,8 +51,16 @@ export interface SnapshotOp {
 
 export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
 
-export interface Script {
+/** What a ledger needs to know of a limiter beside its answers. */
+export interface Terms {
   readonly rules: Rules;
+  /** Of what a first-request window opens at a whole multiple, ms; 1000 unless told. */
+  readonly opensToMs?: 1 | 1000;
+  /** Only users have windows. */
+  readonly keyed?: boolean;
+}
+
+export interface Script extends Terms {
   /** The time of the first operation, before any step; what a timeline calls 0. */
   readonly startMs: number;
   readonly ops: readonly Op[];

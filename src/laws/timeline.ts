@@ -12,24 +12,50 @@ import {
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { Violation } from "./law.ts";
 import { Ledger, nameOf, type Sight } from "./ledger.ts";
-import type { Counterexample, LawReport } from "./report.ts";
+import type { Counterexample, Failure, LawReport } from "./report.ts";
+import type { Terms } from "./script.ts";
 
-/** A violated law with its counterexample, as lines of text; empty for any other outcome. */
+/** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export function renderCounterexample(report: LawReport): string[] {
-  const { counterexample } = report;
+  const { counterexample, failure } = report;
+  if (failure !== undefined) return renderFailure(report, failure);
   if (counterexample === undefined) return [];
   const { script, history, compared, violation } = counterexample;
   return [
     `${report.law} is violated: ${report.statement}`,
     "",
-    ...rulesText(counterexample),
-    `+0 is ${isoSecond(script.startMs).replace("Z", `.${String(script.startMs % 1000).padStart(3, "0")}Z`)}`,
-    "",
-    ...timeline(script.rules, history, script.startMs, violation),
+    ...setting(counterexample),
+    ...timeline(script, history, script.startMs, violation),
     ...(compared === undefined ? [] : ["", `The other run, ${compared.label}:`, ...otherRun(counterexample)]),
     ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
   ];
 }
+
+/** What was asked until the limiter failed, and the call at which it did. */
+function renderFailure(report: LawReport, { script, history, call, got, allowed }: Failure): string[] {
+  const failed = script.ops.find((op) => !history.some((event) => event.op === op));
+  const last = history.at(-1)?.op.atMs ?? script.startMs;
+  const at = failed?.atMs ?? last;
+  return [
+    `${report.law} cannot be judged: the limiter failed`,
+    "",
+    ...setting({ script, history }),
+    ...timeline(script, history, script.startMs, null),
+    `${time(at, script.startMs)}  ${call}`,
+    `${indent}^ got      ${got}`,
+    `${indent}  expected ${allowed}`,
+    ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
+  ];
+}
+
+/** The rules that matter, and when +0 is. */
+const setting = (played: Played): string[] => {
+  const { startMs } = played.script;
+  const start = isoSecond(startMs).replace("Z", `.${String(startMs % 1000).padStart(3, "0")}Z`);
+  return [...rulesText(played), `+0 is ${start}`, ""];
+};
+
+type Played = Pick<Counterexample, "script" | "history">;
 
 function otherRun({ script, history, compared }: Counterexample): string[] {
   const other = compared?.history ?? [];
@@ -38,14 +64,15 @@ function otherRun({ script, history, compared }: Counterexample): string[] {
   const shifted =
     other.length === history.length &&
     other.every(({ op }, at) => op.atMs - (history[at]?.op.atMs ?? 0) === shiftMs);
-  return timeline(script.rules, other, script.startMs + (shifted ? shiftMs : 0), null);
+  return timeline(script, other, script.startMs + (shifted ? shiftMs : 0), null);
 }
 
 /** The windows that occur, with their limits, and the switches that are not at their default. */
-function rulesText({ script: { rules }, history }: Counterexample): string[] {
+function rulesText({ script, history }: Played): string[] {
   const windows = new Map<string, string>();
   const switches = new Set<string>();
-  const ledger = new Ledger(rules);
+  const { rules } = script;
+  const ledger = new Ledger(script);
   for (const event of history)
     for (const sight of ledger.look(event)) {
       windows.set(nameOf(sight), windowText(rules, sight));
@@ -72,9 +99,9 @@ function switchesText(rules: Rules, { scope }: Sight): string[] {
 }
 
 /** One line an operation, calls that follow each other unchanged taken together. */
-function timeline(rules: Rules, history: History, startMs: number, violation: Violation | null): string[] {
+function timeline(terms: Terms, history: History, startMs: number, violation: Violation | null): string[] {
   const lines: string[] = [];
-  const ledger = new Ledger(rules);
+  const ledger = new Ledger(terms);
   const edges = new Map<string, Sight>();
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;

@@ -6,7 +6,7 @@ import { changedForms, type LawName, voidEverywhere, voidReason } from "../rules
 import { type Rules, scopes } from "../rules/rules.ts";
 import { AdapterFailure, play } from "./history.ts";
 import type { Judge, Judgement, Violation } from "./law.ts";
-import type { Counterexample } from "./report.ts";
+import type { Counterexample, Failure } from "./report.ts";
 import type { Script } from "./script.ts";
 
 /** A law that a script breaks, as fast-check sees it. */
@@ -19,13 +19,28 @@ export class Broken extends Error {
   }
 }
 
+/** A limiter that failed in a script, as fast-check sees it. */
+export class Failed extends Error {
+  readonly failure: Failure;
+
+  constructor(script: Script, { call, got, allowed, hung, history, op }: AdapterFailure) {
+    super(got);
+    // What was played until then: a law may leave operations out, or shift them, and the rest was not reached.
+    const ops = op === null ? [] : [...history.map((event) => event.op), op];
+    this.failure = { call, got, allowed, hung, script: { ...script, ops }, history };
+  }
+}
+
+/** After so many answers that never came a counterexample is as small as it gets. */
+const hungMost = 30;
+
 export class Trials {
   /** Answers judged, and in how many runs a switch made the law void or changed it, up to the first failure. */
   judged = 0;
   readonly voidRuns: Record<string, number> = {};
   readonly changedRuns: Record<string, number> = {};
-  /** The limiter gave no answer in time, which ends the runs at once. */
-  hung: AdapterFailure | null = null;
+  /** How often the limiter gave no answer in time. */
+  hung = 0;
   readonly #factory: LimiterFactory;
   readonly #law: LawName;
   readonly #judge: Judge;
@@ -48,7 +63,7 @@ export class Trials {
     this.#onRun = onRun;
   }
 
-  /** Judges one script; throws `Broken` or an `AdapterFailure`. */
+  /** Judges one script; throws `Broken` or `Failed`. */
   async run(script: Script): Promise<void> {
     const shrinking = this.#failed !== null;
     await this.#onRun(this.#runs, shrinking);
@@ -71,9 +86,9 @@ export class Trials {
       if (!(error instanceof AdapterFailure)) throw error;
       if (this.#failed === "broken") return null;
       this.#failed = "adapter";
-      if (!error.hung) throw error;
-      this.hung = error;
-      throw new fc.PreconditionFailure(true);
+      if (error.hung) this.hung += 1;
+      if (this.hung > hungMost) throw new fc.PreconditionFailure(true);
+      throw new Failed(script, error);
     }
   }
 

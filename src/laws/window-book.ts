@@ -23,6 +23,7 @@ export interface Held {
 export class WindowBook {
   readonly lengthMs: number;
   readonly epoch: boolean;
+  readonly opensToMs: number;
   /** The latest time that this window's calls have seen. */
   seenMs = 0;
   /** When the open window ends; `null` where none is known to be open. */
@@ -40,13 +41,15 @@ export class WindowBook {
   /** How many windows have ended. */
   ended = 0;
 
-  constructor(lengthMs: number, epoch: boolean) {
+  /** @param opensToMs a first-request window opens at a whole multiple of it */
+  constructor(lengthMs: number, epoch: boolean, opensToMs: number) {
     this.lengthMs = lengthMs;
     this.epoch = epoch;
+    this.opensToMs = opensToMs;
   }
 
   copy(): WindowBook {
-    return Object.assign(new WindowBook(this.lengthMs, this.epoch), this);
+    return Object.assign(new WindowBook(this.lengthMs, this.epoch, this.opensToMs), this);
   }
 
   get span(): Span {
@@ -100,7 +103,7 @@ export class WindowBook {
     const possible = toldMs !== null && toldMs > now && toldMs <= now + this.lengthMs;
     const surely = this.epoch || (charge !== null && charge.least > 0);
     if (surely && (possible || this.doubtUntilMs === 0)) {
-      const opened = now - (now % (this.epoch ? this.lengthMs : 1000));
+      const opened = now - (now % (this.epoch ? this.lengthMs : this.opensToMs));
       this.untilMs = possible ? toldMs : opened + this.lengthMs;
       this.doubtUntilMs = 0;
     } else this.doubtUntilMs = now + this.lengthMs;

@@ -12,7 +12,6 @@ import {
   lawNames,
   parseRules,
 } from "../../src/laws/index.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
 import { brokenLimiters } from "./broken-limiters.ts";
 import { entry, expectKept, only } from "./expectations.ts";
 import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
@@ -296,75 +295,5 @@ describe("progress and interruption", () => {
       },
     });
     expect(only(report).outcome).toBe("violated");
-  });
-});
-
-describe("limiters that fail", () => {
-  const limiter = (decide: LimiterAdapter["decide"]): LimiterFactory => ({
-    name: "mine",
-    claims: "all",
-    create: () => ({ decide }),
-  });
-  const failure = async (factory: LimiterFactory): Promise<SpillwayError> => {
-    const error: unknown = await checkLaws(factory, { seed, repeatWith: ["--adapter mine.ts"] }).catch(
-      (e) => e,
-    );
-    if (!(error instanceof SpillwayError)) throw new Error("a coded error was expected");
-    return error;
-  };
-
-  test("a throw names the call, made small, and how to repeat it", async () => {
-    const thrower = limiter((call) => {
-      if (call.scope === "graphql") throw new TypeError("points is undefined");
-      return { admitted: true };
-    });
-    const error = await failure(thrower);
-    expect(error.code).toBe("ADAPTER_INVALID");
-    expect(error.problems).toEqual([
-      {
-        path: expect.stringMatching(
-          /^decide\(\{"organization":"acme","user":"ann","scope":"graphql","cost":\d\}, \d+\)$/,
-        ),
-        got: "TypeError: points is undefined",
-        allowed: "an answer",
-      },
-    ]);
-    expect(error.hint).toMatch(
-      /^spillway check --law bounded --seed 5 --path [\d:]+ --adapter mine\.ts repeats it$/,
-    );
-  });
-
-  test.each<[string, LimiterAdapter["decide"], string]>([
-    ["nothing", () => undefined as never, "the decision = nothing"],
-    ["no verdict", () => ({}) as never, "admitted = nothing"],
-    ["a string", () => ({ admitted: true, user: { current: "5" } }) as never, 'user.current = "5"'],
-    [
-      "half a request",
-      () => ({ admitted: true, organization: { remaining: 0.5 } }),
-      "organization.remaining = 0.5",
-    ],
-    ["not a number", () => ({ admitted: true, user: { reset: Number.NaN } }), "user.reset = NaN"],
-    ["a stranger", () => ({ admitted: false, refusedBy: "proxy" }) as never, 'refusedBy = "proxy"'],
-    ["a rejection", () => Promise.reject(new Error("connection lost")), "Error: connection lost"],
-  ])("%s is named", async (_, decide, got) => {
-    const { problems } = await failure(limiter(decide));
-    expect(problems[0]?.got).toBe(got);
-  });
-
-  test("one that gives up waiting is not asked again", async () => {
-    let asked = 0;
-    const error = await failure(
-      limiter(() => {
-        asked += 1;
-        return Promise.reject(new DOMException("no answer within 5 s", "TimeoutError"));
-      }),
-    );
-    expect(asked).toBe(1);
-    expect(error.problems[0]?.got).toContain("no answer within 5 s");
-  });
-
-  test("one that cannot be made is named", async () => {
-    const error = await failure({ name: "mine", claims: "all", create: () => ({}) as never });
-    expect(error.problems[0]).toMatchObject({ path: "create(rules)", allowed: "a limiter with `decide`" });
   });
 });

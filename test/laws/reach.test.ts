@@ -142,7 +142,7 @@ function statesOf(event: HistoryEvent, sights: readonly Sight[], ends: ReadonlyM
 /** The states that one script reaches. */
 async function reached(script: Script): Promise<Set<State>> {
   const states = new Set<State>();
-  const ledger = new Ledger(script.rules);
+  const ledger = new Ledger(script);
   const ends = new Map<string, number>();
   const off = new Set<string>();
   for (const event of await play(engineFactory, script.rules, script.ops)) {

@@ -1,0 +1,60 @@
+// How long a limiter is waited for. A promise that never settles would hang a check, and the runner's own
+// time-out cannot say which call it was; the timers are injected, as every clock is.
+import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+
+/** `globalThis` is one. */
+export interface Timers {
+  setTimeout(run: () => void, ms: number): unknown;
+  clearTimeout(timer: never): void;
+}
+
+/** An answer that takes longer than this is taken for one that never comes, ms. */
+const answerMsMost = 5_000;
+/** Once one did not come, others are given up sooner: a counterexample is being made smaller. */
+const nextMsMost = 200;
+
+/** The same kind of limiter; a promise of it that does not settle in time rejects with a `TimeoutError`. */
+export function patient(factory: LimiterFactory, timers: Timers, msMost = answerMsMost): LimiterFactory {
+  const { create, restore } = factory;
+  const wait = waiter(timers, msMost);
+  const made = async (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>): Promise<LimiterAdapter> =>
+    patientLimiter(await wait(limiter), wait);
+  return Object.assign(Object.create(factory) as LimiterFactory, {
+    create: (...args: Parameters<LimiterFactory["create"]>) => made(create.apply(factory, args)),
+    ...(restore === undefined
+      ? {}
+      : {
+          restore: (...args: Parameters<NonNullable<typeof restore>>) => made(restore.apply(factory, args)),
+        }),
+  });
+}
+
+type Wait = <T>(answer: T | PromiseLike<T>) => T | Promise<T>;
+
+function patientLimiter(limiter: LimiterAdapter, wait: Wait): LimiterAdapter {
+  if (typeof limiter !== "object" || limiter === null) return limiter;
+  return new Proxy(limiter, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]): unknown => wait(member.apply(target, args));
+    },
+  });
+}
+
+/** Waits for a promise at most so long; anything else is passed on as it is. */
+function waiter(timers: Timers, msMost: number): Wait {
+  let ms = msMost;
+  return <T>(answer: T | PromiseLike<T>): T | Promise<T> => {
+    if (typeof (answer as PromiseLike<T> | null | undefined)?.then !== "function") return answer as T;
+    let timer: unknown;
+    const late = new Promise<never>((_, reject) => {
+      const giveUp = (): void => {
+        reject(Object.assign(new Error(`no answer within ${ms / 1000} s`), { name: "TimeoutError" }));
+        ms = Math.min(ms, nextMsMost);
+      };
+      timer = timers.setTimeout(giveUp, ms);
+    });
+    return Promise.race([answer, late]).finally(() => timers.clearTimeout(timer as never));
+  };
+}
