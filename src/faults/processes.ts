@@ -103,7 +103,7 @@ export function raisedLimits(rules: Rules, share: number): Rules {
 }
 
 /** Counters that nodes share while they do not agree on the limits: `by` decides as that node does. */
-class DisputedLimits extends Counter {
+export class DisputedLimits extends Counter {
   readonly #raised: Counter;
   #isRaised = false;
 
