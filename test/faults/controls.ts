@@ -1,0 +1,48 @@
+// Right deployments in the faults' clothes: what faults are made of must not be what is caught.
+import { Limiter } from "../../src/engine/limiter.ts";
+import { Counter } from "../../src/faults/counter.ts";
+import { around, deployed, showing } from "../../src/faults/deployed.ts";
+import type { Faulty } from "../../src/faults/fault.ts";
+import { Nodes } from "../../src/faults/nodes.ts";
+import { LaggingCopy } from "../../src/faults/processes.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+
+export interface Control {
+  readonly name: string;
+  make(rules: Rules): Faulty;
+}
+
+export const controls: readonly Control[] = [
+  { name: "the engine", make: (rules) => deployed(new Limiter(rules)) },
+  { name: "the plain counter", make: (rules) => deployed(new Counter(rules)) },
+  { name: "the engine, nothing replaced", make: (rules) => around(rules, () => ({})) },
+  { name: "the engine, its readings passed on", make: (rules) => showing(rules, (reading) => reading) },
+  {
+    name: "one process behind the address",
+    make(rules) {
+      const limiter = new Limiter(rules);
+      return deployed(limiter, new Nodes([limiter], () => 0.5));
+    },
+  },
+  { name: "a copy that does not lag", make: (rules) => deployed(new LaggingCopy(rules, 0)) },
+  {
+    name: "a counter that waits, and is asked for one call at a time",
+    make(rules) {
+      const counter = new Counter(rules);
+      const wait = (call: Parameters<Counter["decide"]>[0]) => ({
+        waitMs: 0,
+        resume: (laterMs: number) => counter.decide(call, laterMs),
+      });
+      return {
+        ...deployed(counter),
+        store: {
+          decide: wait,
+          settle: (reservation, actual, nowMs) => counter.settle(reservation, actual, nowMs),
+          status: (organization, nowMs) => counter.status(organization, nowMs),
+          readings: (organization, user, scope, nowMs) => counter.readings(organization, user, scope, nowMs),
+          sweep: (nowMs) => counter.sweep(nowMs),
+        },
+      };
+    },
+  },
+];

@@ -1,0 +1,94 @@
+// The plain counter that faults are made of is right by itself: under every switch, at every time, it answers
+// what the engine answers, but for the numbers by which it knows its own windows.
+import { fc, test as property } from "@fast-check/vitest";
+import { describe } from "vitest";
+import type { Reservation } from "../../src/engine/adapter.ts";
+import { Limiter } from "../../src/engine/limiter.ts";
+import { Counter } from "../../src/faults/counter.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Rules, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+
+const eachScope = (name: SwitchName): fc.Arbitrary<unknown> => {
+  const value = fc.constantFrom<unknown>(...switchValues[name]);
+  return fc.record({ rest: value, graphql: value });
+};
+const names = Object.keys(switchValues) as SwitchName[];
+const window = fc.record({
+  limit: fc.integer({ min: 1, max: 6 }),
+  windowSeconds: fc.constantFrom(1, 2, 7, 10),
+});
+const enforcedWindow = fc.record({
+  limit: fc.integer({ min: 1, max: 9 }),
+  windowSeconds: fc.constantFrom(1, 2, 7, 10),
+  enforced: fc.boolean(),
+});
+
+const anyRules: fc.Arbitrary<Rules> = fc
+  .record({
+    organization: fc.record({ rest: enforcedWindow, graphql: enforcedWindow }),
+    user: fc.record({ rest: window, graphql: window }),
+    semantics: fc.record(Object.fromEntries(names.map((name) => [name, eachScope(name)]))),
+    users: fc.record({ "acme/ann": fc.record({ rest: window }) }, { requiredKeys: [] }),
+  })
+  .map((rules) => parseRules(rules));
+
+const step = fc.record({
+  // Also back in time.
+  laterMs: fc.constantFrom(0, 0, 0, 1, 500, 999, 1000, 7000, 10_001, -1, -4000),
+  act: fc.constantFrom("call", "call", "call", "settle", "status", "readings", "enforce", "sweep"),
+  user: fc.constantFrom("ann", "bob"),
+  organization: fc.constantFrom("acme", "acme", "beta"),
+  scope: fc.constantFrom(...scopes),
+  cost: fc.integer({ min: 0, max: 8 }),
+  enforced: fc.boolean(),
+});
+
+describe("the plain counter", () => {
+  property.prop([anyRules, fc.array(step, { maxLength: 40 })], { numRuns: 500 })(
+    "answers as the engine does",
+    (rules, steps) => {
+      const [right, plain] = [new Limiter(rules), new Counter(rules)];
+      const held: [Reservation, Reservation][] = [];
+      let nowMs = 1_767_225_600_000;
+      for (const { laterMs, act, user, organization, scope, cost, enforced } of steps) {
+        nowMs += laterMs;
+        switch (act) {
+          case "call": {
+            const call = { organization, user, scope, cost: scope === "rest" ? 1 : cost };
+            const [a, b] = [right.decide(call, nowMs), plain.decide(call, nowMs)];
+            expectSame({ ...b, reservation: null }, { ...a, reservation: null });
+            expectSame(b.reservation === null, a.reservation === null);
+            if (a.reservation !== null && b.reservation !== null) held.push([a.reservation, b.reservation]);
+            break;
+          }
+          case "settle": {
+            const [a, b] = held.splice(0, 1)[0] ?? [];
+            if (a === undefined || b === undefined) break;
+            const actual = Math.min(cost, a.requested);
+            expectSame(plain.settle(b, actual, nowMs), right.settle(a, actual, nowMs));
+            break;
+          }
+          case "status":
+            expectSame(plain.status(organization, nowMs), right.status(organization, nowMs));
+            break;
+          case "readings":
+            expectSame(
+              plain.readings(organization, user, scope, nowMs),
+              right.readings(organization, user, scope, nowMs),
+            );
+            break;
+          case "enforce":
+            for (const each of [right, plain]) each.setEnforced(organization, scope, enforced);
+            break;
+          default:
+            for (const each of [right, plain]) each.sweep(nowMs);
+        }
+      }
+    },
+  );
+});
+
+function expectSame(got: unknown, wanted: unknown): void {
+  const [a, b] = [JSON.stringify(got), JSON.stringify(wanted)];
+  if (a !== b) throw new Error(`got ${a}, wanted ${b}`);
+}

@@ -1,0 +1,53 @@
+// The laws catch every fault that they are named for, whatever the seed; and the same deployments without a
+// fault they do not accuse.
+import { describe, expect, test } from "vitest";
+import { faults } from "../../src/faults/catalogue.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import { faultFactory, faultyAdapter } from "../../src/faults/factory.ts";
+import { checkLaws, type LawName, lawNames } from "../../src/laws/index.ts";
+import { expectKept } from "../laws/expectations.ts";
+import { controls } from "./controls.ts";
+
+/** The first law that finds a counterexample in 100 runs, and in which run. */
+async function caughtBy(name: string, seed: number): Promise<{ law: LawName; run: number } | null> {
+  for (const law of lawNames) {
+    const report = await checkLaws(faultFactory(parseFault(name), seed), { seed, laws: [law] });
+    if (!report.ok) return { law, run: report.laws[0]?.runs ?? 0 };
+  }
+  return null;
+}
+
+const checked = faults.filter(({ nets }) => nets.includes("P"));
+
+describe.each(checked.map(({ name }) => name))("the laws catch %s", (name) => {
+  test.each([1, 20_261_121, -7])("in 100 runs of seed %i", async (seed) => {
+    expect(await caughtBy(name, seed)).not.toBeNull();
+  });
+});
+
+describe.each(controls)("the laws accuse nothing of $name", ({ make }) => {
+  test.each([3, 88])("in 100 runs of seed %i", async (seed) => {
+    const factory = {
+      name: "a control",
+      claims: "all" as const,
+      create: (rules: Parameters<typeof make>[0]) => faultyAdapter(rules, make(rules)),
+    };
+    expectKept(await checkLaws(factory, { seed, laws: lawNames.filter((law) => law !== "snapshot-equals") }));
+  });
+});
+
+const measured = Number(process.env["MEASURE"] ?? 0);
+
+if (measured > 0)
+  test("which law finds which fault, over the seeds", { timeout: 3_600_000 }, async () => {
+    const rows: Record<string, Record<string, string | number>> = {};
+    for (const { name } of faults) {
+      const found = new Map<string, number>();
+      for (let seed = 1; seed <= measured; seed++) {
+        const law = (await caughtBy(name, seed))?.law ?? "none";
+        found.set(law, (found.get(law) ?? 0) + 1);
+      }
+      rows[name] = { laws: [...found].map(([law, count]) => `${law} ${count}`).join(", ") };
+    }
+    console.table(rows);
+  });
