@@ -24,6 +24,8 @@ export { defineScenario } from "./define.ts";
 export type { Duration, DurationSpan } from "./mistakes.ts";
 export { below, between } from "./random.ts";
 export { type ExponentialOptions, exponential } from "./retries/exponential.ts";
+export { type FixedOptions, fixed } from "./retries/fixed.ts";
 export { none } from "./retries/none.ts";
+export { type RetryAfterOptions, retryAfter } from "./retries/retry-after.ts";
 export { type WaitResetOptions, waitReset } from "./retries/wait-reset.ts";
 export type { Expectations, NetworkInput, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { RefusalPolicy } from "../../src/scenario/client.ts";
-import { exponential, none, pipelinesQuery, rest, waitReset, worker } from "../../src/scenario/index.ts";
+import {
+  exponential,
+  fixed,
+  none,
+  pipelinesQuery,
+  rest,
+  retryAfter,
+  waitReset,
+  worker,
+} from "../../src/scenario/index.ts";
 import { type AnswerShown, Rig } from "./rig.ts";
 
 const NOW = 1_000_000;
@@ -70,6 +79,29 @@ describe("waitReset", () => {
     expect(new Set(drawn).size).toBeGreaterThan(40);
   });
 
+  test.each([
+    ["least", { least: "20s" }, 20_000],
+    ["most", { most: "5s" }, 5_000],
+    ["neither", { least: "1s", most: "1m" }, 12_000],
+  ])("the wait is kept within `least` and `most`: %s", (_, bounds, expected) => {
+    expect(waits(waitReset({ of: "organization", ...bounds }), both)).toBe(expected);
+  });
+
+  test("jitter comes on top of `most`", () => {
+    expect(waits(waitReset({ of: "organization", most: "5s", jitter: 300 }), both)).toBe(5_300);
+  });
+
+  test("`fallback` is waited where no reset is shown, and only there", () => {
+    expect(waits(waitReset({ of: "both", fallback: "10s" }), {})).toBe(10_000);
+    expect(waits(waitReset({ of: "both", fallback: "10s" }), both)).toBe(40_000);
+  });
+
+  test("a wait that would pass the `deadline` is not begun", () => {
+    // The call was wanted 20 ms before its answer.
+    expect(waits(waitReset({ of: "organization", deadline: 12_020 }), both)).toBe(12_000);
+    expect(waits(waitReset({ of: "organization", deadline: 12_019 }), both)).toBe(null);
+  });
+
   test("`attempts` counts the first one", () => {
     const rig = new Rig(
       worker({ calls: [{ call: rest("/v2/user") }] }),
@@ -107,6 +139,28 @@ describe("waitReset", () => {
   });
 });
 
+describe("fixed", () => {
+  test("waits the same however often, and draws from a span", () => {
+    expect(waits(fixed({ wait: "3s" }), { reset: 50, retryAfter: 9 })).toBe(3_000);
+    const drawn = Array.from({ length: 60 }, (_, seed) =>
+      waits(fixed({ wait: { least: 10, most: 12 } }), {}, rest("/v2/user"), seed),
+    );
+    expect(new Set(drawn)).toEqual(new Set([10, 11, 12]));
+  });
+});
+
+describe("retryAfter", () => {
+  test.each([
+    ["what the header says", {}, { retryAfter: 7, reset: 50 }, 7_000],
+    ["nothing, where it says 0", {}, { retryAfter: 0 }, 0],
+    ["no longer than `most`, and the jitter on top", { most: "5s", jitter: 250 }, { retryAfter: 7 }, 5_250],
+    ["the fallback where it does not come", { fallback: "2s" }, { reset: 50 }, 2_000],
+    ["not at all where there is no fallback either", {}, { reset: 50 }, null],
+  ])("waits %s", (_, options, shown, expected) => {
+    expect(waits(retryAfter(options), shown)).toBe(expected);
+  });
+});
+
 describe("exponential", () => {
   /** How long the policy waits after each of the first n refusals. */
   function delays(policy: RefusalPolicy, n: number, seed = 1): number[] {
@@ -135,6 +189,45 @@ describe("exponential", () => {
   test("full jitter draws from 0 to the wait, both ends included", () => {
     const policy = exponential({ first: 2, factor: 1, most: 2, jitter: "full" });
     expect(new Set(delays(policy, 60))).toEqual(new Set([0, 1, 2]));
+  });
+
+  test.each([
+    ["equal", [1, 2]],
+    ["half", [1, 2]],
+    ["decorrelated", [2, 3, 4, 5]],
+  ] as const)("%s jitter stays within its bounds, and reaches all of them", (jitter, expected) => {
+    const most = jitter === "decorrelated" ? 5 : 2;
+    const policy = exponential({ first: 2, factor: 1, most, jitter });
+    expect([...new Set(delays(policy, 200))].sort()).toEqual(expected);
+  });
+
+  test("half jitter is 50 % to either side, below `most`", () => {
+    const drawn = Array.from({ length: 300 }, (_, seed) => {
+      const [ms = 0] = delays(exponential({ first: 100, most: "1h", jitter: "half" }), 1, seed);
+      return ms;
+    });
+    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(50);
+    expect(Math.min(...drawn)).toBeLessThan(55);
+    expect(Math.max(...drawn)).toBeLessThanOrEqual(150);
+    expect(Math.max(...drawn)).toBeGreaterThan(145);
+  });
+
+  test("decorrelated jitter grows by what was waited last, not by the attempt", () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const found = delays(exponential({ first: 100, most: "1h", jitter: "decorrelated" }), 8, seed);
+      let before = 0;
+      for (const ms of found) {
+        expect(ms).toBeGreaterThanOrEqual(100);
+        expect(ms).toBeLessThanOrEqual(Math.max(100, before * 3));
+        before = ms;
+      }
+    }
+  });
+
+  test("gives up at its deadline", () => {
+    expect(delays(exponential({ first: "1s", most: "1h", deadline: "8s" }), 9)).toEqual([
+      1_000, 2_000, 4_000,
+    ]);
   });
 
   test("however many refusals, the wait stays `most`", () => {

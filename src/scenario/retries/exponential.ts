@@ -1,19 +1,25 @@
 // Exponential backoff, which looks at no header.
-import { GIVE_UP, type RefusalPolicy } from "../client.ts";
+import type { ClientRecord, RefusalPolicy } from "../client.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
 import { between } from "../random.ts";
+import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
-export interface ExponentialOptions {
+const jitters = ["none", "full", "equal", "half", "decorrelated"] as const;
+
+export interface ExponentialOptions extends BoundsInput {
   /** Waited after the first refusal. */
   readonly first: Duration;
   /** Each wait is so many times the one before; 2 where it is left out. From 1 to 100. */
   readonly factor?: number;
   /** No wait is longer. */
   readonly most: Duration;
-  /** How often a call is made in all, the first time included; no bound where it is left out. */
-  readonly attempts?: number;
-  /** `none`, or `full`: uniform over the whole milliseconds from 0 to the wait. `none` where it is left out. */
-  readonly jitter?: "none" | "full";
+  /**
+   * How a wait of w ms is drawn, uniform over whole milliseconds; `none` where it is left out. `full`: from 0
+   * to w. `equal`: from w/2 to w. `half`: from w/2 to 3w/2, at most `most`. `decorrelated`: from `first` to
+   * three times the wait before, at most `most`, whatever `factor` is. (The names of the AWS Architecture Blog,
+   * "Exponential Backoff And Jitter"; `half` is the Go package backoff's RandomizationFactor of 0.5.)
+   */
+  readonly jitter?: (typeof jitters)[number];
 }
 
 /**
@@ -22,28 +28,39 @@ export interface ExponentialOptions {
  */
 export function exponential(options: ExponentialOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("exponential", options, ["first", "factor", "most", "attempts", "jitter"]);
+  mistakes.members("exponential", options, ["first", "factor", "most", "jitter", ...boundMembers]);
   const first = mistakes.duration("exponential.first", options.first, 1);
   const most = mistakes.duration("exponential.most", options.most, 1);
   const { factor = 2 } = options;
   if (!(factor >= 1 && factor <= 100)) mistakes.add("exponential.factor", factor, "a number from 1 to 100");
-  const attempts = mistakes.whole(
-    "exponential.attempts",
-    options.attempts ?? Number.MAX_SAFE_INTEGER,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
-  const jitter = mistakes.oneOf("exponential.jitter", options.jitter ?? "none", ["none", "full"]);
-  mistakes.finish("this policy cannot be used");
-  return {
-    name: "exponential",
-    retryAt(record, event) {
-      if (event.attempt + 1 >= attempts) return GIVE_UP;
-      const waitMs = Math.floor(grown(first, factor, most, event.attempt));
-      return event.nowMs + (jitter === "full" ? between(record, 0, waitMs) : waitMs);
-    },
-  };
+  const jitter = mistakes.oneOf("exponential.jitter", options.jitter ?? "none", jitters) ?? "none";
+  const draw = draws[jitter];
+  return bounded("exponential", "exponential", options, mistakes, (record, event) => {
+    const waitMs = Math.floor(grown(first, factor, most, event.attempt));
+    return draw(record, { waitMs, beforeMs: event.delayMs, first, most });
+  });
 }
+
+interface Wait {
+  /** Without jitter. */
+  readonly waitMs: number;
+  /** What was waited last for this call; 0 at first. */
+  readonly beforeMs: number;
+  readonly first: number;
+  readonly most: number;
+}
+
+type Draw = (record: ClientRecord, wait: Wait) => number;
+
+const draws: Readonly<Record<(typeof jitters)[number], Draw>> = {
+  none: (_, { waitMs }) => waitMs,
+  full: (record, { waitMs }) => between(record, 0, waitMs),
+  equal: (record, { waitMs }) => between(record, Math.ceil(waitMs / 2), waitMs),
+  half: (record, { waitMs, most }) =>
+    Math.min(most, between(record, Math.ceil(waitMs / 2), Math.floor((waitMs * 3) / 2))),
+  decorrelated: (record, { beforeMs, first, most }) =>
+    Math.min(most, between(record, first, Math.max(first, beforeMs * 3))),
+};
 
 /** `min(most, first * factor^times)` by multiplication alone: powers differ between JavaScript engines. */
 function grown(first: number, factor: number, most: number, times: number): number {

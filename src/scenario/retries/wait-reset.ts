@@ -1,9 +1,9 @@
 // Waiting for the window to reset, as the headers of the refusal show it.
-import { ABSENT, type ClientEvent, type ClientRecord, GIVE_UP, type RefusalPolicy } from "../client.ts";
-import { type DurationSpan, Mistakes, type Span } from "../mistakes.ts";
-import { between } from "../random.ts";
+import { ABSENT, type ClientEvent, GIVE_UP, type RefusalPolicy } from "../client.ts";
+import { type Duration, type DurationSpan, Mistakes } from "../mistakes.ts";
+import { type BoundsInput, bounded, boundMembers, drawn } from "./bounds.ts";
 
-export interface WaitResetOptions {
+export interface WaitResetOptions extends BoundsInput {
   /**
    * Whose reset to wait for. `organization`: the organization's, whichever window refused; a client that knows
    * no better. `both`: of the windows that lack room for the call, the one that resets last.
@@ -11,8 +11,11 @@ export interface WaitResetOptions {
   readonly of: "organization" | "both";
   /** Waited on top, uniform over whole milliseconds; none where it is left out. */
   readonly jitter?: DurationSpan;
-  /** How often a call is made in all, the first time included; no bound where it is left out. */
-  readonly attempts?: number;
+  /** No wait is shorter or longer, the jitter aside; as long as the reset where they are left out. */
+  readonly least?: Duration;
+  readonly most?: Duration;
+  /** Waited where no reset is shown; given up where it is left out. */
+  readonly fallback?: Duration;
 }
 
 /**
@@ -23,36 +26,31 @@ export interface WaitResetOptions {
  * remaining than the call costs, or does not show it; where neither does, both are waited for.
  *
  * It gives up
- * - after `attempts`;
- * - where no reset is shown to wait for;
+ * - after `attempts`, or where the wait would pass the `deadline`;
+ * - where no reset is shown to wait for, and there is no `fallback`;
  * - where waiting is hopeless (SPEC.md §2.7): a limit below the call's cost. That is certain only while
  *   neither window is used up, since a deployment that charges afterwards refuses at 0 remaining alone and
  *   lets the same call through after the reset. So a hopeless call may wait once for a used-up window.
  */
 export function waitReset(options: WaitResetOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("waitReset", options, ["of", "jitter", "attempts"]);
+  mistakes.members("waitReset", options, ["of", "jitter", "least", "most", "fallback", ...boundMembers]);
   const of = mistakes.oneOf("waitReset.of", options.of, ["organization", "both"]);
   const jitter = mistakes.span("waitReset.jitter", options.jitter ?? 0);
-  const attempts = mistakes.whole(
-    "waitReset.attempts",
-    options.attempts ?? Number.MAX_SAFE_INTEGER,
-    1,
-    Number.MAX_SAFE_INTEGER,
-  );
-  mistakes.finish("this policy cannot be used");
-  return {
-    name: `wait-reset-${of}`,
-    retryAt(record, event) {
-      if (event.attempt + 1 >= attempts || isHopeless(event)) return GIVE_UP;
-      const reset = of === "organization" ? event.reset : laterReset(event);
-      return reset < 0 ? GIVE_UP : event.nowMs + reset * 1000 + draw(record, jitter);
-    },
+  const ms = (name: "least" | "most" | "fallback", otherwise: number): number => {
+    const value = options[name];
+    return value === undefined ? otherwise : mistakes.duration(`waitReset.${name}`, value, 0);
   };
-}
-
-function draw(record: ClientRecord, { least, most }: Span): number {
-  return most === 0 ? 0 : between(record, least, most);
+  const least = ms("least", 0);
+  const most = ms("most", Number.POSITIVE_INFINITY);
+  const fallback = ms("fallback", GIVE_UP);
+  if (most < least) mistakes.add("waitReset.most", options.most, "no less than waitReset.least");
+  return bounded(`wait-reset-${of}`, "waitReset", options, mistakes, (record, event) => {
+    if (isHopeless(event)) return GIVE_UP;
+    const reset = of === "organization" ? event.reset : laterReset(event);
+    const waitMs = reset < 0 ? fallback : Math.min(most, Math.max(least, reset * 1000));
+    return waitMs === GIVE_UP ? GIVE_UP : waitMs + drawn(record, jitter);
+  });
 }
 
 function isHopeless({ cost, limit, remaining, userLimit, userRemaining }: ClientEvent): boolean {

@@ -1,0 +1,46 @@
+// What every retry policy has in common: when it stops trying.
+import { type ClientEvent, type ClientRecord, GIVE_UP, type RefusalPolicy } from "../client.ts";
+import type { Duration, Mistakes, Span } from "../mistakes.ts";
+import { between } from "../random.ts";
+
+export interface BoundsInput {
+  /** How often a call is made in all, the first time included; no bound where it is left out. */
+  readonly attempts?: number;
+  /** No attempt is sent later than this after the call was first wanted; no bound where it is left out. */
+  readonly deadline?: Duration;
+}
+
+export const boundMembers: readonly string[] = ["attempts", "deadline"];
+
+/**
+ * A policy that tries again as `wait` says, within bounds.
+ * @param path what mistakes in the bounds are called by: the function's name
+ * @param wait ms from the answer, whole, or `GIVE_UP`
+ */
+export function bounded(
+  name: string,
+  path: string,
+  { attempts = Number.MAX_SAFE_INTEGER, deadline }: BoundsInput,
+  mistakes: Mistakes,
+  wait: (record: ClientRecord, event: ClientEvent) => number,
+): RefusalPolicy {
+  const most = mistakes.whole(`${path}.attempts`, attempts, 1, Number.MAX_SAFE_INTEGER);
+  const deadlineMs =
+    deadline === undefined ? Number.POSITIVE_INFINITY : mistakes.duration(`${path}.deadline`, deadline, 1);
+  mistakes.finish("this policy cannot be used");
+  return {
+    name,
+    retryAt(record, event) {
+      if (event.attempt + 1 >= most) return GIVE_UP;
+      const waitMs = wait(record, event);
+      if (waitMs === GIVE_UP) return GIVE_UP;
+      const atMs = event.nowMs + waitMs;
+      return atMs - event.wantedMs > deadlineMs ? GIVE_UP : atMs;
+    },
+  };
+}
+
+/** A draw from a span, none where there is nothing to draw. */
+export function drawn(record: ClientRecord, { least, most }: Span): number {
+  return least === most ? least : between(record, least, most);
+}
