@@ -10,7 +10,7 @@ import { TraceTime } from "./clock.ts";
 import { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
-import { type Charge, chargeOf, type Mark, markOf, roleOf, unknownCharge } from "./mark.ts";
+import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import { SpanTotals } from "./span-totals.ts";
@@ -122,25 +122,27 @@ class Judgement {
 
   #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
     const terms = this.#terms[call.scope];
-    if (call.kind === "call" && roleOf(call) === "refused") own.refusals.add(line, call);
+    const counted = countedOf(call);
+    if (call.kind === "call" && counted.role === "refused") own.refusals.add(line, call);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
-      const charge = chargeOf(call, owner, terms);
+      const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
       if (reading === null || !quota.isInRange(reading.reset))
         quota.addUnknown(call.sent, call.received, charge.held);
-      else quota.add(this.#mark(line, call, call.scope, reading, charge));
-      if (roleOf(call) === "admitted" && charge.least > 0)
+      else quota.add(this.#mark(line, call, call.scope, reading, counted, charge));
+      if (counted.role === "admitted" && charge.least > 0)
         totals?.add(line, call.sent, call.received, charge.least);
     }
   }
 
   #addBody(line: number, call: TraceCall, both: Record<Scope, OrganizationScope>): void {
+    const counted = countedOf(call);
     for (const scope of scopes) {
       const reading = statusReading(call, scope);
       if (reading === null) continue;
       const { organization, enforcement, grid } = both[scope];
       if (reading.resetAt !== null) grid?.observe(line, reading.resetAt, reading.reset);
-      const mark = this.#mark(line, call, scope, reading);
+      const mark = this.#mark(line, call, scope, reading, counted);
       if (organization.quota.isInRange(reading.reset)) {
         organization.quota.add(mark);
         this.#clock.observe({ line, at: call.received, org: call.org, scope }, reading, mark.end);
@@ -149,9 +151,16 @@ class Judgement {
     }
   }
 
-  #mark(line: number, call: TraceCall, scope: Scope, reading: Reading, charge?: Charge): Mark {
+  #mark(
+    line: number,
+    call: TraceCall,
+    scope: Scope,
+    reading: Reading,
+    counted: Counted,
+    charge?: Charge,
+  ): Mark {
     const end = this.#time.windowEnd(call.sent, call.received, reading.reset, this.#terms[scope].reset);
-    return markOf(line, call, reading, end, charge);
+    return markOf(line, call, reading, end, counted, charge);
   }
 
   /** The quotas that a call uses; a user's only where the user is known. */

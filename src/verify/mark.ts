@@ -18,15 +18,25 @@ export interface Charge {
   readonly held: number;
 }
 
-export interface Mark extends Charge {
-  readonly line: number;
-  readonly sent: number;
-  readonly received: number;
+/** What of an answered call says how much it adds to a window, by whatever terms. */
+export interface Counted {
   readonly role: Role;
   /** Whose window refused, where it is a refusal that says so. */
   readonly refusedBy: Owner | null;
   /** Points asked for; `null` where unknown or nothing. */
   readonly cost: number | null;
+  /** The most that it asks for: its cost, `Infinity` where that is unknown, 0 where it is no call that counts. */
+  readonly asked: number;
+  /** Points charged in the end, where the answer says so. */
+  readonly actual: number | null;
+  /** Whether it was surely counted, if it was let through. */
+  readonly sure: boolean;
+}
+
+export interface Mark extends Counted, Charge {
+  readonly line: number;
+  readonly sent: number;
+  readonly received: number;
   readonly limit: number;
   /** The count that was shown; with `clamped`, the least it can have been. */
   readonly count: number;
@@ -57,11 +67,25 @@ export function unknownCharge(call: TraceCall): Charge {
 const costOf = (call: TraceCall): number =>
   call.cost ?? (call.scope === "rest" ? 1 : Number.POSITIVE_INFINITY);
 
+/** What an answered call shows of its charge. */
+export function countedOf(call: TraceCall): Counted {
+  const role = roleOf(call);
+  const counts = call.kind === "call";
+  return {
+    role,
+    refusedBy: role === "refused" ? refusedBy(call) : null,
+    cost: call.cost,
+    asked: counts ? costOf(call) : 0,
+    actual: call.actual ?? null,
+    sure: counts && role === "admitted" && isSurelyCounted(call),
+  };
+}
+
 /** What an answered call adds to its owner's window (SPEC.md §2, §6, §8). */
-export function chargeOf(call: TraceCall, owner: Owner, terms: Terms): Charge {
-  if (call.kind !== "call") return nothing;
-  if (call.status === 429) return refusedCharge(call, owner, terms);
-  return isSurelyCounted(call) ? admittedCharge(call, terms) : upTo(costOf(call));
+export function chargeOf(counted: Counted, owner: Owner, terms: Terms): Charge {
+  if (counted.asked === 0) return nothing;
+  if (counted.role === "refused") return refusedCharge(counted, owner, terms);
+  return counted.sure ? admittedCharge(counted, terms) : upTo(counted.asked);
 }
 
 /**
@@ -74,27 +98,27 @@ function isSurelyCounted(call: TraceCall): boolean {
   return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
 }
 
-function admittedCharge(call: TraceCall, { charging }: Terms): Charge {
-  const cost = costOf(call);
-  const { actual } = call;
-  if (charging === "at-decision") return Number.isFinite(cost) ? exactly(cost) : upTo(cost);
+function admittedCharge({ asked, actual }: Counted, { charging }: Terms): Charge {
+  if (charging === "at-decision") return Number.isFinite(asked) ? exactly(asked) : upTo(asked);
   const least = actual ?? 0;
-  const most = actual ?? cost;
+  const most = actual ?? asked;
   if (charging === "postpaid") return { least, most, held: most };
-  return { least, most: charging === "reserved" ? most : cost, held: cost };
+  return { least, most: charging === "reserved" ? most : asked, held: asked };
 }
 
 /** Refusals count nowhere, unless a switch says where (SPEC.md §8, `refused`, `refusedByUser`). */
-function refusedCharge(call: TraceCall, owner: Owner, { refused, refusedByUser }: Terms): Charge {
-  const named = refusedBy(call);
+function refusedCharge(
+  { asked, refusedBy: named }: Counted,
+  owner: Owner,
+  { refused, refusedByUser }: Terms,
+): Charge {
   const known = named !== null;
   const spared = refused === "uncounted" || (known && named !== owner);
   const undrained = refusedByUser === "charges-nothing" || owner === "user" || named === "organization";
   if (spared && undrained) return nothing;
   const counted = !spared && known && refused === "counted";
   const drained = !undrained && known && refusedByUser === "charges-organization";
-  const cost = costOf(call);
-  return (counted || drained) && Number.isFinite(cost) ? exactly(cost) : upTo(cost);
+  return (counted || drained) && Number.isFinite(asked) ? exactly(asked) : upTo(asked);
 }
 
 /** The mark that an answer's reading makes in a quota. */
@@ -103,15 +127,19 @@ export function markOf(
   call: TraceCall,
   reading: Reading & Partial<Pick<Mark, "resetAt" | "echoesUser">>,
   end: Span,
-  charge: Charge = nothing,
+  { role, refusedBy, cost, asked, actual, sure }: Counted,
+  { least, most, held }: Charge = nothing,
 ): Mark {
   return {
     line,
     sent: Math.min(call.sent, call.received),
     received: Math.max(call.sent, call.received),
-    role: roleOf(call),
-    refusedBy: call.status === 429 ? refusedBy(call) : null,
-    cost: call.cost,
+    role,
+    refusedBy,
+    cost,
+    asked,
+    actual,
+    sure,
     limit: reading.limit,
     count: reading.count,
     clamped: reading.clamped,
@@ -119,6 +147,8 @@ export function markOf(
     resetAt: reading.resetAt ?? null,
     echoesUser: reading.echoesUser ?? false,
     end,
-    ...charge,
+    least,
+    most,
+    held,
   };
 }
