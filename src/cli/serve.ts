@@ -5,11 +5,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
+import type { ChosenFault } from "../faults/choice.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
+import { chooseFault, faultOption } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
+import { requireSeed } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
@@ -19,6 +22,9 @@ interface Args {
   readonly rules: string;
   readonly tokens?: string | undefined;
   readonly users: number;
+  readonly fault?: string | undefined;
+  readonly seed: number;
+  readonly workers?: number | undefined;
   readonly json?: boolean | undefined;
   readonly debug?: boolean | undefined;
 }
@@ -52,9 +58,20 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "how many sample tokens to make, one a user",
       })
+      .option("fault", faultOption)
+      .option("seed", { type: "number", default: 1, requiresArg: true, describe: "of the fault's draws" })
+      .option("workers", {
+        type: "number",
+        requiresArg: true,
+        describe: "how many processes answer, with counters that all of them share [default: this one]",
+      })
       .example("$0 serve", "on http://127.0.0.1:4100, with sample tokens")
       .example("$0 serve --rules documented --port 0", "as the public documentation shows it, on a free port")
       .example("$0 serve --rules rules.json --tokens tokens.json", "rules and tokens of your own")
+      .example(
+        "$0 serve --fault per-instance-counters=3",
+        "with a known bug: three processes that count apart",
+      )
       .example(
         "$0 load herd --target http://127.0.0.1:4100 --allow-host 127.0.0.1 --tokens FILE",
         "then, elsewhere",
@@ -63,20 +80,36 @@ export const command: CommandModule<object, Args> = {
     const terminal = openTerminal(args.json === true);
     requireWhole("--port", args.port, 0, 65_535);
     requireWhole("--users", args.users, 1, 100_000);
+    if (args.workers !== undefined) requireWhole("--workers", args.workers, 1, 64);
+    const fault = await chooseFault(args.fault, terminal);
+    if (fault === "list") return;
     const rules = await readRules(args.rules);
-    const { serve } = await import("../service/serve.ts");
+    const { deploy } = await import("../service/deploy.ts");
     const { sampleTokens } = await import("../service/sample-tokens.ts");
     const tokens =
       args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
     const onUnexpected = (error: Error): void =>
-      console.error(args.debug === true ? error : `answered 500: ${error.message} (a bug in spillway)`);
+      console.error(args.debug === true ? error : `unexpected: ${error.message}`);
     const interrupt = onInterrupt();
-    const serving = await serve({ port: args.port, host: args.host, rules, tokens, onUnexpected });
+    const { port, host, workers } = args;
+    const seed = requireSeed(args.seed);
+    const serving = await deploy({
+      port,
+      host,
+      rules,
+      tokens,
+      workers,
+      seed,
+      onUnexpected,
+      ...(fault === null ? {} : { fault }),
+    });
     try {
       terminal.say(serving.url);
       const file = args.tokens ?? (await keepTokens(tokens));
       terminal.result({ url: serving.url, tokens: file });
+      if (fault !== null) warnOfFault(terminal, fault);
       introduce(terminal, args, serving.url, file, tokens);
+      if (serving.workers > 1) terminal.say(`workers ${serving.workers} processes behind one port`);
       for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")}    ${advice}`);
       if (!isLoopback(args.host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host)}`);
       terminal.say("stop    Ctrl-C");
@@ -134,6 +167,13 @@ function introduce(
   const read = `node -p '"Authorization: Bearer " + JSON.parse(fs.readFileSync(process.argv[1]))[0].token'`;
   const path = `/v2/organizations/${first.organization}/rate_limit`;
   terminal.say(`try     ${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`);
+}
+
+/** Nobody may take a deployment that is wrong on purpose for a right one. */
+function warnOfFault(terminal: Terminal, { fault, rate }: ChosenFault): void {
+  const degree = fault.rate === null ? "" : ` (${rate}: ${fault.rate.meaning})`;
+  terminal.say(`${pc.red(pc.bold("FAULT"))}   ${pc.bold(fault.name)}: ${fault.wrong}${degree}`);
+  terminal.say("        this deployment is wrong on purpose; the judge must say so");
 }
 
 const isLoopback = (host: string): boolean =>

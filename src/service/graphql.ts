@@ -112,16 +112,15 @@ async function answer(
   const { requested } = prepared;
   const call = { organization, user: quota, scope: "graphql", cost: requested } as const;
   const decision = await gate.wait(gate.store.decide(call, gate.now()));
-  const about = gate.about("call", caller, "graphql");
   if (decision.refusedBy !== null) {
     const fields = fieldsOf("graphql", decision, requested, 0);
-    return gate.refuse(reply, decision.refusedBy, decision, fields, about);
+    return gate.refuse(reply, decision.refusedBy, decision, fields, gate.about("call", caller, "graphql"));
   }
   if (inFlight !== null) await inFlight();
   // From here on nothing asks whether the caller still listens: an admitted query completes (SPEC.md §8).
   const { result, actual } = executeQuery(prepared, organization, user);
   const fields = fieldsOf("graphql", await settled(gate, decision, actual), requested, actual);
-  gate.send(reply, 200, fields, result, about);
+  gate.send(reply, 200, fields, result, gate.about("call", caller, "graphql"));
 }
 
 /** What the headers show: under `prepaid` the decision's readings, else those of the completion (SPEC.md §5). */

@@ -1,11 +1,10 @@
 // Listening: the application on a port, and its end. `close` lets the calls on their way finish.
-import { lookup } from "node:dns/promises";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
-import { SpillwayError } from "../rules/errors.ts";
 import { type AppOptions, buildApp } from "./app.ts";
+import { addressOf, listenError, urlOf } from "./listen.ts";
 
 export interface ServeOptions extends Omit<AppOptions, "now" | "sleep"> {
   /** 0 for any free one. */
@@ -54,9 +53,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     socket.once("close", () => sockets.delete(socket));
   });
   try {
-    // One address: for the name `localhost` Fastify would open several servers, and close only one with care.
-    const { address } = await lookup(host);
-    await app.listen({ port, host: address });
+    await app.listen({ port, host: await addressOf(host) });
   } catch (error) {
     await app.close();
     throw listenError(error, port, host);
@@ -65,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   sweeping.unref();
   let closed: Promise<void> | null = null;
   return {
-    url: urlOf(app),
+    url: urlOf(app.server),
     app,
     close() {
       clearInterval(sweeping);
@@ -95,31 +92,4 @@ async function closeGently(
     clearInterval(idle);
     clearTimeout(cut);
   }
-}
-
-function urlOf(app: FastifyInstance): string {
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
-  return `http://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
-}
-
-function listenError(error: unknown, port: number, host: string): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "EADDRINUSE")
-    return new SpillwayError("PORT_IN_USE", `port ${port} of ${host} is in use`, {
-      hint: "stop what listens there, or choose another port: --port 0 takes any free one",
-      cause: error,
-    });
-  const allowed: Readonly<Record<string, string>> = {
-    EACCES: "a port that you may open (most systems: from 1024)",
-    EADDRNOTAVAIL: "an address of this machine",
-    ENOTFOUND: "an address of this machine",
-    EAI_AGAIN: "an address of this machine",
-    ERR_SOCKET_BAD_PORT: "a port from 0 to 65535",
-  };
-  if (code === undefined || !Object.hasOwn(allowed, code)) return error;
-  return new SpillwayError("USAGE", "the service cannot listen there", {
-    problems: [{ path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" }],
-    cause: error,
-  });
 }

@@ -96,6 +96,60 @@ describe("spillway serve", () => {
   });
 });
 
+/** The process ids of a process's children. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pid=,ppid="]);
+  const pairs = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
+}
+
+/** Until none of these processes is left. */
+async function untilGone(pids: readonly number[]): Promise<void> {
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe("several processes", () => {
+  test("count as one; none outlives the one that was started, however that ends", async () => {
+    for (const signal of ["SIGINT", "SIGKILL"] as const) {
+      const { child, url, tokens, lines } = await start("--workers", "2", "--users", "1");
+      expect(lines).toContain("workers 2 processes behind one port");
+      const [entry] = JSON.parse(await readFile(tokens, "utf8")) as Token[];
+      const answer = await fetch(`${url}/v2/user`, { headers: { authorization: `Bearer ${entry?.token}` } });
+      expect(answer.status).toBe(200);
+      const workers = await childrenOf(child.pid ?? 0);
+      expect(workers).toHaveLength(2);
+      expect(await end(child, signal)).toBe(signal === "SIGINT" ? 0 : null);
+      await untilGone(workers);
+    }
+  });
+});
+
+describe("a fault", () => {
+  test("is said loudly, and is there", async () => {
+    const { url, lines, tokens } = await start("--fault", "double-count", "--users", "1");
+    expect(lines.find((line) => line.startsWith("FAULT"))).toContain("double-count");
+    const [entry] = JSON.parse(await readFile(tokens, "utf8")) as Token[];
+    const answer = await fetch(`${url}/v2/user`, { headers: { authorization: `Bearer ${entry?.token}` } });
+    expect(answer.headers.get("RateLimit-User-Remaining")).toBe("48");
+  });
+
+  test("list shows all there are, and serves nothing", async () => {
+    const { code, stdout } = await spillway(["serve", "--fault", "list"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("race-read-then-write");
+  });
+});
+
 describe("what it refuses, with a code and the next step", () => {
   test("a port in use", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
@@ -114,6 +168,9 @@ describe("what it refuses, with a code and the next step", () => {
     ["--port", "1.5"],
     ["--port", "http"],
     ["--users", "0"],
+    ["--workers", "0"],
+    ["--seed", "-1"],
+    ["--fault", "double-cuont"],
     ["--rules", "no-such-rules.json"],
     ["--tokens", "."],
     ["--host", "192.0.2.1"],

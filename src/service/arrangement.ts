@@ -1,0 +1,76 @@
+// How the counters of a deployment of several processes lie: rightly, or as one of the faults has them.
+import { Limiter } from "../engine/limiter.ts";
+import type { SlowStore, Store } from "../engine/store.ts";
+import type { ChosenFault } from "../faults/choice.ts";
+import { ahead } from "../faults/nodes.ts";
+import { DisputedLimits, UnsteadyCounter } from "../faults/processes.ts";
+import type { Rules } from "../rules/rules.ts";
+import { type Change, published } from "./copy.ts";
+
+/** How several processes count. */
+export interface Arrangement {
+  /** What each worker has of its own: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  readonly own: "counters" | "copy" | "nothing";
+  /** How much later a worker's copy hears of a change, in ms. */
+  readonly lagMs: number;
+  /**
+   * The counters that worker `n`, from 0, asks for.
+   * @param tell tells every worker's copy of a change
+   */
+  storesOf(tell: (change: Change) => void): (worker: number) => Store | SlowStore;
+}
+
+/** Right: one process counts, the others ask it. */
+export function shared(rules: Rules): Arrangement {
+  return {
+    own: "nothing",
+    lagMs: 0,
+    storesOf() {
+      const limiter = new Limiter(rules);
+      return () => limiter;
+    },
+  };
+}
+
+/**
+ * As a fault of several processes has it.
+ * @throws RangeError where the fault is of one process
+ */
+export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): Arrangement {
+  const one = shared(rules);
+  /** Every other worker, beginning with the second. */
+  const isOdd = (worker: number): boolean => worker % 2 === 1;
+  switch (fault.processes) {
+    case "counters-apart":
+      return { ...one, own: "counters" };
+    case "replicas-lag":
+      return {
+        own: "copy",
+        lagMs: Math.round(rate * 1000),
+        storesOf(tell) {
+          const store = published(new Limiter(rules), tell);
+          return () => store;
+        },
+      };
+    case "clocks-apart":
+      return {
+        ...one,
+        storesOf() {
+          const counter = new UnsteadyCounter(rules);
+          const early = ahead(counter, Math.round(rate * 1000));
+          return (worker) => (isOdd(worker) ? early : counter);
+        },
+      };
+    case "limits-apart":
+      return {
+        ...one,
+        storesOf() {
+          const counter = new DisputedLimits(rules, rate);
+          const [old, raised] = [counter.seenBy(false), counter.seenBy(true)];
+          return (worker) => (isOdd(worker) ? raised : old);
+        },
+      };
+    case "one":
+      throw new RangeError(`${fault.name} is no fault of several processes`);
+  }
+}

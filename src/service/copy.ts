@@ -1,0 +1,73 @@
+// A read replica that lags: calls are decided by the primary, and what is read is read from a copy that hears of
+// each decision later.
+import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
+import { Limiter } from "../engine/limiter.ts";
+import type { RemoteStore, Store } from "../engine/store.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
+
+/** What changed the primary's counters, and when by its clock. */
+export type Change =
+  | { readonly change: "decide"; readonly call: Call; readonly nowMs: number }
+  | {
+      readonly change: "settle";
+      readonly reservation: Reservation;
+      readonly actual: number;
+      readonly nowMs: number;
+    };
+
+/** The primary's counters: they tell of every change, in order. */
+export function published(store: Store, tell: (change: Change) => void): Store {
+  return {
+    decide(call, nowMs) {
+      tell({ change: "decide", call, nowMs });
+      return store.decide(call, nowMs);
+    },
+    settle(reservation, actual, nowMs) {
+      tell({ change: "settle", reservation, actual, nowMs });
+      return store.settle(reservation, actual, nowMs);
+    },
+    status: (organization, nowMs) => store.status(organization, nowMs),
+    readings: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs),
+    sweep: (nowMs) => store.sweep(nowMs),
+  };
+}
+
+/** The primary to decide, the copy to read. */
+export class ReadCopy implements RemoteStore {
+  readonly #primary: RemoteStore;
+  readonly #copy: Limiter;
+  readonly #later: (act: () => void) => void;
+
+  /** @param later acts after the lag, first come, first served */
+  constructor(primary: RemoteStore, rules: Rules, later: (act: () => void) => void) {
+    this.#primary = primary;
+    this.#copy = new Limiter(rules);
+    this.#later = later;
+  }
+
+  decide(call: Call, nowMs: number): Decision | Promise<Decision> {
+    return this.#primary.decide(call, nowMs);
+  }
+
+  settle(reservation: Reservation, actual: number, nowMs: number): Readings | Promise<Readings> {
+    return this.#primary.settle(reservation, actual, nowMs);
+  }
+
+  status(organization: string, nowMs: number): Status {
+    return this.#copy.status(organization, nowMs);
+  }
+
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
+    return this.#copy.readings(organization, user, scope, nowMs);
+  }
+
+  sweep(): void {}
+
+  /** Hears of a change of the primary's, and makes it its own once the lag is over. */
+  hear(heard: Change): void {
+    this.#later(() => {
+      if (heard.change === "decide") this.#copy.decide(heard.call, heard.nowMs);
+      else this.#copy.settle(heard.reservation, heard.actual, heard.nowMs);
+    });
+  }
+}

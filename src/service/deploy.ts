@@ -1,0 +1,70 @@
+// The reference deployment as it is asked for: one process or several, right or with a fault of the catalogue.
+import { type ChosenFault, injectFault } from "../faults/choice.ts";
+import { seededRandom } from "../faults/random.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { faultyArrangement, shared } from "./arrangement.ts";
+import { type ServeOptions, serve } from "./serve.ts";
+import { serveWorkers } from "./workers.ts";
+
+export interface DeployOptions
+  extends Omit<ServeOptions, "store" | "change" | "userOf" | "now" | "sleep" | "onUnexpected"> {
+  /** What is wrong with it; nothing where it is left out. */
+  readonly fault?: ChosenFault | undefined;
+  /** Of the fault's draws, a whole number. */
+  readonly seed?: number | undefined;
+  /** How many processes answer; 1, or as many as the fault needs, where it is left out. */
+  readonly workers?: number | undefined;
+  /** The program of a worker; the package's own where it is left out. */
+  readonly workerFile?: string | undefined;
+  readonly onUnexpected?: ((error: Error) => void) | undefined;
+}
+
+/** A deployment that is listening. */
+export interface Deployment {
+  /** Without a slash at its end: `http://127.0.0.1:4100`. */
+  readonly url: string;
+  /** How many processes answer. */
+  readonly workers: number;
+  /** Takes no new connection and waits for the calls on their way. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a deployment.
+ * @throws SpillwayError `PORT_IN_USE`, `WORKER_FAILED`, `USAGE`; `FAULT_INVALID` where the fault is none under
+ *   these rules
+ */
+export async function deploy(options: DeployOptions): Promise<Deployment> {
+  const { fault: chosen, seed = 1, workers, workerFile, onUnexpected = () => {}, ...rest } = options;
+  const common = { ...rest, onUnexpected };
+  const faulty = chosen === undefined ? null : injectFault(chosen, options.rules, seededRandom(seed));
+  const isApart = chosen !== undefined && chosen.fault.processes !== "one";
+  if (!isApart && (faulty !== null || workers === undefined || workers === 1)) {
+    if (faulty !== null && workers !== undefined && workers > 1) throw tooMany(workers, chosen);
+    const { url, close } = await serve({ ...common, ...faulty });
+    return { url, workers: 1, close };
+  }
+  const count = workers ?? workersOf(chosen);
+  if (isApart && count < 2) throw tooFew(count, chosen);
+  const arrangement = isApart ? faultyArrangement(chosen, options.rules) : shared(options.rules);
+  const file = workerFile === undefined ? {} : { workerFile };
+  const { url, close } = await serveWorkers({ ...common, ...file, workers: count, arrangement });
+  return { url, workers: count, close };
+}
+
+/** Two, unless the fault's rate says how many. */
+function workersOf(chosen: ChosenFault | undefined): number {
+  return chosen?.fault.processes === "counters-apart" ? chosen.rate : 2;
+}
+
+const wrongCount = (workers: number, allowed: string, hint: string): SpillwayError =>
+  new SpillwayError("USAGE", "this fault cannot be had by so many processes", {
+    problems: [{ path: "workers", got: String(workers), allowed }],
+    hint,
+  });
+
+const tooMany = (workers: number, chosen: ChosenFault | undefined): SpillwayError =>
+  wrongCount(workers, "1", `${chosen?.fault.name} is a fault of one process: leave --workers out`);
+
+const tooFew = (workers: number, chosen: ChosenFault | undefined): SpillwayError =>
+  wrongCount(workers, "2 or more", `${chosen?.fault.name} is a fault of several processes`);

@@ -1,0 +1,114 @@
+// Counters in another process: asked by letters over Node's channel between parent and child. One letter a
+// question, one an answer; they may cross.
+import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
+import type { RemoteStore, SlowStore, Store } from "../engine/store.ts";
+import type { Scope } from "../rules/rules.ts";
+
+/** What can be asked of counters elsewhere. They go by their own clock: no question has a time. */
+export type Question =
+  | { readonly ask: "decide"; readonly call: Call }
+  | { readonly ask: "settle"; readonly reservation: Reservation; readonly actual: number }
+  | { readonly ask: "status"; readonly organization: string }
+  | {
+      readonly ask: "readings";
+      readonly organization: string;
+      readonly user: string;
+      readonly scope: Scope;
+    };
+
+export interface Letter {
+  readonly number: number;
+  readonly question: Question;
+}
+
+/** The answer to the letter of that number, or why there is none. */
+export type Reply =
+  | { readonly number: number; readonly answer: object }
+  | { readonly number: number; readonly failure: string };
+
+interface Waiting {
+  resolve(answer: object): void;
+  reject(error: Error): void;
+}
+
+/** The asking side. */
+export class RemoteCounters implements RemoteStore {
+  readonly #post: (letter: Letter) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #letters = 0;
+
+  /** @param post sends a letter; the reply to it is given to `take` */
+  constructor(post: (letter: Letter) => void) {
+    this.#post = post;
+  }
+
+  decide(call: Call): Promise<Decision> {
+    return this.#ask({ ask: "decide", call });
+  }
+
+  settle(reservation: Reservation, actual: number): Promise<Readings> {
+    return this.#ask({ ask: "settle", reservation, actual });
+  }
+
+  status(organization: string): Promise<Status> {
+    return this.#ask({ ask: "status", organization });
+  }
+
+  readings(organization: string, user: string, scope: Scope): Promise<Readings> {
+    return this.#ask({ ask: "readings", organization, user, scope });
+  }
+
+  /** The other side sweeps by itself. */
+  sweep(): void {}
+
+  /** Takes the reply to a letter. */
+  take(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.number);
+    this.#waiting.delete(reply.number);
+    if ("answer" in reply) waiting?.resolve(reply.answer);
+    else waiting?.reject(new Error(reply.failure));
+  }
+
+  #ask<T extends object>(question: Question): Promise<T> {
+    this.#letters += 1;
+    const number = this.#letters;
+    return new Promise<T>((resolve, reject) => {
+      // The other side answers each question with what the store of that side says.
+      this.#waiting.set(number, { resolve: (answer) => resolve(answer as T), reject });
+      this.#post({ number, question });
+    });
+  }
+}
+
+/**
+ * The answering side: what the counters say, by the clock of here and now.
+ * @param sleep waits where they are slow
+ */
+export async function answerLetter(
+  store: Store | SlowStore,
+  { number, question }: Letter,
+  now: () => number,
+  sleep: (ms: number) => Promise<void>,
+): Promise<Reply> {
+  try {
+    const said = answerOf(store, question, now());
+    if (!("resume" in said)) return { number, answer: said };
+    await sleep(said.waitMs);
+    return { number, answer: said.resume(now()) };
+  } catch (error) {
+    return { number, failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function answerOf(store: Store | SlowStore, question: Question, nowMs: number) {
+  switch (question.ask) {
+    case "decide":
+      return store.decide(question.call, nowMs);
+    case "settle":
+      return store.settle(question.reservation, question.actual, nowMs);
+    case "status":
+      return store.status(question.organization, nowMs);
+    case "readings":
+      return store.readings(question.organization, question.user, question.scope, nowMs);
+  }
+}

@@ -1,0 +1,54 @@
+// Taking a port: on one address, with errors that say what to do.
+
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import type { AddressInfo, Server } from "node:net";
+import { SpillwayError } from "../rules/errors.ts";
+
+/**
+ * Binds a server.
+ * @throws SpillwayError as `listenError` makes it
+ */
+export async function bind(server: Server, port: number, host: string): Promise<void> {
+  try {
+    server.listen({ port, host: await addressOf(host) });
+    await once(server, "listening");
+  } catch (error) {
+    throw listenError(error, port, host);
+  }
+}
+
+/** One address: for the name `localhost` some servers would listen on several, and close only one with care. */
+export async function addressOf(host: string): Promise<string> {
+  const { address } = await lookup(host);
+  return address;
+}
+
+/** `http://127.0.0.1:4100`, of a server that is listening; callable where it listens on every address. */
+export function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  return `http://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
+}
+
+/** A coded error: `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason. */
+export function listenError(error: unknown, port: number, host: string): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "EADDRINUSE")
+    return new SpillwayError("PORT_IN_USE", `port ${port} of ${host} is in use`, {
+      hint: "stop what listens there, or choose another port: --port 0 takes any free one",
+      cause: error,
+    });
+  const allowed: Readonly<Record<string, string>> = {
+    EACCES: "a port that you may open (most systems: from 1024)",
+    EADDRNOTAVAIL: "an address of this machine",
+    ENOTFOUND: "an address of this machine",
+    EAI_AGAIN: "an address of this machine",
+    ERR_SOCKET_BAD_PORT: "a port from 0 to 65535",
+  };
+  if (code === undefined || !Object.hasOwn(allowed, code)) return error;
+  return new SpillwayError("USAGE", "the service cannot listen there", {
+    problems: [{ path: "host:port", got: `${host}:${port} (${code})`, allowed: allowed[code] ?? "" }],
+    cause: error,
+  });
+}
