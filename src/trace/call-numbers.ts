@@ -1,34 +1,69 @@
-// Which calls a trace has held so far. Clients number their calls from 0 and their lines come almost in that
-// order, so "all below n" and a few beyond remember a client in constant space, however long the trace.
+// Which calls a trace has held so far. A client's numbers come almost in order, so the ranges that were seen are few,
+// however long the trace: one, and one more for each number that was left out.
 
-interface Seen {
-  /** Every number below this was seen. */
-  below: number;
-  /** The others that were seen; `null` while there are none. */
-  beyond: Set<number> | null;
+/** Numbers from `from` up to, not with, `to`. */
+interface Range {
+  from: number;
+  to: number;
 }
 
 export class CallNumbers {
-  readonly #clients = new Map<string, Seen>();
+  /** By client: the highest range. */
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  /** By client: the ranges below that, lowest first, none touching another. */
+  readonly #lower = new Map<number, Range[]>();
 
-  /** @returns `false` where this pair was there before */
-  add(client: string, call: number): boolean {
-    const seen = this.#clients.get(client);
-    if (seen === undefined) {
-      this.#clients.set(
-        client,
-        call === 0 ? { below: 1, beyond: null } : { below: 0, beyond: new Set([call]) },
-      );
-      return true;
+  /**
+   * @param client a small number
+   * @returns `false` where this pair was there before
+   */
+  add(client: number, call: number): boolean {
+    if (this.#to[client] !== call) return this.#addElsewhere(client, call);
+    this.#to[client] = call + 1;
+    return true;
+  }
+
+  #addElsewhere(client: number, call: number): boolean {
+    while (client >= this.#to.length) {
+      this.#from.push(0);
+      this.#to.push(0);
     }
-    if (call === seen.below) {
-      seen.below += 1;
-      while (seen.beyond?.delete(seen.below)) seen.below += 1;
-      return true;
+    const from = this.#from[client] ?? 0;
+    const to = this.#to[client] ?? 0;
+    if (call < from) return this.#addBelow(client, call, from);
+    if (call < to) return false;
+    if (call > to && from < to) {
+      const lower = this.#lower.get(client);
+      if (lower === undefined) this.#lower.set(client, [{ from, to }]);
+      else lower.push({ from, to });
     }
-    if (call < seen.below || seen.beyond?.has(call)) return false;
-    seen.beyond ??= new Set();
-    seen.beyond.add(call);
+    if (call > to) this.#from[client] = call;
+    this.#to[client] = call + 1;
+    return true;
+  }
+
+  #addBelow(client: number, call: number, highest: number): boolean {
+    const lower = this.#lower.get(client) ?? [];
+    let index = lower.length;
+    while (index > 0 && call < (lower[index - 1]?.to ?? 0)) index -= 1;
+    const next = lower[index];
+    if (next !== undefined && call >= next.from) return false;
+    const previous = lower[index - 1];
+    const joinsPrevious = previous?.to === call;
+    if (next === undefined && call + 1 === highest) {
+      this.#from[client] = joinsPrevious ? previous.from : call;
+      if (joinsPrevious) lower.pop();
+    } else if (joinsPrevious) {
+      previous.to = call + 1;
+      if (next?.from === call + 1) {
+        previous.to = next.to;
+        lower.splice(index, 1);
+      }
+    } else if (next?.from === call + 1) next.from = call;
+    else lower.splice(index, 0, { from: call, to: call + 1 });
+    if (lower.length === 0) this.#lower.delete(client);
+    else this.#lower.set(client, lower);
     return true;
   }
 }

@@ -1,0 +1,341 @@
+// The fast way to read a call's line: byte by byte into columns, for lines exactly as `encodeCall` writes them, with
+// members in the format's order, plain whole numbers and ASCII texts without escapes. Any other line, valid or not, it
+// leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
+import { type CallBatch, has } from "./batch.ts";
+import type { Block } from "./blocks.ts";
+import { newline } from "./blocks.ts";
+import { HabitMemory } from "./habit-memory.ts";
+import { Literal } from "./literal.ts";
+import { hashStep, type Names } from "./names.ts";
+import { ValueMemory } from "./value-memory.ts";
+
+const [quoteMark, backslash, openBrace, closeBrace, carriageReturn, minus, zero] = [
+  0x22, 0x5c, 0x7b, 0x7d, 0x0d, 0x2d, 0x30,
+];
+
+const literal = (text: string): Literal => new Literal(text);
+const begin = literal('{"sent":');
+const toReceived = literal(',"received":');
+const toClient = literal(',"client":"');
+const toCall = literal(',"call":');
+const toOrg = literal(',"org":"');
+const toUser = literal(',"user":');
+const nothing = literal("null");
+const scopes = [literal(',"scope":"rest","kind":"'), literal(',"scope":"graphql","kind":"')] as const;
+const kinds = [literal('call","cost":'), literal('status","cost":'), literal('other","cost":')] as const;
+const toStatus = literal(',"status":');
+const limits = [literal(',"scopeName":"rest","limit":'), literal(',"scopeName":"graphql","limit":')] as const;
+const toRemaining = literal(',"remaining":');
+const toReset = literal(',"reset":');
+const userLimits = [
+  literal(',"userScopeName":"rest_user","userLimit":'),
+  literal(',"userScopeName":"graphql_user","userLimit":'),
+] as const;
+const toUserRemaining = literal(',"userRemaining":');
+const toUserReset = literal(',"userReset":');
+const bare = literal(
+  ',"scopeName":null,"limit":null,"remaining":null,"reset":null' +
+    ',"userScopeName":null,"userLimit":null,"userRemaining":null,"userReset":null',
+);
+const toActual = literal(',"actual":');
+const toRetryAfter = literal(',"retryAfter":');
+const toWarning = literal(',"warning":"');
+const toUserWarning = literal(',"userWarning":"');
+const toBody = literal(',"body":');
+const toRefusal = literal(',"refusal":');
+const toError = literal(',"error":"');
+const toWanted = literal(',"wanted":');
+const toAttempt = literal(',"attempt":');
+
+/** 1 for the bytes that a text in JSON may hold as they are, ASCII alone. */
+const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== quoteMark && byte !== backslash ? 1 : 0,
+);
+
+/** What a reading method gives where there is nothing that it can read. */
+const FAILED = -1;
+/** The same where -1 is a number like others. */
+const NO_NUMBER = -0x8000_0000;
+
+export class LineScanner {
+  readonly #names: Names;
+  readonly #habits = new HabitMemory();
+  readonly #values = new ValueMemory();
+  #view = new DataView(new ArrayBuffer(0));
+  /** The next byte to read. */
+  #at = 0;
+
+  constructor(names: Names) {
+    this.#names = names;
+  }
+
+  /**
+   * Reads the line that begins at `from` into a row.
+   * @returns where the next line begins; -1 where this one is not as `encodeCall` writes it
+   */
+  scan(block: Block, from: number, batch: CallBatch, row: number): number {
+    this.#view = block.view;
+    this.#at = from;
+    const bits = this.#call(batch, row);
+    if (bits === FAILED) return FAILED;
+    const more = this.#optional(batch, row, bits);
+    if (more === FAILED || !this.#ends()) return FAILED;
+    batch.has[row] = bits | more;
+    return this.#at;
+  }
+
+  #call(batch: CallBatch, row: number): number {
+    if (!this.#takes(begin)) return FAILED;
+    const sent = this.#time();
+    if (sent === FAILED || !this.#takes(toReceived)) return FAILED;
+    batch.sent[row] = sent;
+    const received = this.#time();
+    if (received === FAILED || !this.#takes(toClient)) return FAILED;
+    batch.received[row] = received;
+    const client = this.#name();
+    if (client === FAILED || !this.#takes(toCall)) return FAILED;
+    batch.client[row] = client;
+    const call = this.#whole();
+    if (call === FAILED) return FAILED;
+    batch.call[row] = call;
+    return this.#request(batch, row, client);
+  }
+
+  /** From `org` on to the headers' end. */
+  #request(batch: CallBatch, row: number, client: number): number {
+    const start = this.#at;
+    const end = this.#habits.read(this.#view, start, client, batch, row);
+    let bits = this.#habits.has;
+    if (end === FAILED) {
+      bits = this.#owner(batch, row);
+      if (bits === FAILED) return FAILED;
+      if ((bits & has.headers) === 0) return bits;
+      this.#habits.keep(this.#view, start, this.#at, batch, row, bits);
+    } else this.#at = end;
+    return this.#headers(batch, row, userLimits[batch.scope[row] === 0 ? 0 : 1]) ? bits : FAILED;
+  }
+
+  #owner(batch: CallBatch, row: number): number {
+    if (!this.#takes(toOrg)) return FAILED;
+    const org = this.#name();
+    if (org === FAILED || !this.#takes(toUser)) return FAILED;
+    batch.org[row] = org;
+    if (this.#takes(nothing)) return this.#kind(batch, row, 0);
+    if (this.#view.getUint8(this.#at) !== quoteMark) return FAILED;
+    this.#at += 1;
+    const user = this.#name();
+    if (user === FAILED) return FAILED;
+    batch.user[row] = user;
+    return this.#kind(batch, row, has.user);
+  }
+
+  #kind(batch: CallBatch, row: number, user: number): number {
+    const scope = this.#takes(scopes[0]) ? 0 : this.#takes(scopes[1]) ? 1 : FAILED;
+    if (scope === FAILED) return FAILED;
+    const kind = this.#takes(kinds[0]) ? 0 : this.#takes(kinds[1]) ? 1 : this.#takes(kinds[2]) ? 2 : FAILED;
+    if (kind === FAILED) return FAILED;
+    batch.scope[row] = scope;
+    batch.kind[row] = kind;
+    let bits = user;
+    if (!this.#takes(nothing)) {
+      const cost = this.#whole();
+      if (cost === FAILED) return FAILED;
+      batch.cost[row] = cost;
+      bits |= has.cost;
+    }
+    if (!this.#takes(toStatus)) return FAILED;
+    const status = this.#whole();
+    if (status > 999 || (status < 100 && status !== 0)) return FAILED;
+    batch.status[row] = status;
+    if (this.#takes(bare)) return bits;
+    if (!this.#takes(limits[scope]) || !this.#header(batch.limit, row)) return FAILED;
+    return this.#takes(toRemaining) ? bits | has.headers : FAILED;
+  }
+
+  #headers(batch: CallBatch, row: number, userLimit: Literal): boolean {
+    return (
+      this.#header(batch.remaining, row) &&
+      this.#takes(toReset) &&
+      this.#header(batch.reset, row) &&
+      this.#takes(userLimit) &&
+      this.#header(batch.userLimit, row) &&
+      this.#takes(toUserRemaining) &&
+      this.#header(batch.userRemaining, row) &&
+      this.#takes(toUserReset) &&
+      this.#header(batch.userReset, row)
+    );
+  }
+
+  #header(column: Int32Array, row: number): boolean {
+    const value = this.#signed();
+    column[row] = value;
+    return value !== NO_NUMBER;
+  }
+
+  /** The members that are left out where they do not exist. @returns their bits */
+  #optional(batch: CallBatch, row: number, required: number): number {
+    let bits = 0;
+    if (!toWanted.stands(this.#view, this.#at) && this.#view.getUint8(this.#at) !== closeBrace) {
+      bits = this.#seldom(batch, row, required);
+      if (bits === FAILED) return FAILED;
+    }
+    if (this.#takes(toWanted)) {
+      const wanted = this.#time();
+      if (wanted === FAILED) return FAILED;
+      batch.wanted[row] = wanted;
+      bits |= has.wanted;
+    }
+    if (this.#takes(toAttempt)) {
+      const attempt = this.#whole();
+      if (attempt === FAILED) return FAILED;
+      batch.attempt[row] = attempt;
+      bits |= has.attempt;
+    }
+    return bits;
+  }
+
+  #seldom(batch: CallBatch, row: number, required: number): number {
+    let bits = 0;
+    if (this.#takes(toActual)) {
+      const actual = this.#whole();
+      if (actual === FAILED || ((required & has.cost) !== 0 && actual > (batch.cost[row] ?? 0)))
+        return FAILED;
+      batch.actual[row] = actual;
+      bits |= has.actual;
+    }
+    if (this.#takes(toRetryAfter)) {
+      if (!this.#header(batch.retryAfter, row)) return FAILED;
+      bits |= has.retryAfter;
+    }
+    if (this.#takes(toWarning)) {
+      if (!this.#text(batch.warningAt, batch.warningEnd, row)) return FAILED;
+      bits |= has.warning;
+    }
+    if (this.#takes(toUserWarning)) {
+      if (!this.#text(batch.userWarningAt, batch.userWarningEnd, row)) return FAILED;
+      bits |= has.userWarning;
+    }
+    if (this.#takes(toBody)) {
+      if (!this.#value(batch.body, row, 0)) return FAILED;
+      bits |= has.body;
+    }
+    if (this.#takes(toRefusal)) {
+      if (!this.#value(batch.refusal, row, 1 + (batch.reset[row] ?? 0) + 7 * (batch.userReset[row] ?? 0)))
+        return FAILED;
+      bits |= has.refusal;
+    }
+    if (this.#takes(toError)) {
+      if (!this.#text(batch.errorAt, batch.errorEnd, row)) return FAILED;
+      bits |= has.error;
+    }
+    return bits;
+  }
+
+  #takes(literal: Literal): boolean {
+    if (!literal.stands(this.#view, this.#at)) return false;
+    this.#at += literal.length;
+    return true;
+  }
+
+  /** `}` and the line's end. */
+  #ends(): boolean {
+    const view = this.#view;
+    if (view.getUint8(this.#at) !== closeBrace) return false;
+    const after = view.getUint8(this.#at + 1);
+    this.#at += 2;
+    if (after === newline) return true;
+    if (after !== carriageReturn || view.getUint8(this.#at) !== newline) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** A time of 13 digits, as it is from 2001 to 2286. */
+  #time(): number {
+    const view = this.#view;
+    const high = fourDigits(view.getInt32(this.#at, true));
+    const middle = fourDigits(view.getInt32(this.#at + 4, true));
+    const low = fourDigits(view.getInt32(this.#at + 8, true));
+    const last = view.getUint8(this.#at + 12) - zero;
+    if (high < 1000 || middle < 0 || low < 0 || last < 0 || last > 9) return FAILED;
+    this.#at += 13;
+    return (high * 10_000 + middle) * 100_000 + (low * 10 + last);
+  }
+
+  /** A whole number of at most nine digits. */
+  #whole(): number {
+    const view = this.#view;
+    const start = this.#at;
+    let value = view.getUint8(start) - zero;
+    if (value < 0 || value > 9) return FAILED;
+    let at = start + 1;
+    if (value > 0)
+      for (; at < start + 10; at++) {
+        const digit = view.getUint8(at) - zero;
+        if (digit < 0 || digit > 9) break;
+        value = value * 10 + digit;
+      }
+    if (at === start + 10) return FAILED;
+    this.#at = at;
+    return value;
+  }
+
+  #signed(): number {
+    if (this.#view.getUint8(this.#at) !== minus) {
+      const value = this.#whole();
+      return value === FAILED ? NO_NUMBER : value;
+    }
+    this.#at += 1;
+    const value = this.#whole();
+    return value <= 0 ? NO_NUMBER : -value;
+  }
+
+  /** A text whose first quotation mark was taken, as the number of a name. */
+  #name(): number {
+    const view = this.#view;
+    const start = this.#at;
+    let hash = 0;
+    let at = start;
+    let byte = view.getUint8(at);
+    while (isPlain[byte] === 1) {
+      hash = hashStep(hash, byte);
+      at += 1;
+      byte = view.getUint8(at);
+    }
+    if (byte !== quoteMark) return FAILED;
+    this.#at = at + 1;
+    return this.#names.find(view, start, at, hash);
+  }
+
+  #text(from: Int32Array, to: Int32Array, row: number): boolean {
+    const view = this.#view;
+    let at = this.#at;
+    from[row] = at;
+    while (isPlain[view.getUint8(at)] === 1) at += 1;
+    to[row] = at;
+    this.#at = at + 1;
+    return view.getUint8(at) === quoteMark;
+  }
+
+  /** An object of JSON. @param key says which of the last ones it is likely to be */
+  #value(column: unknown[], row: number, key: number): boolean {
+    if (this.#view.getUint8(this.#at) !== openBrace) return false;
+    const end = this.#values.read(this.#view, this.#at, key);
+    if (end === FAILED) return false;
+    column[row] = this.#values.last;
+    this.#at = end;
+    return true;
+  }
+}
+
+/** Four digits, little-endian; negative where they are not four digits. */
+function fourDigits(word: number): number {
+  // Of each byte: a digit's is 0 to 9 now, and neither it nor it + 0x76 has its highest bit set.
+  const digits = word ^ 0x3030_3030;
+  if (((digits | (digits + 0x7676_7676)) & 0x8080_8080) !== 0) return FAILED;
+  return (
+    (digits & 0xff) * 1000 +
+    ((digits >> 8) & 0xff) * 100 +
+    ((digits >> 16) & 0xff) * 10 +
+    ((digits >> 24) & 0xff)
+  );
+}

@@ -1,0 +1,36 @@
+// Gzip is known by its first bytes, not by a name: a trace comes from a pipe as well as from a file.
+import { SpillwayError } from "../rules/errors.ts";
+
+/** The source itself, or what it unpacks to where it begins as gzip does; several members follow each other. */
+export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const chunks = source[Symbol.asyncIterator]();
+  let first: Uint8Array = new Uint8Array(0);
+  while (first.length < 2) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    first = first.length === 0 ? next.value : Uint8Array.of(...first, ...next.value);
+  }
+  const rest = async function* (): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield first;
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    } finally {
+      await chunks.return?.();
+    }
+  };
+  if (first[0] === 0x1f && first[1] === 0x8b) yield* gunzipped(rest());
+  else yield* rest();
+}
+
+async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* ReadableStream.from(packed).pipeThrough(new DecompressionStream("gzip"));
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_"))) throw cause;
+    throw new SpillwayError("TRACE_INVALID", "this trace's gzip cannot be unpacked", {
+      problems: [{ path: "trace", got: cause.message, allowed: "whole gzip data" }],
+      hint: "was it copied whole? gzip -t FILE tells",
+      cause,
+    });
+  }
+}
