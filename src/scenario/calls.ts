@@ -27,6 +27,25 @@ export function rest(path: string, name?: string): CallTemplate {
   return { name: given, scope: "rest", kind: "call", method: "GET", path, cost: 1, actual: 1 };
 }
 
+/**
+ * The same call with headers of its own: `withHeaders(rest("/v2/user"), { "X-Forwarded-For": "203.0.113.1" })`.
+ * The simulator has none.
+ */
+export function withHeaders(
+  call: CallTemplate,
+  headers: Readonly<Record<string, string>>,
+): CallTemplate & { readonly headers: Readonly<Record<string, string>> } {
+  const mistakes = new Mistakes();
+  for (const [name, value] of Object.entries(headers)) {
+    const isOurs = /^(?:authorization|host|content-type|content-length)$/i.test(name);
+    if (isOurs || !/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      mistakes.add(`withHeaders.${name}`, name, "a header's name, none that the call has anyway");
+    mistakes.text(`withHeaders.${name}`, value, /^[\x20-\x7e]*$/, "a line of ASCII");
+  }
+  mistakes.finish("this call cannot be made");
+  return { ...call, headers: { ...call.headers, ...headers } };
+}
+
 /** The free status call of the client's organization (SPEC.md §4). */
 export function status(): CallTemplate {
   return {

@@ -20,6 +20,8 @@ export interface CallTemplate {
   readonly actual: number;
   /** The GraphQL query that has this cost. */
   readonly query?: string;
+  /** Headers of this call's own, beside the token's. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** How many pages the simulator lets there be; without it there is always a next one. */
   readonly lastPage?: number;
 }

@@ -7,7 +7,7 @@ export { type BurstOptions, burst } from "./behaviours/burst.ts";
 export { type PagerOptions, pager } from "./behaviours/pager.ts";
 export { type PollerOptions, poller } from "./behaviours/poller.ts";
 export { type WeightedCall, type WorkerOptions, worker } from "./behaviours/worker.ts";
-export { type GraphqlOptions, graphql, pipelinesQuery, rest, status } from "./calls.ts";
+export { type GraphqlOptions, graphql, pipelinesQuery, rest, status, withHeaders } from "./calls.ts";
 export {
   ABSENT,
   ANSWERED,

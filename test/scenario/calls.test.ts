@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { callPath, callQuery } from "../../src/scenario/calls.ts";
-import { graphql, pipelinesQuery, rest, status } from "../../src/scenario/index.ts";
+import { graphql, pipelinesQuery, rest, status, withHeaders } from "../../src/scenario/index.ts";
 import { executeQuery, prepareQuery } from "../../src/service/query.ts";
 
 test("a REST call is named after the last word of its path that is no blank", () => {
@@ -47,5 +47,21 @@ test("a query of one's own carries its cost; charged in full where nothing else 
     actual: 5,
     name: "graphql",
     method: "POST",
+  });
+});
+
+describe("a call with headers of its own", () => {
+  test("is the same call, and those of several turns add up", () => {
+    const user = rest("/v2/user");
+    const one = withHeaders(withHeaders(user, { "X-Forwarded-For": "203.0.113.1" }), { "X-User-Id": "7" });
+    expect(one).toEqual({ ...user, headers: { "X-Forwarded-For": "203.0.113.1", "X-User-Id": "7" } });
+  });
+
+  test.each([
+    ["Authorization", "Bearer x"],
+    ["a b", "c"],
+    ["X-User-Id", "two\nlines"],
+  ])("%s: %j is refused", (name, value) => {
+    expect(() => withHeaders(rest("/v2/user"), { [name]: value })).toThrow(/withHeaders/);
   });
 });
