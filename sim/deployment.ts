@@ -10,15 +10,17 @@ import {
   REST,
   type ScopeIndex,
 } from "../src/engine/core.ts";
+import type { Pending } from "../src/engine/store.ts";
 import { organizationLimit, type Rules, userLimit } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import type { TraceCall } from "../src/trace/record.ts";
 
-/** A user that calls, as the limiter knows it. */
+/** A user that calls, as the deployment knows it. */
 export interface Caller {
   readonly organization: string;
   readonly user: string;
+  /** The limiter's; meaningless where it goes by names. */
   readonly handle: number;
 }
 
@@ -33,8 +35,24 @@ export interface Execution {
 /** What an answer shows; who asked, and when, is the client's to add. */
 export type Answer = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 
-/** Decides and answers calls; every time is an argument. */
-export class Deployment {
+/** What becomes of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
+export type Outcome<Running extends object> = Answer | Running | Pending<Answer | Running>;
+
+/**
+ * What the simulator sees of a deployment: the right one, or one with a fault. Every time is an argument.
+ * @typeParam Running what it knows of a query that runs; it has neither `status` nor `waitMs`
+ */
+export interface SimulatedDeployment<Running extends object> {
+  /** The caller of this name; the same one for the same name. */
+  caller(organization: string, user: string): Caller;
+  /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
+  arrive(caller: Caller, call: CallTemplate, nowMs: number): Outcome<Running>;
+  /** Settles a query that has run until now, and answers it. */
+  complete(caller: Caller, call: CallTemplate, running: Running, nowMs: number): Answer;
+}
+
+/** The right deployment. */
+export class Deployment implements SimulatedDeployment<Execution> {
   readonly #rules: Rules;
   readonly #core: LimiterCore;
   readonly #organizations = new Map<
@@ -50,7 +68,6 @@ export class Deployment {
     this.#core = new LimiterCore(rules);
   }
 
-  /** The caller of this name; the same one for the same name. */
   caller(organization: string, user: string): Caller {
     let owner = this.#organizations.get(organization);
     if (owner === undefined) {
@@ -73,7 +90,6 @@ export class Deployment {
     return caller;
   }
 
-  /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
   arrive(caller: Caller, call: CallTemplate, nowMs: number): Answer | Execution {
     if (call.kind === "status") return this.#status(caller, call, nowMs);
     const scope = call.scope === "rest" ? REST : GRAPHQL;
@@ -99,7 +115,6 @@ export class Deployment {
     };
   }
 
-  /** Settles a query that has run until now, and answers it. */
   complete(caller: Caller, call: CallTemplate, execution: Execution, nowMs: number): Answer {
     const { organizationWindow, userWindow, answer } = execution;
     this.#core.settle(caller.handle, call.cost, call.actual, organizationWindow, userWindow, nowMs);

@@ -1,7 +1,8 @@
 // A scenario in virtual time: clients, network and deployment as events in one queue. The same scenario, seed
 // and rules give the same calls, byte for byte, wherever they run.
+import type { Pending } from "../src/engine/store.ts";
+import { type ChosenFault, requireSuitable } from "../src/faults/choice.ts";
 import { parseRules } from "../src/rules/parse.ts";
-import type { Rules } from "../src/rules/rules.ts";
 import type { Token } from "../src/rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../src/scenario/adjust.ts";
 import { arrivalTimes } from "../src/scenario/arrivals.ts";
@@ -11,15 +12,24 @@ import { type Population, type Scenario, startDelayMs } from "../src/scenario/sc
 import { type Seating, seatingOf } from "../src/scenario/seats.ts";
 import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
 import { type Flight, SimulatedClient } from "./client.ts";
-import { type Answer, type Caller, Deployment, type Execution } from "./deployment.ts";
+import {
+  type Answer,
+  type Caller,
+  Deployment,
+  type Outcome,
+  type SimulatedDeployment,
+} from "./deployment.ts";
 import { Driver } from "./driver.ts";
 import { EventQueue } from "./event-queue.ts";
+import { FaultyDeployment } from "./faulty-deployment.ts";
 
 export interface SimulateOptions extends Adjustments {
   /** Whose names the trace has (`seatingOf`); without them users are named after their populations. */
   readonly tokens?: readonly Token[] | null | undefined;
   /** Who sits where, in place of what the tokens say: `seatingLike` an earlier run. */
   readonly seating?: Seating | undefined;
+  /** A known bug that the deployment is to have. The trace does not say so: its rules are what is claimed. */
+  readonly fault?: ChosenFault | undefined;
   /** Once it is aborted nothing more is sent; what is on the way is answered. */
   readonly signal?: { readonly aborted: boolean } | undefined;
 }
@@ -37,7 +47,8 @@ export interface Simulation {
 /**
  * Simulates a scenario. Nothing is sent at `duration` or later; calls on the way then are answered, and the
  * trace ends with the last of them.
- * @throws SpillwayError `TOKENS_INVALID` where the tokens are too few. Reading `calls` throws `SCENARIO_FAILED`,
+ * @throws SpillwayError `TOKENS_INVALID` where the tokens are too few, `FAULT_INVALID` where the fault does not go
+ *   with the rules. Reading `calls` throws `SCENARIO_FAILED`,
  *   naming client and virtual time, where a behaviour or policy throws, asks for a time that is none, or has
  *   more calls on the way than it declares
  * @throws RangeError where an option is out of range
@@ -51,6 +62,12 @@ export function simulate(scenario: Scenario, options: SimulateOptions = {}): Sim
   const rules = adjusted.rules ?? parseRules({});
   const seating = options.seating ?? seatingOf(adjusted, options.tokens ?? null);
   const { name, seed, startAtMs } = adjusted;
+  const { fault, signal } = options;
+  if (fault !== undefined) requireSuitable(fault, rules);
+  const run = (): Iterator<TraceCall, void> =>
+    fault === undefined
+      ? new Simulator(adjusted, new Deployment(rules), seating, signal).run()
+      : new Simulator(adjusted, new FaultyDeployment(rules, fault, seed), seating, signal).run();
   return {
     header: {
       format: "spillway-trace",
@@ -65,9 +82,7 @@ export function simulate(scenario: Scenario, options: SimulateOptions = {}): Sim
       complete: true,
       lost: 0,
     },
-    calls: {
-      [Symbol.iterator]: () => new Simulator(adjusted, rules, seating, options.signal).run(),
-    },
+    calls: { [Symbol.iterator]: run },
   };
 }
 
@@ -79,28 +94,32 @@ interface Arriving {
   index: number;
 }
 
-/** What may happen: a client begins, clients arrive; a call is sent, reaches the limiter, has run, is answered. */
-type Event =
+/**
+ * What may happen: a client begins, clients arrive; a call is sent, reaches the limiter, is decided after all, has
+ * run, is answered.
+ */
+type Event<Running extends object> =
   | { readonly kind: "start"; readonly client: SimulatedClient }
   | { readonly kind: "arrival"; readonly arriving: Arriving }
   | { readonly kind: "send"; readonly flight: Flight }
   | { readonly kind: "arrive"; readonly flight: Flight }
-  | { readonly kind: "complete"; readonly flight: Flight; readonly execution: Execution }
+  | { readonly kind: "resume"; readonly flight: Flight; readonly pending: Pending<Answer | Running> }
+  | { readonly kind: "complete"; readonly flight: Flight; readonly running: Running }
   | { readonly kind: "receive"; readonly flight: Flight; readonly answer: Answer };
 
-class Simulator {
+class Simulator<Running extends object> {
   readonly #scenario: Scenario;
   readonly #seating: Seating;
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #endMs: number;
-  readonly #deployment: Deployment;
+  readonly #deployment: SimulatedDeployment<Running>;
   readonly #callers: readonly Caller[];
-  readonly #queue = new EventQueue<Event>();
+  readonly #queue = new EventQueue<Event<Running>>();
   readonly #driver: Driver;
 
   constructor(
     scenario: Scenario,
-    rules: Rules,
+    deployment: SimulatedDeployment<Running>,
     seating: Seating,
     signal: { readonly aborted: boolean } | undefined,
   ) {
@@ -108,7 +127,6 @@ class Simulator {
     this.#seating = seating;
     this.#signal = signal;
     this.#endMs = scenario.startAtMs + scenario.durationMs;
-    const deployment = new Deployment(rules);
     this.#deployment = deployment;
     this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
     this.#driver = new Driver(this.#endMs, (flight, atMs) =>
@@ -135,9 +153,12 @@ class Simulator {
         case "arrive":
           this.#arrive(event.flight, nowMs);
           break;
+        case "resume":
+          this.#decided(event.flight, event.pending.resume(nowMs), nowMs);
+          break;
         case "complete": {
           const { client, call } = event.flight;
-          const answer = this.#deployment.complete(client.caller, call, event.execution, nowMs);
+          const answer = this.#deployment.complete(client.caller, call, event.running, nowMs);
           this.#reply(event.flight, answer, nowMs);
           break;
         }
@@ -197,10 +218,17 @@ class Simulator {
   #arrive(flight: Flight, nowMs: number): void {
     const { client, call } = flight;
     const outcome = this.#deployment.arrive(client.caller, call, nowMs);
-    if ("organizationWindow" in outcome) {
-      const doneMs = nowMs + drawn(this.#scenario.network.executionMs, client);
-      this.#queue.push(doneMs, { kind: "complete", flight, execution: outcome });
-    } else this.#reply(flight, outcome, nowMs);
+    if (isPending(outcome))
+      this.#queue.push(nowMs + outcome.waitMs, { kind: "resume", flight, pending: outcome });
+    else this.#decided(flight, outcome, nowMs);
+  }
+
+  #decided(flight: Flight, outcome: Answer | Running, nowMs: number): void {
+    if (isAnswer(outcome)) this.#reply(flight, outcome, nowMs);
+    else {
+      const doneMs = nowMs + drawn(this.#scenario.network.executionMs, flight.client);
+      this.#queue.push(doneMs, { kind: "complete", flight, running: outcome });
+    }
   }
 
   #reply(flight: Flight, answer: Answer, nowMs: number): void {
@@ -211,6 +239,11 @@ class Simulator {
     return drawn(this.#scenario.network.latencyMs, client);
   }
 }
+
+const isPending = <Running extends object>(outcome: Outcome<Running>): outcome is Pending<Answer | Running> =>
+  "waitMs" in outcome;
+
+const isAnswer = (outcome: object): outcome is Answer => "status" in outcome;
 
 function drawn({ least, most }: Span, { network }: SimulatedClient): number {
   return least === most ? least : between(network, least, most);

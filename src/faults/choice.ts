@@ -58,15 +58,20 @@ export function faultText({ fault, rate }: ChosenFault): string {
   return fault.rate === null ? fault.name : `${fault.name}=${rate}`;
 }
 
+/** @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one */
+export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
+  const { semantics = {} } = fault;
+  for (const name of Object.keys(semantics) as SwitchName[]) requireSwitch(fault, semantics, name, rules);
+}
+
 /**
  * A deployment with this fault and no other.
  * @param random numbers in [0, 1) from whoever has the seed
- * @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one
+ * @throws SpillwayError `FAULT_INVALID` as `requireSuitable` does
  */
-export function injectFault({ fault, rate }: ChosenFault, rules: Rules, random: () => number): Faulty {
-  const { semantics = {} } = fault;
-  for (const name of Object.keys(semantics) as SwitchName[]) requireSwitch(fault, semantics, name, rules);
-  return fault.inject(rules, { random, rate });
+export function injectFault(chosen: ChosenFault, rules: Rules, random: () => number): Faulty {
+  requireSuitable(chosen, rules);
+  return chosen.fault.inject(rules, { random, rate: chosen.rate });
 }
 
 function requireSwitch(

@@ -15,6 +15,7 @@ export class LaggingCopy implements Store {
   readonly #copy: Limiter;
   readonly #lagMs: number;
   #heard: { readonly atMs: number; readonly happen: () => void }[] = [];
+  #latestMs = 0;
 
   constructor(rules: Rules, lagMs: number) {
     this.#original = new Limiter(rules);
@@ -22,9 +23,17 @@ export class LaggingCopy implements Store {
     this.#lagMs = lagMs;
   }
 
+  /** What happens reaches the copy in the order in which it happened, whatever the clock said. */
+  #hear(nowMs: number, happen: () => void): void {
+    this.#latestMs = Math.max(this.#latestMs, nowMs);
+    this.#heard.push({ atMs: this.#latestMs, happen });
+  }
+
   /** The copy, as it is at this time. */
   #read(nowMs: number): Limiter {
-    const later = this.#heard.findIndex(({ atMs }) => atMs > nowMs - this.#lagMs);
+    this.#latestMs = Math.max(this.#latestMs, nowMs);
+    const heardMs = this.#latestMs - this.#lagMs;
+    const later = this.#heard.findIndex(({ atMs }) => atMs > heardMs);
     const due = later === -1 ? this.#heard.length : later;
     for (const { happen } of this.#heard.slice(0, due)) happen();
     this.#heard = this.#heard.slice(due);
@@ -32,12 +41,12 @@ export class LaggingCopy implements Store {
   }
 
   decide(call: Call, nowMs: number): Decision {
-    this.#heard.push({ atMs: nowMs, happen: () => this.#copy.decide(call, nowMs) });
+    this.#hear(nowMs, () => this.#copy.decide(call, nowMs));
     return this.#original.decide(call, nowMs);
   }
 
   settle(reservation: Reservation, actual: number, nowMs: number): Readings {
-    this.#heard.push({ atMs: nowMs, happen: () => this.#copy.settle(reservation, actual, nowMs) });
+    this.#hear(nowMs, () => this.#copy.settle(reservation, actual, nowMs));
     return this.#original.settle(reservation, actual, nowMs);
   }
 
@@ -55,8 +64,9 @@ export class LaggingCopy implements Store {
   }
 
   sweep(nowMs: number): void {
-    this.#read(nowMs);
+    this.#hear(nowMs, () => this.#copy.sweep(nowMs));
     this.#original.sweep(nowMs);
+    this.#read(nowMs);
   }
 }
 

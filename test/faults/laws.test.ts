@@ -6,7 +6,7 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { faultFactory, faultyAdapter } from "../../src/faults/factory.ts";
 import { checkLaws, type LawName, lawNames } from "../../src/laws/index.ts";
 import { expectKept } from "../laws/expectations.ts";
-import { controls } from "./controls.ts";
+import { controls, waitingControl } from "./controls.ts";
 
 /** The first law that finds a counterexample in 100 runs, and in which run. */
 async function caughtBy(name: string, seed: number): Promise<{ law: LawName; run: number } | null> {
@@ -25,7 +25,7 @@ describe.each(checked.map(({ name }) => name))("the laws catch %s", (name) => {
   });
 });
 
-describe.each(controls)("the laws accuse nothing of $name", ({ make }) => {
+describe.each([...controls, waitingControl])("the laws accuse nothing of $name", ({ make }) => {
   test.each([3, 88])("in 100 runs of seed %i", async (seed) => {
     const factory = {
       name: "a control",

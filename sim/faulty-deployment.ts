@@ -1,0 +1,150 @@
+// A deployment with a fault, in virtual time. It stands beside the right one, which knows nothing of faults: the
+// counters are the fault's, and an answer goes through its hands, as HTTP, before it becomes a trace's.
+import type { Decision, HttpAnswer, Readings, Reservation } from "../src/engine/adapter.ts";
+import type { Pending } from "../src/engine/store.ts";
+import { type ChosenFault, injectFault } from "../src/faults/choice.ts";
+import type { Faulty } from "../src/faults/fault.ts";
+import { callAnswer, refusalAnswer, statusAnswer } from "../src/faults/http-answer.ts";
+import { type Rules, semanticsOf } from "../src/rules/rules.ts";
+import { pointsMost } from "../src/scenario/calls.ts";
+import type { CallTemplate } from "../src/scenario/client.ts";
+import { next32, seedRandom } from "../src/scenario/random.ts";
+import type { HeaderValue } from "../src/trace/record.ts";
+import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
+
+/** A query that runs. */
+export interface HeldQuery {
+  readonly reservation: Reservation | null;
+  /** Under `prepaid` the answer shows the windows of the decision (SPEC.md §5). */
+  readonly decided: Readings;
+}
+
+/** The fault's draws, apart from those of every client: no scenario has so many populations. */
+const stream = 1_000_003;
+
+export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
+  readonly #rules: Rules;
+  readonly #faulty: Faulty;
+  readonly #callers = new Map<string, Caller>();
+
+  /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
+  constructor(rules: Rules, fault: ChosenFault, seed: number) {
+    const state = { random0: 0, random1: 0, random2: 0, random3: 0 };
+    seedRandom(state, seed, stream, 0);
+    this.#rules = rules;
+    this.#faulty = injectFault(fault, rules, () => next32(state) / 4_294_967_296);
+  }
+
+  caller(organization: string, user: string): Caller {
+    const name = JSON.stringify([organization, user]);
+    let caller = this.#callers.get(name);
+    if (caller === undefined) {
+      caller = { organization, user, handle: this.#callers.size };
+      this.#callers.set(name, caller);
+    }
+    return caller;
+  }
+
+  arrive(caller: Caller, call: CallTemplate, nowMs: number): Outcome<HeldQuery> {
+    const { store } = this.#faulty;
+    const { scope, cost } = call;
+    const { organization } = caller;
+    const user = this.#userOf(caller);
+    if (call.kind === "status") {
+      const readings = store.readings(organization, user, "rest", nowMs);
+      const answer = statusAnswer(readings, store.status(organization, nowMs));
+      return { ...this.#sent(caller, call, answer, "status", nowMs), cost: null };
+    }
+    // Too many points: refused before any window is asked, with a 200 (SPEC.md §6).
+    if (scope === "graphql" && cost > pointsMost) {
+      const answer = callAnswer(scope, store.readings(organization, user, scope, nowMs));
+      return { ...this.#sent(caller, call, answer, "other", nowMs), kind: "other", cost: null, actual: 0 };
+    }
+    const decided = store.decide({ organization, user, scope, cost }, nowMs);
+    return "resume" in decided
+      ? this.#later(caller, call, decided)
+      : this.#decided(caller, call, decided, nowMs);
+  }
+
+  #later(
+    caller: Caller,
+    call: CallTemplate,
+    { waitMs, resume }: Pending<Decision>,
+  ): Pending<Answer | HeldQuery> {
+    return { waitMs, resume: (nowMs) => this.#decided(caller, call, resume(nowMs), nowMs) };
+  }
+
+  #decided(caller: Caller, call: CallTemplate, decision: Decision, nowMs: number): Answer | HeldQuery {
+    const { scope } = call;
+    const { refusedBy, reservation } = decision;
+    if (refusedBy !== null) {
+      const { retryAfter } = semanticsOf(this.#rules, scope);
+      const refusal = refusalAnswer(scope, refusedBy, decision, retryAfter);
+      return this.#sent(caller, call, refusal, "call", nowMs);
+    }
+    if (scope === "graphql") return { reservation, decided: decision };
+    return this.#sent(caller, call, callAnswer(scope, decision), "call", nowMs);
+  }
+
+  complete(caller: Caller, call: CallTemplate, { reservation, decided }: HeldQuery, nowMs: number): Answer {
+    const settled =
+      reservation === null ? decided : this.#faulty.store.settle(reservation, call.actual, nowMs);
+    const isPrepaid = this.#rules.semantics.graphqlCharge.graphql === "prepaid";
+    const answer = callAnswer("graphql", isPrepaid ? decided : settled);
+    return { ...this.#sent(caller, call, answer, "call", nowMs), actual: call.actual };
+  }
+
+  /** Whose quota it is: a simulated request has no headers to go by. */
+  #userOf({ user }: Caller): string {
+    return this.#faulty.userOf?.(user, {}) ?? user;
+  }
+
+  /** The answer as it leaves the deployment, and as the trace has it. */
+  #sent(
+    caller: Caller,
+    call: CallTemplate,
+    right: HttpAnswer,
+    kind: "call" | "status" | "other",
+    nowMs: number,
+  ): Answer {
+    const { organization, user } = caller;
+    const { scope, cost } = call;
+    const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;
+    return { org: organization, user, scope, kind: call.kind, cost, ...traced(answer, kind === "status") };
+  }
+}
+
+/** An answer's members in the trace's order (FORMAT.md): a header that is missing is `null`. */
+function traced({ status, headers, body }: HttpAnswer, isStatus: boolean) {
+  const of = (name: string): HeaderValue => headerValue(headers[name]);
+  const members = {
+    status,
+    scopeName: of("RateLimit-Scope"),
+    limit: of("RateLimit-Limit"),
+    remaining: of("RateLimit-Remaining"),
+    reset: of("RateLimit-Reset"),
+    userScopeName: of("RateLimit-User-Scope"),
+    userLimit: of("RateLimit-User-Limit"),
+    userRemaining: of("RateLimit-User-Remaining"),
+    userReset: of("RateLimit-User-Reset"),
+  };
+  const rest: Pick<Answer, "retryAfter" | "warning" | "userWarning" | "body" | "refusal"> = {};
+  const [retryAfter, warning, userWarning] = [
+    of("Retry-After"),
+    of("RateLimit-Warning"),
+    of("RateLimit-User-Warning"),
+  ];
+  if (retryAfter !== null) rest.retryAfter = retryAfter;
+  if (warning !== null) rest.warning = warning;
+  if (userWarning !== null) rest.userWarning = userWarning;
+  if (isStatus) rest.body = (body as { readonly scopes?: unknown } | undefined)?.scopes;
+  if (status === 429) rest.refusal = body;
+  return { ...members, ...rest };
+}
+
+/** An integer, the raw text where it is none. */
+function headerValue(value: string | number | undefined): HeaderValue {
+  if (value === undefined) return null;
+  const text = String(value);
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}

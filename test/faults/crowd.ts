@@ -1,0 +1,66 @@
+// The workload under which faults must show: bursts that overlap, users refused by their own window and by their
+// organization's, status polls, GraphQL queries (one dearer than any window), two organizations of which one is
+// not enforced, and short windows, so that many of them pass.
+import type { RulesInput } from "../../src/rules/rules.ts";
+import {
+  burst,
+  defineScenario,
+  exponential,
+  none,
+  pipelinesQuery,
+  poller,
+  rest,
+  status,
+  waitReset,
+  worker,
+} from "../../src/scenario/index.ts";
+
+const call = rest("/v2/user");
+
+export const crowdRules: RulesInput = {
+  organization: {
+    rest: { limit: 60, windowSeconds: 12 },
+    graphql: { limit: 450, windowSeconds: 20 },
+  },
+  user: { rest: { limit: 20, windowSeconds: 12 }, graphql: { limit: 260, windowSeconds: 20 } },
+  organizations: { free: { rest: { limit: 10, enforced: false }, graphql: { limit: 100, enforced: false } } },
+};
+
+export const crowd = defineScenario({
+  name: "crowd",
+  duration: "2m",
+  network: { latency: { least: 2, most: 60 }, execution: { least: 5, most: 200 } },
+  populations: {
+    workers: {
+      clients: 6,
+      user: 3,
+      startWithin: "3s",
+      behaviour: worker({
+        calls: [{ call, weight: 3 }, { call: pipelinesQuery(20) }, { call: status() }],
+        think: { least: "100ms", most: "1500ms" },
+      }),
+      onRefused: waitReset({ of: "both" }),
+    },
+    bursts: {
+      clients: 2,
+      behaviour: burst({ call, size: 8, every: "5s" }),
+      onRefused: exponential({ first: "300ms", most: "3s", jitter: "full" }),
+    },
+    graphs: {
+      clients: 2,
+      behaviour: burst({ call: pipelinesQuery(40), size: 3, every: "6s" }),
+      onRefused: none(),
+    },
+    dear: { clients: 1, behaviour: poller({ call: pipelinesQuery(490), every: "9s" }), onRefused: none() },
+    watchers: { clients: 2, behaviour: poller({ call: status(), every: "700ms" }) },
+    guests: {
+      clients: 2,
+      organization: "free",
+      behaviour: worker({
+        calls: [{ call, weight: 4 }, { call: pipelinesQuery(10) }, { call: status() }],
+        think: { least: "100ms", most: "600ms" },
+      }),
+      onRefused: none(),
+    },
+  },
+});

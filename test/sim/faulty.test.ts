@@ -1,0 +1,75 @@
+// The deployment that faults are injected into: without a fault it is the right one, byte for byte; with one, the
+// same seed gives the same bytes, and the header claims what the rules say.
+import { describe, expect, test } from "vitest";
+import { simulate } from "../../sim/simulate.ts";
+import { faults } from "../../src/faults/catalogue.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import type { Fault } from "../../src/faults/fault.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { presets } from "../../src/rules/presets.ts";
+import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import { encodeCall } from "../../src/trace/write.ts";
+import { type Control, controls } from "../faults/controls.ts";
+import { crowd, crowdRules } from "../faults/crowd.ts";
+
+const bytes = (options: Parameters<typeof simulate>[1]): string =>
+  [...simulate(crowd, options).calls].map(encodeCall).join("\n");
+
+const asFault = ({ name, make }: Control): Fault => ({
+  name,
+  wrong: "nothing",
+  shows: "nothing",
+  seenIn: [],
+  nets: [],
+  rate: null,
+  processes: "one",
+  inject: (rules) => make(rules),
+});
+
+const switches: readonly [string, RulesInput][] = Object.entries(switchValues).flatMap(([name, values]) =>
+  values
+    .slice(1)
+    .map((value): [string, RulesInput] => [
+      `${name as SwitchName} = ${value}`,
+      { ...crowdRules, semantics: { [name]: value } },
+    ]),
+);
+
+describe("without a fault it is the right deployment, byte for byte", () => {
+  test.each(controls.map((control) => [control.name, control] as const))("%s", (_, control) => {
+    const rules = parseRules(crowdRules);
+    expect(bytes({ seed: 3, rules, fault: { fault: asFault(control), rate: 1 } })).toBe(
+      bytes({ seed: 3, rules }),
+    );
+  });
+
+  test.each([["documented", { ...crowdRules, ...presets.documented }] as const, ...switches])(
+    "under %s",
+    (_, input) => {
+      const rules = parseRules(input);
+      for (const control of controls)
+        expect(bytes({ seed: 4, rules, fault: { fault: asFault(control), rate: 1 } })).toBe(
+          bytes({ seed: 4, rules }),
+        );
+    },
+  );
+});
+
+describe("with a fault", () => {
+  const rules = parseRules(crowdRules);
+
+  test.each(faults.map(({ name }) => name))("%s: the same seed gives the same bytes", (name) => {
+    const once = simulate(crowd, { seed: 9, rules, fault: parseFault(name) });
+    expect(once.header).toEqual(simulate(crowd, { seed: 9, rules }).header);
+    const first = [...once.calls].map(encodeCall).join("\n");
+    expect([...once.calls].map(encodeCall).join("\n")).toBe(first);
+    expect(bytes({ seed: 9, rules, fault: parseFault(name) })).toBe(first);
+  });
+
+  test("rules that it does not go with are said at once", () => {
+    const floor = parseRules({ semantics: { reset: "floor" } });
+    expect(() => simulate(crowd, { rules: floor, fault: parseFault("reset-truncated") })).toThrow(
+      /rules\.semantics\.reset\.rest: got "floor", allowed: "ceil"/,
+    );
+  });
+});
