@@ -3,10 +3,15 @@ export type { RulesInput } from "../rules/rules.ts";
 export { type Adjustments, adjustScenario } from "./adjust.ts";
 export { adviseScenario } from "./advice.ts";
 export type { Arrivals, ConstantArrivals, RampingArrivals } from "./arrivals.ts";
+export { type AimdOptions, aimd } from "./behaviours/aimd.ts";
 export { type BurstOptions, burst } from "./behaviours/burst.ts";
+export { type LookerOptions, looker } from "./behaviours/looker.ts";
+export { type PacedOptions, paced } from "./behaviours/paced.ts";
 export { type PagerOptions, pager } from "./behaviours/pager.ts";
 export { type PollerOptions, poller } from "./behaviours/poller.ts";
-export { type WeightedCall, type WorkerOptions, worker } from "./behaviours/worker.ts";
+export { type QueueOptions, queue } from "./behaviours/queue.ts";
+export type { WeightedCall } from "./behaviours/weighted-calls.ts";
+export { type WorkerOptions, worker } from "./behaviours/worker.ts";
 export { type GraphqlOptions, graphql, pipelinesQuery, rest, status, withHeaders } from "./calls.ts";
 export {
   ABSENT,

@@ -1,14 +1,8 @@
 // Works through jobs one after another: call, wait for the answer, think, call again (a closed loop).
-import { type Behaviour, type CallTemplate, type ClientRecord, STARTED } from "../client.ts";
+import { type Behaviour, STARTED } from "../client.ts";
 import { type DurationSpan, Mistakes } from "../mistakes.ts";
-import { below, between } from "../random.ts";
-
-/** A call and how often it is chosen: `weight` of the sum of all weights, whole numbers. */
-export interface WeightedCall {
-  readonly call: CallTemplate;
-  /** 1 where it is left out. */
-  readonly weight?: number;
-}
+import { between } from "../random.ts";
+import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
 
 export interface WorkerOptions {
   readonly calls: readonly WeightedCall[];
@@ -30,7 +24,7 @@ type WorkerRecord = {
 export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   const mistakes = new Mistakes();
   mistakes.members("worker", options, ["calls", "think", "jobs"]);
-  const weights = checkedWeights(options.calls, mistakes);
+  const { calls, choose } = choiceOf("worker.calls", options.calls, mistakes);
   const think = mistakes.span("worker.think", options.think ?? 0);
   const jobs = mistakes.whole(
     "worker.jobs",
@@ -39,20 +33,9 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
     Number.MAX_SAFE_INTEGER,
   );
   mistakes.finish("this worker cannot be made");
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const choose = (record: ClientRecord): number => {
-    let ticket = weights.length === 1 ? 0 : below(record, total);
-    let index = 0;
-    for (const weight of weights) {
-      if (ticket < weight) break;
-      ticket -= weight;
-      index += 1;
-    }
-    return index;
-  };
   return {
     name: "worker",
-    calls: options.calls.map(({ call }) => call),
+    calls,
     inFlightMost: 1,
     start: () => ({ done: 0 }),
     next(record, event, out) {
@@ -63,17 +46,4 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
       out.send(choose(record), event.nowMs + pause);
     },
   };
-}
-
-function checkedWeights(calls: unknown, mistakes: Mistakes): number[] {
-  if (!Array.isArray(calls) || calls.length === 0) {
-    mistakes.add("worker.calls", calls, "a list of {call, weight}, at least one");
-    return [1];
-  }
-  return calls.map((entry: unknown, index) => {
-    const path = `worker.calls.${index}`;
-    if (!mistakes.members(path, entry, ["call", "weight"])) return 1;
-    mistakes.call(`${path}.call`, entry["call"]);
-    return mistakes.whole(`${path}.weight`, entry["weight"] ?? 1, 1, 1_000_000);
-  });
 }

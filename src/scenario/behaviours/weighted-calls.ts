@@ -1,0 +1,48 @@
+// A choice among calls, by weight.
+import type { CallTemplate, ClientRecord } from "../client.ts";
+import type { Mistakes } from "../mistakes.ts";
+import { below } from "../random.ts";
+
+/** A call and how often it is chosen: `weight` of the sum of all weights, whole numbers. */
+export interface WeightedCall {
+  readonly call: CallTemplate;
+  /** 1 where it is left out. */
+  readonly weight?: number;
+}
+
+export interface Choice {
+  readonly calls: readonly CallTemplate[];
+  /** The index of a call, by the client's own draw; nothing is drawn where there is one alone. */
+  choose(record: ClientRecord): number;
+}
+
+/**
+ * Checks the calls of a behaviour.
+ * @param path of the behaviour's member, for mistakes: `worker.calls`
+ */
+export function choiceOf(path: string, entries: unknown, mistakes: Mistakes): Choice {
+  if (!Array.isArray(entries) || entries.length === 0) {
+    mistakes.add(path, entries, "a list of {call, weight}, at least one");
+    return { calls: [], choose: () => 0 };
+  }
+  const weights = entries.map((entry: unknown, index) => {
+    const at = `${path}.${index}`;
+    if (!mistakes.members(at, entry, ["call", "weight"])) return 1;
+    mistakes.call(`${at}.call`, entry["call"]);
+    return mistakes.whole(`${at}.weight`, entry["weight"] ?? 1, 1, 1_000_000);
+  });
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return {
+    calls: (entries as readonly WeightedCall[]).map((entry) => entry?.call),
+    choose(record) {
+      let ticket = weights.length === 1 ? 0 : below(record, total);
+      let index = 0;
+      for (const weight of weights) {
+        if (ticket < weight) break;
+        ticket -= weight;
+        index += 1;
+      }
+      return index;
+    },
+  };
+}
