@@ -91,7 +91,12 @@ export interface LimiterAdapter {
   decide(call: Call, nowMs: number): Awaitable<PartialDecision>;
   /** Completes an admitted GraphQL call; returns the readings that its headers show. */
   settle?(reservation: unknown, actual: number, nowMs: number): Awaitable<PartialReadings>;
-  status?(organization: string, nowMs: number): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
+  /** @param user who asks; a `keyed` limiter shows that user's windows instead */
+  status?(
+    organization: string,
+    nowMs: number,
+    user: string,
+  ): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
   /** Everything it remembers, as plain JSON, for `LimiterFactory.restore`. */
   snapshot?(): Awaitable<unknown>;
   /** Drops idle keys; earlier times count as `nowMs` from then on (SPEC.md §2.8). */

@@ -116,7 +116,10 @@ export function keyedRules({ organization, user, semantics }: Rules): Rules {
 }
 
 /** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
-function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<Rules> {
+function rulesArbitrary(
+  semantics: LimiterFactory["semantics"],
+  more: fc.Arbitrary<number>,
+): fc.Arbitrary<Rules> {
   return fc
     .record({
       organization: fc.record(organizationWindow),
@@ -124,7 +127,7 @@ function rulesArbitrary(semantics?: LimiterFactory["semantics"]): fc.Arbitrary<R
       semantics: semanticsArbitrary(semantics),
       beta: maybe(fc.record(organizationWindow)),
       bob: maybe(fc.record(userWindow)),
-      more: morePoints,
+      more,
     })
     .map(({ organization, user, semantics: chosen, beta, bob, more }) => ({
       organization: raised(organization, more),
@@ -249,7 +252,7 @@ const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrary<Script> {
   const { rules, keyed = false, opensToMs = 1000 } = subject;
   const world = rules === undefined ? drawnWorld : worldOf(rules);
-  const drawn = rulesArbitrary(subject.semantics);
+  const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
   const terms = { ...(keyed && { keyed }), ...(opensToMs !== 1000 && { opensToMs }) };
   const intent: fc.Arbitrary<Intent> = fc.record({
     move: moveArbitrary(profile),

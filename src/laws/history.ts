@@ -237,7 +237,7 @@ class Player {
       "status",
       [organization, atMs],
       statusMistake,
-      () => this.#limiter.status?.(organization, atMs) ?? {},
+      () => this.#limiter.status?.(organization, atMs, user) ?? {},
     );
     return { op, status, ...(await this.#http({ kind: "status", organization, user }, atMs)) };
   }

@@ -17,8 +17,36 @@ export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
 export { type CheckOptions, type CheckProgress, checkLaws, judgeScript } from "./check.ts";
 export { engineAdapter, engineFactory } from "./engine-factory.ts";
 export type { History, HistoryEvent } from "./history.ts";
+export {
+  type FetchHandler,
+  type FetchOptions,
+  fetchLimiter,
+  type HttpKind,
+  type Injectable,
+  type InjectOptions,
+  type InjectRequest,
+  injectLimiter,
+  type MiddlewareOptions,
+  middlewareLimiter,
+} from "./http-limiter.ts";
+export {
+  type CountingStore,
+  type KeyedAnswer,
+  type KeyedKind,
+  type KeyedLimiter,
+  type KeyedOptions,
+  type KeyedReading,
+  type KeyedSettings,
+  keyedLaws,
+  keyedLimiter,
+  type StoreCount,
+  type StoreOptions,
+  storeLimiter,
+} from "./keyed.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
+export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Timers } from "./patience.ts";
+export { readRateLimitHeaders } from "./rate-limit-headers.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { renderCounterexample } from "./timeline.ts";

@@ -138,8 +138,9 @@ export class Ledger {
   /** A status reading moves no window's clock (SPEC.md §2.8): it is looked up in a copy of the book. */
   #status(event: StatusEvent): readonly Sight[] {
     const { organization } = event.op;
+    const user = this.#owners.includes("organization") ? null : event.op.user;
     return statusReadings(event.status).map(([scope, reading]) => {
-      const key = { organization, user: null, scope };
+      const key = { organization, user, scope };
       const book = this.#book(key);
       const sight = this.#sight(event, key, reading, () => ({ charge: null, givenBack: 0 }), book.copy());
       if (sight.window !== null && sight.window === book.window) book.shown = sight.current ?? book.shown;

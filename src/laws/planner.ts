@@ -83,6 +83,7 @@ class Planner {
   readonly ops: Op[] = [];
   readonly #rules: Rules;
   readonly #opensToMs: number;
+  readonly #costLeast: number;
   readonly #world: World;
   readonly #guesses = new Map<string, Guess>();
   readonly #inFlight: CallOp[] = [];
@@ -92,7 +93,9 @@ class Planner {
   #clockMs: number;
   #last: Target;
 
-  constructor({ rules, opensToMs = 1000 }: Terms, world: World, startMs: number) {
+  constructor({ rules, opensToMs = 1000, keyed = false }: Terms, world: World, startMs: number) {
+    // SPEC.md allows calls that cost nothing; to a limiter by key they are mostly a mistake.
+    this.#costLeast = keyed ? 1 : 0;
     this.#rules = rules;
     this.#opensToMs = opensToMs;
     this.#world = world;
@@ -146,7 +149,7 @@ class Planner {
   #call(target: Target, amount: Amount): void {
     const graphql = target.scope === "graphql";
     const points = this.#resolve(amount, target);
-    const cost = graphql ? Math.max(0, points) : 1;
+    const cost = graphql ? Math.max(this.#costLeast, points) : 1;
     const times = graphql ? 1 : Math.max(1, points);
     for (let n = 0; n < times && this.#calls < callsMost; n++) {
       const op: CallOp = { do: "call", atMs: this.#nowMs, id: this.#calls, ...target, cost };

@@ -115,7 +115,9 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
       burst += 1;
       continue;
     }
-    lines.push(`${time(nowMs, startMs)}  ${operation(event, burst + 1)}  ${answer(event)}`);
+    lines.push(
+      `${time(nowMs, startMs)}  ${operation(event, burst + 1, terms.keyed === true)}  ${answer(event)}`,
+    );
     burst = 0;
     if (at === violation?.at) lines.push(...breach(violation));
   }
@@ -171,7 +173,7 @@ function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean
   return key(event) === key(next);
 }
 
-function operation(event: HistoryEvent, times: number): string {
+function operation(event: HistoryEvent, times: number, keyed: boolean): string {
   const { op } = event;
   const again =
     times > 1
@@ -183,7 +185,8 @@ function operation(event: HistoryEvent, times: number): string {
     call: () =>
       "scope" in op && "cost" in op && `${op.organization}/${op.user} ${op.scope} ${op.cost}${again}`,
     settle: () => "actual" in op && `call ${op.id} completes, actual ${op.actual}`,
-    status: () => "organization" in op && `status of ${op.organization}`,
+    status: () =>
+      "organization" in op && `status of ${op.organization}${keyed && "user" in op ? `/${op.user}` : ""}`,
     enforce: () => "enforced" in op && `${op.organization} ${op.scope} enforced = ${op.enforced}`,
     sweep: () => "sweep",
     snapshot: () => "stored and restored",

@@ -1,0 +1,200 @@
+// Limiters that are reached by HTTP, without a socket: Fetch-style handlers, applications with `inject`, and
+// middleware of Express's kind. A call becomes a request with a key of its own, 429 is a refusal, and headers
+// are read in whichever dialect they are.
+import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
+import {
+  type KeyedAnswer,
+  type KeyedKind,
+  type KeyedReading,
+  type KeyedSettings,
+  keyedLimiter,
+} from "./keyed.ts";
+import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
+import { readRateLimitHeaders } from "./rate-limit-headers.ts";
+
+type Awaitable<T> = T | PromiseLike<T>;
+
+/** The header in which every request names its key, and the one in which proxies name an address. */
+export const keyHeader = "x-key";
+
+/** What is common to limiters behind HTTP. */
+export interface HttpKind extends KeyedKind {
+  /** What is read of an answer; `readRateLimitHeaders` unless told, which knows the usual dialects. */
+  read?(answer: HttpAnswer, nowMs: number): KeyedReading;
+  /** The status of a refusal: 429 unless told. Any other from 500 on is a limiter that failed. */
+  readonly refusedStatus?: number;
+}
+
+/** `(request) => Response`, as Workers, Deno, Bun, Next and Hono's `app.fetch` are; or an object with it. */
+export type FetchHandler =
+  | ((request: Request) => Awaitable<Response>)
+  | { fetch(request: Request): Awaitable<Response> };
+
+export interface FetchOptions extends HttpKind {
+  /** Makes a fresh handler with a fresh limiter in it. */
+  create(settings: KeyedSettings): Awaitable<FetchHandler>;
+  /** The request of a call; unless told a GET of `/` with the key in `x-key` and an address of its own. */
+  request?(key: string, cost: number): Request;
+}
+
+/**
+ * A limiter in a Fetch-style handler. Hono's middleware is checked in a small application of Hono.
+ *
+ * @example
+ * const handler = fetchLimiter({
+ *   name: "a handler",
+ *   anchor: "epoch",
+ *   create({ limit, windowMs }) {
+ *     const hits = new Map<string, number>();
+ *     return (request) => {
+ *       const key = `${request.headers.get("x-key")} ${Math.floor(clock.now() / windowMs)}`;
+ *       const count = (hits.get(key) ?? 0) + 1;
+ *       if (count > limit) return new Response("slow down", { status: 429 });
+ *       hits.set(key, count);
+ *       return new Response("welcome", { headers: { "X-RateLimit-Remaining": String(limit - count) } });
+ *     };
+ *   },
+ *   setNow: (nowMs) => clock.set(nowMs),
+ * });
+ * const report = await checkLaws(handler, { runs: 50 });
+ */
+export function fetchLimiter(options: FetchOptions): LimiterFactory {
+  return overHttp(options, async (settings) => {
+    const handler = await options.create(settings);
+    return {
+      async send(key, cost, address) {
+        const headers = { [keyHeader]: key, "x-forwarded-for": address };
+        const request = options.request?.(key, cost) ?? new Request("http://localhost/", { headers });
+        const response = await (typeof handler === "function" ? handler(request) : handler.fetch(request));
+        return { status: response.status, headers: Object.fromEntries(response.headers) };
+      },
+    };
+  });
+}
+
+/** A request as `inject` takes it. */
+export interface InjectRequest {
+  readonly method: "GET" | "POST" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly remoteAddress?: string;
+  readonly payload?: string;
+}
+
+/** An application that takes requests without a socket: Fastify's, or any other through light-my-request. */
+export interface Injectable {
+  inject(request: InjectRequest): PromiseLike<{
+    readonly statusCode: number;
+    readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>;
+  }>;
+  close?(): Awaitable<unknown>;
+}
+
+export interface InjectOptions extends HttpKind {
+  /** Makes a fresh application with a fresh limiter in it. */
+  create(settings: KeyedSettings): Awaitable<Injectable>;
+  /** The request of a call; unless told a GET of `/` with the key in `x-key` and an address of its own. */
+  request?(key: string, cost: number): InjectRequest;
+}
+
+/**
+ * A limiter in an application that has `inject`: a plugin of Fastify; or of Express, Koa or Connect as they are,
+ * by `{ inject: (request) => inject(app, request) }` of light-my-request.
+ *
+ * @example
+ * const plugin = injectLimiter({
+ *   name: "@fastify/rate-limit",
+ *   refused: "counted",
+ *   async create({ limit, windowMs }) {
+ *     const app = fastify();
+ *     await app.register(rateLimit, { max: limit, timeWindow: windowMs });
+ *     app.get("/", () => "welcome");
+ *     return app;
+ *   },
+ *   setNow: (nowMs) => clock.set(nowMs),
+ * });
+ * const report = await checkLaws(plugin, { runs: 3 });
+ */
+export function injectLimiter(options: InjectOptions): LimiterFactory {
+  return overHttp(options, async (settings) => {
+    const app = await options.create(settings);
+    return {
+      async send(key, cost, remoteAddress) {
+        const usual = { method: "GET", url: "/", headers: { [keyHeader]: key }, remoteAddress } as const;
+        const { statusCode, headers } = await app.inject(options.request?.(key, cost) ?? usual);
+        return { status: statusCode, headers: flat(headers) };
+      },
+      ...(app.close && { close: () => app.close?.() }),
+    };
+  });
+}
+
+export interface MiddlewareOptions extends HttpKind {
+  /** Makes fresh middleware. */
+  create(settings: KeyedSettings): Awaitable<Middleware>;
+  /** What a call's request has that the usual one has not, or has otherwise: `{ method: "POST", body }`. */
+  request?(key: string, cost: number): Partial<MiddlewareRequest>;
+}
+
+/**
+ * Middleware of Express or Connect, `(request, response, next)`, with requests and responses that have what
+ * middleware uses and no more: quick, and nothing listens. One that needs the real ones is checked by
+ * `injectLimiter`.
+ *
+ * @example
+ * const middleware = middlewareLimiter({
+ *   name: "express-rate-limit",
+ *   refused: "counted",
+ *   create: ({ limit, windowMs }) => rateLimit({ limit, windowMs, standardHeaders: "draft-7" }),
+ *   setNow: (nowMs) => clock.set(nowMs),
+ * });
+ * const report = await checkLaws(middleware, { runs: 10 });
+ */
+export function middlewareLimiter(options: MiddlewareOptions): LimiterFactory {
+  return overHttp(options, async (settings) => {
+    const middleware = await options.create(settings);
+    return {
+      send: (key, cost, ip) =>
+        runMiddleware(middleware, { headers: { [keyHeader]: key }, ip, ...options.request?.(key, cost) }),
+    };
+  });
+}
+
+/** How a call is sent; `address` is the key's own. */
+interface Sender {
+  send(key: string, cost: number, address: string): Promise<HttpAnswer>;
+  close?(): Awaitable<unknown>;
+}
+
+function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<Sender>): LimiterFactory {
+  const { read = readRateLimitHeaders, refusedStatus = 429 } = kind;
+  return keyedLimiter({
+    ...kind,
+    async create(settings) {
+      const sender = await create(settings);
+      const addresses = new Map<string, string>();
+      const addressOf = (key: string): string => {
+        const known = addresses.get(key) ?? `10.0.${addresses.size >> 8}.${(addresses.size & 255) + 1}`;
+        addresses.set(key, known);
+        return known;
+      };
+      return {
+        async consume(key, cost, nowMs): Promise<KeyedAnswer> {
+          const answer = await sender.send(key, cost, addressOf(key));
+          const { status } = answer;
+          if (status !== refusedStatus && status >= 500) throw new Error(`the answer has status ${status}`);
+          return { allowed: status !== refusedStatus, ...read(answer, nowMs) };
+        },
+        ...(sender.close && { close: () => sender.close?.() }),
+      };
+    },
+  });
+}
+
+const flat = (headers: Awaited<ReturnType<Injectable["inject"]>>["headers"]): HttpAnswer["headers"] =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === "string" || typeof value === "number" ? value : value?.join(", "),
+    ]),
+  );

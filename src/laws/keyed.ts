@@ -1,0 +1,280 @@
+// Limiters as most modules have them: one window for each key, a limit and a length, a function that takes a
+// call, or a store that counts. A few lines make one checkable; what it does not show is not judged.
+import type {
+  LimiterAdapter,
+  LimiterFactory,
+  PartialDecision,
+  Seam,
+  WindowReading,
+} from "../engine/adapter.ts";
+import type { LawName } from "../rules/laws.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
+import { stillSeam } from "./seam.ts";
+
+type Awaitable<T> = T | PromiseLike<T>;
+
+/** What a limiter by key is made with; the laws draw it. */
+export interface KeyedSettings {
+  /** The most that one key may use up in a window; an integer >= 1. */
+  readonly limit: number;
+  /** Length of the window, whole seconds in ms. */
+  readonly windowMs: number;
+  /** The same in seconds. */
+  readonly windowSeconds: number;
+}
+
+/** What a limiter shows of one key's window. Whatever it does not show is left out, and not judged. */
+export interface KeyedReading {
+  readonly limit?: number | undefined;
+  /** Used up so far. */
+  readonly current?: number | undefined;
+  readonly remaining?: number | undefined;
+  /** Whole seconds until the window ends, as a header gives them; their rounding is `KeyedKind.reset`. */
+  readonly reset?: number | undefined;
+  /** Whole ms until the window ends. */
+  readonly resetMs?: number | undefined;
+  /** When the window ends; a number is ms since the epoch. */
+  readonly resetAt?: Date | number | undefined;
+}
+
+/** The answer to one call: whether it was let through, and what its key's window shows just after. */
+export interface KeyedAnswer extends KeyedReading {
+  readonly allowed: boolean;
+}
+
+/** One limiter; every key starts unused. */
+export interface KeyedLimiter {
+  /**
+   * Takes one call. A refusal is an answer, not an error: catch what your limiter throws to refuse.
+   * @param cost 1, unless the limiter is `weighted`
+   * @param nowMs ms since the epoch; a limiter that reads a clock is told by `KeyedKind.setNow`
+   */
+  consume(key: string, cost: number, nowMs: number): Awaitable<boolean | KeyedAnswer>;
+  /** Shows a key's window without using it; `null` where the key is not known. */
+  peek?(key: string, nowMs: number): Awaitable<KeyedReading | null | undefined>;
+  /** Lets go of what it holds. */
+  close?(): Awaitable<unknown>;
+}
+
+/** What kind of limiter it is. Each default is what most packages do; what is not so must be said. */
+export interface KeyedKind {
+  readonly name: string;
+  /** The laws that it promises; `keyedLaws` unless told. The others are reported as not claimed. */
+  readonly claims?: readonly LawName[];
+  /** A window opens with its first call (the default), or at whole multiples of its length since the epoch. */
+  readonly anchor?: "first-request" | "epoch";
+  /** To what a first-request window's opening is rounded down: the ms (the default), or the second. */
+  readonly opensTo?: "millisecond" | "second";
+  /** Whether refused calls use up the window, too: `uncounted` unless told. */
+  readonly refused?: "uncounted" | "counted";
+  /** How `reset` is rounded to whole seconds: up unless told. */
+  readonly reset?: "ceil" | "floor" | "round";
+  /** Whether `remaining` stops at 0 (the default) or goes below. */
+  readonly remaining?: "clamped" | "signed";
+  /** Calls may cost more than 1. */
+  readonly weighted?: boolean;
+  /** Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. */
+  setNow?(nowMs: number): Awaitable<void>;
+}
+
+/** The laws that a limiter by key with a fixed window can be held to (SPEC.md §7). */
+export const keyedLaws: readonly LawName[] = [
+  "bounded",
+  "conserved",
+  "remaining-agrees",
+  "reset-agrees",
+  "status-free",
+  "all-or-nothing",
+  "refusal-justified",
+  "isolated",
+  "monotone",
+  "recovers",
+  "time-translates",
+  "twice-at-most",
+  "limit-agrees",
+];
+
+export interface KeyedOptions extends KeyedKind {
+  /** Makes a fresh limiter. `seam`: what it may reach a store through, to have overlapping calls interleaved. */
+  create(settings: KeyedSettings, seam: Seam): Awaitable<KeyedLimiter>;
+}
+
+/**
+ * A limiter with one window for each key, for `checkLaws` and `describeLimiter`.
+ *
+ * @example
+ * const fixedWindow = keyedLimiter({
+ *   name: "fixed window",
+ *   anchor: "epoch",
+ *   create({ limit, windowMs }) {
+ *     const counts = new Map<string, number>();
+ *     return {
+ *       consume(key, cost, nowMs) {
+ *         const window = `${key} ${Math.floor(nowMs / windowMs)}`;
+ *         const count = counts.get(window) ?? 0;
+ *         if (count + cost > limit) return { allowed: false, remaining: limit - count };
+ *         counts.set(window, count + cost);
+ *         return { allowed: true, remaining: limit - count - cost };
+ *       },
+ *     };
+ *   },
+ * });
+ * const report = await checkLaws(fixedWindow, { runs: 50 });
+ */
+export function keyedLimiter(options: KeyedOptions): LimiterFactory {
+  const scope = options.weighted === true ? "graphql" : "rest";
+  return {
+    ...kindOf(options),
+    scopes: [scope],
+    create: async (rules, seam = stillSeam) =>
+      keyedAdapter(await options.create(settingsOf(rules, scope), seam), scope),
+  };
+}
+
+/** What a store says of a key: the count, or an object that holds it. */
+export type StoreCount =
+  | number
+  | {
+      /** One of these three. */
+      readonly totalHits?: number | undefined;
+      readonly current?: number | undefined;
+      readonly count?: number | undefined;
+      /** When the window ends; a number is ms since the epoch. */
+      readonly resetTime?: Date | number | undefined;
+    };
+
+/** Counters by key, such as express-rate-limit's stores. */
+export interface CountingStore {
+  /** Adds a call to a key's window, and tells the count with it. */
+  increment(key: string, nowMs: number): Awaitable<StoreCount>;
+  /** Tells the count without adding. */
+  get?(key: string, nowMs: number): Awaitable<StoreCount | null | undefined>;
+  /** Forgets a key. Called before a key is first used: a store that outlives one limiter starts afresh by it. */
+  reset?(key: string): Awaitable<unknown>;
+  close?(): Awaitable<unknown>;
+}
+
+export interface StoreOptions extends Omit<KeyedKind, "refused" | "weighted"> {
+  create(settings: KeyedSettings, seam: Seam): Awaitable<CountingStore>;
+}
+
+/**
+ * A store that counts, judged as a limiter: a call is refused where the count with it is above the limit, so
+ * that refused calls are counted, too.
+ *
+ * @example
+ * const hits = storeLimiter({
+ *   name: "hits in a map",
+ *   create({ windowMs }) {
+ *     const hits = new Map<string, { totalHits: number; resetTime: number }>();
+ *     return {
+ *       increment(key, nowMs) {
+ *         const hit = hits.get(key);
+ *         if (hit === undefined || hit.resetTime <= nowMs) {
+ *           hits.set(key, { totalHits: 1, resetTime: nowMs + windowMs });
+ *         } else hit.totalHits += 1;
+ *         return { ...hits.get(key) };
+ *       },
+ *     };
+ *   },
+ * });
+ * const report = await checkLaws(hits, { runs: 50 });
+ */
+export function storeLimiter(options: StoreOptions): LimiterFactory {
+  return keyedLimiter({
+    ...options,
+    refused: "counted",
+    async create(settings, seam) {
+      const store = await options.create(settings, seam);
+      const started = new Set<string>();
+      const start = async (key: string): Promise<void> => {
+        if (started.has(key)) return;
+        started.add(key);
+        await store.reset?.(key);
+      };
+      return {
+        async consume(key, _cost, nowMs) {
+          if (store.reset !== undefined) await start(key);
+          const reading = countedBy(await store.increment(key, nowMs));
+          return { allowed: reading.current <= settings.limit, ...reading };
+        },
+        ...(store.get && {
+          async peek(key: string, nowMs: number) {
+            await start(key);
+            const count = await store.get?.(key, nowMs);
+            return count === null || count === undefined ? null : countedBy(count);
+          },
+        }),
+        ...(store.close && { close: () => store.close?.() }),
+      };
+    },
+  });
+}
+
+function countedBy(count: StoreCount): KeyedReading & { readonly current: number } {
+  if (typeof count === "number") return { current: count };
+  const current = count?.totalHits ?? count?.current ?? count?.count;
+  if (typeof current !== "number") throw new TypeError(`a count was expected, got ${JSON.stringify(count)}`);
+  return { current, resetAt: count.resetTime };
+}
+
+/** All of a factory but what it makes. */
+export function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
+  return {
+    name: kind.name,
+    claims: kind.claims ?? keyedLaws,
+    keyed: true,
+    scopes: ["rest"],
+    opensToMs: kind.opensTo === "second" ? 1000 : 1,
+    semantics: {
+      anchor: [kind.anchor ?? "first-request"],
+      refused: [kind.refused ?? "uncounted"],
+      refusedByUser: ["charges-nothing"],
+      graphqlCharge: ["prepaid"],
+      remaining: [kind.remaining ?? "clamped"],
+      reset: [kind.reset ?? "ceil"],
+    },
+    ...(kind.setNow && { setNow: (nowMs: number) => kind.setNow?.(nowMs) }),
+  };
+}
+
+export function settingsOf(rules: Rules, scope: Scope = "rest"): KeyedSettings {
+  const { limit, windowSeconds } = rules.user[scope];
+  return { limit, windowSeconds, windowMs: windowSeconds * 1000 };
+}
+
+function keyedAdapter(limiter: KeyedLimiter, scope: Scope): LimiterAdapter {
+  if (typeof limiter?.consume !== "function") throw new TypeError("a limiter with `consume` was expected");
+  return {
+    async decide({ organization, user, cost }, nowMs) {
+      return decisionOf(await limiter.consume(`${organization}/${user}`, cost, nowMs), nowMs);
+    },
+    ...(limiter.peek && {
+      async status(organization: string, nowMs: number, user: string) {
+        const reading = await limiter.peek?.(`${organization}/${user}`, nowMs);
+        const shown = reading === null || reading === undefined ? {} : windowReading(reading, nowMs);
+        return { [scope]: shown };
+      },
+    }),
+    ...(limiter.close && { close: () => limiter.close?.() }),
+  };
+}
+
+/** A keyed answer as the laws read it; what is of the wrong form is left for them to name. */
+export function decisionOf(answer: boolean | KeyedAnswer, nowMs: number): PartialDecision {
+  if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
+  if (typeof answer !== "object" || answer === null)
+    throw new TypeError(`true, false or an object with \`allowed\` was expected, got ${String(answer)}`);
+  const { allowed } = answer;
+  if (typeof allowed !== "boolean")
+    throw new TypeError(`allowed: true or false was expected, got ${String(allowed)}`);
+  return { admitted: allowed, refusedBy: allowed ? null : "user", user: windowReading(answer, nowMs) };
+}
+
+function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
+  const { limit, current, remaining, reset, resetMs, resetAt } = reading;
+  const resetAtMs =
+    resetAt === undefined ? (resetMs === undefined ? undefined : nowMs + resetMs) : Number(resetAt);
+  const shown = { limit, current, remaining, reset, resetAtMs };
+  return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,208 @@
+// A request and a response as small as middleware of Express's kind can be run with. They have what such
+// middleware reads and calls; what is not here fails by its name, which the law's report then shows.
+import type { HttpAnswer } from "../engine/adapter.ts";
+
+/** `(request, response, next)`, whatever types it gives them. */
+export type Middleware = (request: never, response: never, next: (error?: unknown) => void) => unknown;
+
+/** What middleware reads of a request. */
+export interface MiddlewareRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ip: string;
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+type Listener = (...args: unknown[]) => void;
+type Value = string | number | readonly string[];
+
+/** What middleware calls of a response. It is over when it was ended, or the next handler was called. */
+class FakeResponse {
+  statusCode = 200;
+  headersSent = false;
+  writableEnded = false;
+  readonly locals: Record<string, unknown> = {};
+  readonly #headers = new Map<string, string>();
+  readonly #listeners = new Map<string, Listener[]>();
+  readonly #over: () => void;
+
+  constructor(over: () => void) {
+    this.#over = over;
+  }
+
+  get finished(): boolean {
+    return this.writableEnded;
+  }
+
+  setHeader(name: string, value: Value): this {
+    this.#headers.set(name.toLowerCase(), String(value));
+    return this;
+  }
+
+  getHeader(name: string): string | undefined {
+    return this.#headers.get(name.toLowerCase());
+  }
+
+  get(name: string): string | undefined {
+    return this.getHeader(name);
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase());
+  }
+
+  getHeaders(): Record<string, string> {
+    return Object.fromEntries(this.#headers);
+  }
+
+  removeHeader(name: string): void {
+    this.#headers.delete(name.toLowerCase());
+  }
+
+  /** Express's `set`, of one header or of several. */
+  set(name: string | Readonly<Record<string, Value>>, value: Value = ""): this {
+    if (typeof name === "string") return this.setHeader(name, value);
+    for (const [each, own] of Object.entries(name)) this.setHeader(each, own);
+    return this;
+  }
+
+  header(name: string | Readonly<Record<string, Value>>, value?: Value): this {
+    return this.set(name, value);
+  }
+
+  append(name: string, value: Value): this {
+    const before = this.getHeader(name);
+    return this.setHeader(name, before === undefined ? value : `${before}, ${value}`);
+  }
+
+  appendHeader(name: string, value: Value): this {
+    return this.append(name, value);
+  }
+
+  type(_type: string): this {
+    return this;
+  }
+
+  status(code: number): this {
+    this.statusCode = code;
+    return this;
+  }
+
+  sendStatus(code: number): this {
+    return this.status(code).end();
+  }
+
+  writeHead(code: number, ...rest: readonly unknown[]): this {
+    const headers = rest.at(-1);
+    if (typeof headers === "object" && headers !== null) this.set(headers as Record<string, Value>);
+    this.headersSent = true;
+    return this.status(code);
+  }
+
+  write(_chunk?: unknown): boolean {
+    this.headersSent = true;
+    return true;
+  }
+
+  send(_body?: unknown): this {
+    return this.end();
+  }
+
+  json(_body?: unknown): this {
+    return this.end();
+  }
+
+  end(_chunk?: unknown): this {
+    if (this.writableEnded) return this;
+    this.headersSent = true;
+    this.writableEnded = true;
+    this.emit("finish");
+    this.emit("close");
+    this.#over();
+    return this;
+  }
+
+  on(event: string, listener: Listener): this {
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
+    return this;
+  }
+
+  once(event: string, listener: Listener): this {
+    return this.on(event, listener);
+  }
+
+  off(event: string, listener: Listener): this {
+    this.#listeners.set(
+      event,
+      (this.#listeners.get(event) ?? []).filter((known) => known !== listener),
+    );
+    return this;
+  }
+
+  removeListener(event: string, listener: Listener): this {
+    return this.off(event, listener);
+  }
+
+  emit(event: string, ...args: unknown[]): boolean {
+    const listeners = this.#listeners.get(event) ?? [];
+    for (const listener of listeners) listener.apply(this, args);
+    return listeners.length > 0;
+  }
+}
+
+function requestOf(usual: Partial<MiddlewareRequest>): Record<string, unknown> {
+  const { ip = "127.0.0.1", headers = {}, url = "/" } = usual;
+  const socket = { remoteAddress: ip, encrypted: false };
+  const get = (name: string): string | undefined => headers[name.toLowerCase()];
+  return {
+    method: "GET",
+    path: url.split("?")[0],
+    baseUrl: "",
+    query: {},
+    params: {},
+    cookies: {},
+    protocol: "http",
+    secure: false,
+    hostname: "localhost",
+    ...usual,
+    url,
+    originalUrl: url,
+    headers,
+    ip,
+    ips: [],
+    socket,
+    connection: socket,
+    get,
+    header: get,
+    on: () => {},
+    once: () => {},
+    // Express's settings: none is on.
+    app: { get: () => false, set: () => {}, enabled: () => false },
+  };
+}
+
+/**
+ * Runs one request through middleware. Where it lets the request pass, the handler after it answers 200.
+ * @throws what the middleware throws, rejects with or passes to `next`
+ */
+export function runMiddleware(
+  middleware: Middleware,
+  request: Partial<MiddlewareRequest>,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const response = new FakeResponse(() =>
+      resolve({ status: response.statusCode, headers: response.getHeaders() }),
+    );
+    const fake = Object.assign(requestOf(request), { res: response });
+    Object.assign(response, { req: fake });
+    const next = (error?: unknown): void => {
+      if (error === undefined || error === null || error === "route") response.end();
+      else reject(error);
+    };
+    const run = async (): Promise<unknown> => middleware(fake as never, response as never, next);
+    run().catch(reject);
+  });
+}

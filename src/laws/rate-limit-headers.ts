@@ -1,0 +1,80 @@
+// The dialects in which HTTP tells of a window: the IETF draft's three headers, its combined one, and the
+// `X-` kinds before them. A number that two dialects would read differently is told apart or left unread.
+import type { HttpAnswer } from "../engine/adapter.ts";
+import type { KeyedReading } from "./keyed.ts";
+
+/** Values of a reset from here on are seconds since the epoch, and from there on milliseconds. */
+const epochSecondsFrom = 1_000_000_000;
+const epochMsFrom = 1_000_000_000_000;
+
+const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
+
+/**
+ * Reads what an answer shows of the caller's window:
+ * - `RateLimit-Limit`, `-Remaining`, `-Reset`, also as `X-RateLimit-` and `X-Rate-Limit-`;
+ * - `RateLimit: limit=10, remaining=4, reset=30`, and `RateLimit: "name";r=4;t=30` with its `RateLimit-Policy`;
+ * - `Retry-After` where nothing else tells the reset.
+ *
+ * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. One that is rounded to a
+ * second of the epoch is read at whole seconds only: between them it depends on the rounding what it says.
+ */
+export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): KeyedReading {
+  const values = new Map(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), String(value).trim()] as const],
+    ),
+  );
+  const told = combined(values) ?? separate(values) ?? {};
+  const reset = told.reset ?? (status === 429 ? values.get("retry-after") : undefined);
+  return { limit: integer(told.limit), remaining: integer(told.remaining), ...resetOf(reset, nowMs) };
+}
+
+interface Told {
+  readonly limit?: string | undefined;
+  readonly remaining?: string | undefined;
+  readonly reset?: string | undefined;
+}
+
+function separate(values: ReadonlyMap<string, string>): Told | null {
+  for (const prefix of prefixes) {
+    const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
+      values.get(prefix + name),
+    );
+    // The draft's limit may be followed by its policies: `10, 10;w=60`.
+    if (limit !== undefined || remaining !== undefined)
+      return { limit: limit?.split(",")[0], remaining, reset };
+  }
+  return null;
+}
+
+/** The combined header; several policies in one tell of several windows, and none is read. */
+function combined(values: ReadonlyMap<string, string>): Told | null {
+  const text = values.get("ratelimit");
+  if (text === undefined) return null;
+  const of = (name: string, among = text): string | undefined =>
+    new RegExp(`(?:^|[;,\\s])${name}\\s*=\\s*(-?\\d+)`).exec(among)?.[1];
+  if (of("remaining") !== undefined)
+    return { limit: of("limit"), remaining: of("remaining"), reset: of("reset") };
+  if ((text.match(/\br\s*=/g) ?? []).length !== 1) return null;
+  return { limit: of("q", values.get("ratelimit-policy") ?? ""), remaining: of("r"), reset: of("t") };
+}
+
+const integer = (text: string | undefined): number | undefined =>
+  text !== undefined && /^-?\d+$/.test(text.trim()) ? Number(text) : undefined;
+
+function resetOf(text: string | undefined, nowMs: number): KeyedReading {
+  if (text === undefined) return {};
+  const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null;
+  if (number === null) {
+    const atMs = Date.parse(text);
+    return Number.isNaN(atMs) ? {} : epochSecond(atMs / 1000, nowMs);
+  }
+  if (number >= epochMsFrom) return Number.isInteger(number) ? { resetAt: number } : {};
+  if (number >= epochSecondsFrom) return epochSecond(number, nowMs);
+  return Number.isInteger(number) ? { reset: number } : {};
+}
+
+function epochSecond(second: number, nowMs: number): KeyedReading {
+  if (!Number.isInteger(second)) return { resetAt: Math.round(second * 1000) };
+  return nowMs % 1000 === 0 ? { reset: second - nowMs / 1000 } : {};
+}

@@ -1,0 +1,337 @@
+// The adapters for other people's limiters: each docstring's example as it stands, real packages behind each
+// kind of HTTP, and a bug of each kind that is found through it.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fastifyRateLimit from "@fastify/rate-limit";
+import { transform } from "esbuild";
+import expressRateLimit from "express-rate-limit";
+import fastify from "fastify";
+import { Hono } from "hono";
+import { rateLimiter } from "hono-rate-limiter";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import * as kit from "../../src/laws/index.ts";
+import {
+  type CheckReport,
+  checkLaws,
+  fetchLimiter,
+  keyedLimiter,
+  type LawName,
+  middlewareLimiter,
+  readRateLimitHeaders,
+  renderCounterexample,
+  storeLimiter,
+} from "../../src/laws/index.ts";
+import { entry } from "./expectations.ts";
+
+const seed = 11;
+
+/** The one clock of all limiters here. */
+const clock = {
+  now: (): number => Date.now(),
+  set: (nowMs: number): void => {
+    vi.setSystemTime(nowMs);
+  },
+};
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+function expectNone(report: CheckReport, judged: readonly LawName[]): void {
+  const text = report.laws.flatMap(renderCounterexample).join("\n");
+  expect(text, text).toBe("");
+  for (const law of judged) expect([law, entry(report, law).outcome]).toEqual([law, "no-counterexample"]);
+}
+
+/** What the laws say of a limiter, by the laws that it breaks. */
+const broken = ({ laws }: CheckReport): LawName[] =>
+  laws.flatMap(({ law, outcome }) => (outcome === "violated" ? [law] : []));
+
+/** The examples of a file, by the function that they stand above. */
+function examplesOf(file: string): [string, string][] {
+  const text = readFileSync(fileURLToPath(new URL(`../../src/laws/${file}`, import.meta.url)), "utf8");
+  return [...text.matchAll(/ \* @example\n([\s\S]*?) \*\/\nexport (?:async )?function (\w+)/g)].map(
+    ([, block = "", name = ""]) => [name, block.replace(/^ \* ?/gm, "")],
+  );
+}
+
+describe("the example of", () => {
+  const examples = ["keyed.ts", "http-limiter.ts"].flatMap(examplesOf);
+
+  test("each adapter is found", () => {
+    expect(examples.map(([name]) => name)).toEqual([
+      "keyedLimiter",
+      "storeLimiter",
+      "fetchLimiter",
+      "injectLimiter",
+      "middlewareLimiter",
+    ]);
+  });
+
+  test.each(examples)("%s keeps the laws that it claims", async (_, example) => {
+    const scope = { ...kit, clock, fastify, rateLimit: rateLimitOf(example) };
+    const { code } = await transform(`async function example() {${example}\nreturn report;}`, {
+      loader: "ts",
+    });
+    const run = new Function(...Object.keys(scope), `${code}\nreturn example();`);
+    const report: CheckReport = await run(...Object.values(scope));
+    expectNone(report, ["refusal-justified", "recovers", "isolated"]);
+  });
+});
+
+const rateLimitOf = (example: string): unknown =>
+  example.includes("fastify") ? fastifyRateLimit : expressRateLimit;
+
+describe("a limiter in a function", () => {
+  type Bug = "none" | "costs 1" | "shared" | "peek counts" | "never ends";
+  const windows = (bug: Bug, weighted: boolean) =>
+    keyedLimiter({
+      name: bug,
+      weighted,
+      create({ limit, windowMs }) {
+        const kept = new Map<string, { count: number; resetAt: number }>();
+        const at = (key: string, nowMs: number) => {
+          const known = kept.get(bug === "shared" ? "all" : key);
+          if (known !== undefined && (known.resetAt > nowMs || bug === "never ends")) return known;
+          const fresh = { count: 0, resetAt: nowMs + windowMs };
+          return fresh;
+        };
+        return {
+          consume(key, cost, nowMs) {
+            const window = at(key, nowMs);
+            const charge = bug === "costs 1" ? 1 : cost;
+            const allowed = window.count + charge <= limit;
+            if (allowed) {
+              window.count += charge;
+              kept.set(bug === "shared" ? "all" : key, window);
+            }
+            const remaining = limit - window.count;
+            return allowed ? { allowed, limit, remaining, resetAt: new Date(window.resetAt) } : { allowed };
+          },
+          peek(key, nowMs) {
+            const window = at(key, nowMs);
+            if (bug === "peek counts") window.count += 1;
+            return { current: window.count, remaining: Math.max(0, limit - window.count) };
+          },
+        };
+      },
+    });
+
+  test.each([true, false])("keeps what it claims, weighted: %s", async (weighted) => {
+    const report = await checkLaws(windows("none", weighted), { seed });
+    expectNone(report, kit.keyedLaws);
+  });
+
+  test.each<[Bug, boolean, LawName]>([
+    ["costs 1", true, "conserved"],
+    ["shared", false, "isolated"],
+    ["peek counts", false, "status-free"],
+    ["never ends", false, "recovers"],
+  ])("%s is found", async (bug, weighted, law) => {
+    const report = await checkLaws(windows(bug, weighted), { seed });
+    expect(broken(report)).toContain(law);
+    expect(entry(report, law).counterexample?.script.ops.length).toBeLessThanOrEqual(4);
+  });
+
+  test("a bare yes or no is judged by that", async () => {
+    const oneShort = keyedLimiter({
+      name: "one short",
+      anchor: "epoch",
+      create({ limit, windowMs }) {
+        const counts = new Map<string, number>();
+        return {
+          consume(key, _cost, nowMs) {
+            const window = `${key} ${Math.floor(nowMs / windowMs)}`;
+            counts.set(window, (counts.get(window) ?? 0) + 1);
+            return Number(counts.get(window)) < limit;
+          },
+        };
+      },
+    });
+    const report = await checkLaws(oneShort, { seed });
+    expect(broken(report)).toContain("refusal-justified");
+    expect(entry(report, "conserved").outcome).toBe("not-observed");
+  });
+
+  test.each([
+    ["a string", () => "yes" as never, "true, false or an object with `allowed` was expected, got yes"],
+    ["no verdict", () => ({ remaining: 3 }) as never, "allowed: true or false was expected, got undefined"],
+    ["half a point", () => ({ allowed: true, remaining: 0.5 }), "user.remaining = 0.5"],
+    ["a date of nowhere", () => ({ allowed: true, resetAt: new Date("soon") }), "user.resetAtMs = NaN"],
+  ])("%s is named", async (_, consume, got) => {
+    const factory = keyedLimiter({ name: "nonsense", create: () => ({ consume }) });
+    const law = entry(await checkLaws(factory, { seed, runs: 5 }), "isolated");
+    expect(law.failure?.got).toContain(got);
+  });
+
+  test("given rules are made rules by key", async () => {
+    const rules = kit.parseRules({ user: { rest: { limit: 2, windowSeconds: 5 } } });
+    const settings = new Set<string>();
+    const factory = keyedLimiter({
+      name: "told",
+      claims: ["isolated"],
+      create(told) {
+        settings.add(JSON.stringify(told));
+        return { consume: () => true };
+      },
+    });
+    await checkLaws(factory, { seed, runs: 5, rules });
+    expect([...settings]).toEqual(['{"limit":2,"windowSeconds":5,"windowMs":5000}']);
+  });
+});
+
+describe("a store", () => {
+  test("that outlives a limiter starts each key afresh", async () => {
+    const hits = new Map<string, { count: number; resetTime: number }>();
+    const factory = (reset: boolean) =>
+      storeLimiter({
+        name: "one for all",
+        create: ({ windowMs }) => ({
+          increment(key, nowMs) {
+            const hit = hits.get(key);
+            if (hit === undefined || hit.resetTime <= nowMs)
+              hits.set(key, { count: 0, resetTime: nowMs + windowMs });
+            const now = hits.get(key) ?? { count: 0, resetTime: 0 };
+            now.count += 1;
+            return { ...now };
+          },
+          get: (key, nowMs) => {
+            const hit = hits.get(key);
+            return hit === undefined || hit.resetTime <= nowMs ? null : { ...hit };
+          },
+          ...(reset && { reset: (key: string) => hits.delete(key) }),
+        }),
+      });
+    expectNone(await checkLaws(factory(true), { seed }), ["conserved", "recovers", "status-free"]);
+    expect((await checkLaws(factory(false), { seed })).ok).toBe(false);
+  });
+});
+
+describe("real packages behind HTTP", () => {
+  test("hono-rate-limiter, through app.fetch", async () => {
+    const factory = fetchLimiter({
+      name: "hono-rate-limiter",
+      refused: "counted",
+      create({ limit, windowMs }) {
+        const app = new Hono();
+        app.use(rateLimiter({ limit, windowMs, keyGenerator: (c) => c.req.header("x-key") ?? "" }));
+        app.get("/", (c) => c.text("welcome"));
+        return app;
+      },
+      setNow: clock.set,
+    });
+    expectNone(await checkLaws(factory, { seed, runs: 20 }), [
+      "refusal-justified",
+      "isolated",
+      "recovers",
+      "monotone",
+    ]);
+  });
+
+  test.each(["draft-6", "draft-7", "draft-8"] as const)(
+    "express-rate-limit with headers of %s",
+    async (draft) => {
+      const factory = middlewareLimiter({
+        name: draft,
+        refused: "counted",
+        create: ({ limit, windowMs }) =>
+          expressRateLimit({ limit, windowMs, standardHeaders: draft, legacyHeaders: false }),
+        setNow: clock.set,
+      });
+      expectNone(await checkLaws(factory, { seed, runs: 20 }), [
+        "conserved",
+        "refusal-justified",
+        "reset-agrees",
+        "recovers",
+        "limit-agrees",
+      ]);
+    },
+  );
+
+  test("an answer of 500 is a limiter that failed", async () => {
+    const factory = fetchLimiter({ name: "down", create: () => () => new Response("", { status: 503 }) });
+    const { failure } = entry(await checkLaws(factory, { seed, runs: 5 }), "recovers");
+    expect(failure?.got).toBe("Error: the answer has status 503");
+  });
+
+  test("what middleware passes to next, or uses and is not there, is named", async () => {
+    const failing = (create: kit.MiddlewareOptions["create"]) =>
+      checkLaws(middlewareLimiter({ name: "failing", create }), { seed, runs: 5, laws: ["recovers"] });
+    const passed = await failing(() => (_request, _response, next) => next(new Error("no redis")));
+    expect(entry(passed, "recovers").failure?.got).toBe("Error: no redis");
+    const absent = await failing(() => (_request: never, response: { render(): void }) => response.render());
+    expect(entry(absent, "recovers").failure?.got).toBe("TypeError: response.render is not a function");
+  });
+});
+
+describe("headers of every dialect", () => {
+  const nowMs = 1_767_225_600_000;
+  const second = nowMs / 1000;
+  const read = (headers: Record<string, string | number>, status = 200, at = nowMs) => {
+    const { limit, remaining, reset, resetAt } = readRateLimitHeaders({ status, headers }, at);
+    return [limit, remaining, reset, resetAt];
+  };
+  const none = undefined;
+
+  test.each<[string, Record<string, string | number>, unknown[]]>([
+    [
+      "the draft's three",
+      { "RateLimit-Limit": 5, "ratelimit-remaining": "4", "RateLimit-Reset": 9 },
+      [5, 4, 9, none],
+    ],
+    [
+      "a limit with its policies",
+      { "RateLimit-Limit": "5, 5;w=60", "RateLimit-Remaining": "4" },
+      [5, 4, none, none],
+    ],
+    ["combined", { RateLimit: "limit=5, remaining=4, reset=9" }, [5, 4, 9, none]],
+    [
+      "combined with a policy",
+      { RateLimit: '"a";r=4;t=9', "RateLimit-Policy": '"a";q=5;w=60' },
+      [5, 4, 9, none],
+    ],
+    ["combined of two policies", { RateLimit: '"a";r=4;t=9, "b";r=1;t=2' }, [none, none, none, none]],
+    [
+      "X-RateLimit, seconds of the epoch",
+      { "X-RateLimit-Remaining": 4, "X-RateLimit-Reset": second + 9 },
+      [none, 4, 9, none],
+    ],
+    [
+      "X-Rate-Limit, ms of the epoch",
+      { "X-Rate-Limit-Limit": 5, "X-Rate-Limit-Reset": nowMs + 1 },
+      [5, none, none, nowMs + 1],
+    ],
+    ["a date", { "X-RateLimit-Limit": 5, "X-RateLimit-Reset": "2026-01-01T00:00:09Z" }, [5, none, 9, none]],
+    [
+      "a date with ms",
+      { "X-RateLimit-Limit": 5, "X-RateLimit-Reset": "2026-01-01T00:00:09.250Z" },
+      [5, none, none, nowMs + 9250],
+    ],
+    ["no integer", { "X-RateLimit-Limit": "5, 5", "X-RateLimit-Remaining": "many" }, [5, none, none, none]],
+    ["none", { "Content-Type": "text/plain" }, [none, none, none, none]],
+  ])("%s", (_, headers, expected) => {
+    expect(read(headers)).toEqual(expected);
+  });
+
+  test("Retry-After tells the reset of a refusal that tells none otherwise", () => {
+    expect(read({ "Retry-After": "7" }, 429)).toEqual([none, none, 7, none]);
+    expect(read({ "Retry-After": "7" })).toEqual([none, none, none, none]);
+    expect(read({ "Retry-After": "7", "RateLimit-Remaining": "0", "RateLimit-Reset": "6" }, 429)).toEqual([
+      none,
+      0,
+      6,
+      none,
+    ]);
+  });
+
+  test("a second of the epoch says nothing certain between whole seconds", () => {
+    expect(read({ "X-RateLimit-Limit": 5, "X-RateLimit-Reset": second + 9 }, 200, nowMs + 1)).toEqual([
+      5,
+      none,
+      none,
+      none,
+    ]);
+  });
+});
