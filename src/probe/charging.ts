@@ -1,0 +1,316 @@
+// How GraphQL is charged and refused, by two or three queries. One that asks for more than comes back tells what
+// is charged in the end; one that asks for more than the user's limit tells whether it is admitted by what it asks
+// (`reserved`, `prepaid`) or by what was used before (`postpaid`), and all about refusals, at the price of a call.
+import type { Owner, Semantics } from "../rules/rules.ts";
+import { type Trial, trial, trialCalls } from "./counting.ts";
+import { callAt, type Finding, found, notSeen } from "./finding.ts";
+import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
+import { refuser, whole } from "./seen.ts";
+import type { Action, Session } from "./session.ts";
+import { headerSights, statusSights } from "./sight.ts";
+
+const scope = "graphql";
+const attemptsMost = 4;
+
+/** What both windows of the scope show, as last seen. */
+interface Room {
+  readonly limits: Readonly<Record<Owner, number>>;
+  readonly remaining: Readonly<Record<Owner, number>>;
+  readonly enforced: boolean;
+}
+
+export function roomOf(session: Session): Room | null {
+  const status = statusSights(session.calls, scope).at(-1);
+  const user = headerSights(session.calls, scope, "user").at(-1);
+  const enforced = status?.call.statusScopes?.[scope]?.enforced;
+  if (status === undefined || user === undefined || enforced === undefined) return null;
+  const { limit, remaining } = user;
+  if (limit === null || remaining === null || limit < 1) return null;
+  return {
+    limits: { organization: status.limit, user: limit },
+    remaining: { organization: status.limit - status.current, user: remaining },
+    enforced,
+  };
+}
+
+/** Trials of one query until one of them falls within a window and is answered. */
+async function answered(session: Session, action: Action): Promise<Trial | null> {
+  for (let attempt = 0; attempt < attemptsMost; attempt++) {
+    session.say(action.what);
+    const made = await trial(session, action);
+    if (made === null) return null;
+    if (made.organization !== null || made.user !== null) return made;
+  }
+  return null;
+}
+
+type Charge = Semantics["graphqlCharge"];
+
+/** What a query that asked for more than came back was charged. */
+interface Charged {
+  readonly trial: Trial;
+  readonly requested: number;
+  readonly actual: number | null;
+  readonly amount: number;
+  readonly isPrepaid: boolean;
+}
+
+/** All that queries tell; `needs` says in one line why nothing was asked. */
+export async function probeCharging(session: Session): Promise<Finding[]> {
+  const room = roomOf(session);
+  if (room === null) return nothing("GraphQL showed no limits", "a token with the scope graphql");
+  const charged = await difference(session, room);
+  const findings: Finding[] = [costFinding(charged)];
+  const over = await oversize(session, roomOf(session) ?? room);
+  findings.push(chargeFinding(charged, over, room));
+  if (over === null) return [...findings, ...refusalsUnseen(session, room)];
+  findings.push(...refusalFindings(over));
+  findings.push(userEnforcedFinding(over, charged, room));
+  findings.push(await firstRefuser(session, room, over, findings));
+  return findings;
+}
+
+function nothing(why: string, needs: string): Finding[] {
+  const names = [
+    "graphqlCost",
+    "graphqlCharge",
+    "refused",
+    "refusedByUser",
+    "retryAfter",
+    "userEnforced",
+    "firstRefuser",
+  ] as const;
+  return names.map((name) => notSeen(name, scope, why, needs));
+}
+
+function refusalsUnseen(session: Session, room: Room): Finding[] {
+  const smallest = Math.min(room.limits.user, room.limits.organization);
+  const why =
+    smallest >= pointsMost
+      ? `both limits are above the ${pointsMost} points that one query may ask for`
+      : "no query that asks for more than the limit was made";
+  const needs =
+    smallest >= pointsMost
+      ? "a smaller limit"
+      : `--points ${session.used.points + smallest + 1} or more, a larger --budget`;
+  return nothing(why, needs).filter(({ name }) => !["graphqlCost", "graphqlCharge"].includes(name));
+}
+
+/** Asks for more than there is: the own first pipelines, then those of nobody. */
+async function difference(session: Session, room: Room): Promise<Charged | null> {
+  const { organization } = session.options;
+  const least = Math.min(room.remaining.user, room.remaining.organization, 53);
+  const queries: Action[] = [];
+  if (least >= 4) queries.push(ownPipelines(organization, least - 3));
+  if (least >= 1) queries.push(pointsOfNobody(organization, least));
+  for (const query of queries) {
+    const made = await answered(session, query);
+    const charged = made === null ? null : chargedBy(made);
+    if (charged !== null) return charged;
+  }
+  return null;
+}
+
+/** `null` where what was asked for is also what came back, or others' calls hide it. */
+function chargedBy(made: Trial): Charged | null {
+  const { action, organization, user, isUserClamped } = made;
+  const { requested, actual, status, kind } = action;
+  if (status !== 200 || kind !== "call" || requested === null || requested === actual) return null;
+  const amount = isUserClamped ? organization : (user ?? organization);
+  if (amount === null) return null;
+  const isPrepaid = amount === requested;
+  const isMeasured = actual === null ? amount < requested : amount === actual;
+  return isPrepaid || isMeasured ? { trial: made, requested, actual, amount, isPrepaid } : null;
+}
+
+function costFinding(charged: Charged | null): Finding {
+  if (charged === null)
+    return notSeen(
+      "graphqlCost",
+      scope,
+      "no query was answered with fewer points than it asked for",
+      "a larger --budget",
+    );
+  const { requested, actual, amount, trial: made } = charged;
+  const value = { requested, actual, charged: amount };
+  return found("graphqlCost", scope, value, "certain", chargeEvidence(charged), trialCalls(made));
+}
+
+const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charged): string =>
+  `${callAt(action)} asked for ${requested} points, ${actual === null ? "an unknown number" : actual} came back, ${amount} were charged`;
+
+/** More than the user's limit, or the organization's where that is smaller. */
+async function oversize(session: Session, room: Room): Promise<Trial | null> {
+  const points = Math.min(room.limits.user, room.limits.organization) + 1;
+  if (points > pointsMost) return null;
+  const made = await answered(session, pointsOfNobody(session.options.organization, points));
+  if (made === null) return null;
+  const { status, kind } = made.action;
+  return status === 429 || (status === 200 && kind === "call") ? made : null;
+}
+
+function chargeFinding(charged: Charged | null, over: Trial | null, room: Room): Finding {
+  const name = "graphqlCharge";
+  if (charged === null)
+    return notSeen(
+      name,
+      scope,
+      "no query was answered with fewer points than it asked for",
+      "a larger --budget or --points",
+    );
+  const evidence = chargeEvidence(charged);
+  const calls = trialCalls(charged.trial);
+  if (charged.isPrepaid) return found(name, scope, "prepaid" satisfies Charge, "certain", evidence, calls);
+  if (over === null)
+    return notSeen(
+      name,
+      scope,
+      `${evidence}: reserved or postpaid`,
+      "a query above the limit: larger --points",
+    );
+  if (!room.enforced)
+    return notSeen(
+      name,
+      scope,
+      `${evidence}: reserved or postpaid`,
+      "a scope that is enforced: then a query above the limit tells them apart",
+    );
+  const { action } = over;
+  const asked = `${callAt(action)} asked for ${action.requested} points, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
+  const value: Charge = action.status === 429 ? "reserved" : "postpaid";
+  const outcome = action.status === 429 ? "refused" : "admitted";
+  return found(name, scope, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
+}
+
+/** What a refused query shows. */
+function refusalFindings(over: Trial): Finding[] {
+  const { action } = over;
+  const who = refuser(action);
+  const shown = `${callAt(action)} asked for ${action.requested} points and was answered ${action.status}`;
+  if (action.status !== 429)
+    return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
+      notSeen(name, scope, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
+    );
+  return [
+    refusedFinding(over, who, shown),
+    refusedByUserFinding(over, who, shown),
+    found(
+      "retryAfter",
+      scope,
+      whole(action.retryAfter) !== null,
+      "certain",
+      `${shown}, ${action.retryAfter === null ? "without Retry-After" : `Retry-After ${action.retryAfter}`}`,
+      [action],
+    ),
+  ];
+}
+
+function refusedFinding(over: Trial, who: Owner | null, shown: string): Finding {
+  const { action, user, organization, isUserClamped } = over;
+  const cost = action.requested ?? 0;
+  const growth = who === "user" ? user : who === "organization" ? organization : null;
+  const name = "refused";
+  if (growth === null || who === null)
+    return notSeen(
+      name,
+      scope,
+      `${shown}; what it charged cannot be told`,
+      "a refusal that names its window",
+    );
+  const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${who === "user" && isUserClamped ? " or more" : ""}`;
+  if (growth === 0) return found(name, scope, "uncounted", "certain", evidence, trialCalls(over));
+  if (growth === cost || (who === "user" && isUserClamped && growth < cost))
+    return found(name, scope, "counted", "certain", evidence, trialCalls(over));
+  if (growth > cost) return found(name, scope, "counted", "likely", evidence, trialCalls(over));
+  return found(name, scope, "uncounted", "likely", `${evidence}, by others' calls`, trialCalls(over));
+}
+
+function refusedByUserFinding(over: Trial, who: Owner | null, shown: string): Finding {
+  const name = "refusedByUser";
+  const { organization, action } = over;
+  const cost = action.requested ?? 0;
+  if (who !== "user" || organization === null)
+    return notSeen(
+      name,
+      scope,
+      `${shown}; it was not the user's window that refused`,
+      "a user's limit below the organization's",
+    );
+  const evidence = `${shown} by the user's window; the organization's count moved by ${organization}`;
+  if (organization === cost)
+    return found(name, scope, "charges-organization", "certain", evidence, trialCalls(over));
+  if (organization > cost)
+    return found(name, scope, "charges-organization", "likely", evidence, trialCalls(over));
+  const sure = organization <= 0 ? "certain" : "likely";
+  return found(name, scope, "charges-nothing", sure, evidence, trialCalls(over));
+}
+
+export const userEnforcedUnseen =
+  "while the organization's scope is enforced, the user's window refuses either way";
+
+function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): Finding {
+  const name = "userEnforced";
+  if (room.enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
+  const { action } = over;
+  const shown = `enforced is false, and ${callAt(action)} asked for ${action.requested} points, above the user's limit`;
+  if (room.limits.user > room.limits.organization)
+    return notSeen(name, scope, "the user's limit is above the organization's", "a smaller user's limit");
+  if (action.status === 429 && refuser(action) === "user")
+    return found(name, scope, "always", "certain", `${shown}: refused by the user's window`, [action]);
+  // Under `postpaid` it would be admitted whether or not the user's window refuses.
+  if (action.status === 200 && charged?.isPrepaid === true)
+    return found(name, scope, "with-organization", "certain", `${shown}: admitted`, [action]);
+  return notSeen(
+    name,
+    scope,
+    `${shown}: admitted, as postpaid would admit it anyway`,
+    "a user's window that is full",
+  );
+}
+
+/** Which window is named where both lack room. Not where that would charge the organization for a refusal. */
+async function firstRefuser(
+  session: Session,
+  room: Room,
+  over: Trial,
+  findings: readonly Finding[],
+): Promise<Finding> {
+  const name = "firstRefuser";
+  const valueOf = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
+  const points = Math.max(room.limits.user, room.limits.organization) + 1;
+  const isFree = valueOf("refused") === "uncounted" && valueOf("refusedByUser") !== "charges-organization";
+  const both = (made: Trial | null): Finding | null => {
+    const who = made === null ? null : refuser(made.action);
+    if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
+    const evidence = `${callAt(made.action)} asked for ${made.action.requested} points, above both limits, and the ${who}'s window refused`;
+    return found(name, scope, who, "certain", evidence, [made.action]);
+  };
+  const known = room.enforced ? both(over) : null;
+  if (known !== null) return known;
+  if (!room.enforced || over.action.status !== 429)
+    return notSeen(name, scope, "nothing was refused by both", "a scope that is enforced and not postpaid");
+  if (!isFree)
+    return notSeen(
+      name,
+      scope,
+      "refusals are charged: trying would use up the organization's window",
+      "nothing: it is not tried",
+    );
+  if (points > pointsMost)
+    return notSeen(
+      name,
+      scope,
+      `the larger limit is above the ${pointsMost} points of one query`,
+      "a smaller limit",
+    );
+  const made = await answered(session, pointsOfNobody(session.options.organization, points));
+  return (
+    both(made) ??
+    notSeen(
+      name,
+      scope,
+      "no query above both limits was made",
+      `--points ${session.used.points + points} or more`,
+    )
+  );
+}

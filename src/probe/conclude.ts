@@ -1,0 +1,304 @@
+// From all calls to findings about limits, windows and clocks, and from findings to rules.
+import { parseRules } from "../rules/parse.ts";
+import {
+  type Owner,
+  type RulesInput,
+  type Scope,
+  type SwitchName,
+  scopes,
+  switchValues,
+} from "../rules/rules.ts";
+import { quiet, statusCounting } from "./counting.ts";
+import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
+import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
+import { type Seen, whole } from "./seen.ts";
+import { headerSights, statusSights } from "./sight.ts";
+import {
+  anchorOf,
+  type Conclusion,
+  organizationWindow,
+  roundings,
+  tellingSight,
+  userWindow,
+} from "./windows.ts";
+
+/** What the calls show by themselves, whatever they were made for. */
+export function conclude(calls: readonly Seen[]): Finding[] {
+  return [
+    ...scopes.flatMap((scope) => ofScope(calls, scope)),
+    agreement(calls),
+    dateClock(calls),
+    windowsClock(calls),
+  ];
+}
+
+function ofScope(calls: readonly Seen[], scope: Scope): Finding[] {
+  const status = statusSights(calls, scope);
+  if (status.length === 0)
+    return (["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"] as const).map((name) =>
+      notSeen(name, scope, "the status shows no such scope", "a status endpoint as SPEC.md §4 has it"),
+    );
+  return [
+    limitFinding(calls, scope, "organization"),
+    limitFinding(calls, scope, "user"),
+    enforcedFinding(calls, scope),
+    ...windowFindings(calls, scope),
+    remainingFinding(calls, scope),
+    statusCounting(calls, scope),
+  ];
+}
+
+function limitFinding(calls: readonly Seen[], scope: Scope, owner: Owner): Finding {
+  const name = `${owner}Limit` as const;
+  const sights = [
+    ...(owner === "organization" ? statusSights(calls, scope) : []),
+    ...headerSights(calls, scope, owner),
+  ];
+  const shown = sights.filter(({ limit }) => limit !== null && limit >= 1);
+  const last = shown.at(-1);
+  const limit = last?.limit ?? null;
+  if (last === undefined || limit === null)
+    return notSeen(name, scope, "no answer showed it as a whole number", "answers with the eight headers");
+  const others = new Set(shown.map((sight) => sight.limit)).size - 1;
+  const evidence = `${shown.length} readings, the last at ${callAt(last.call)}${others > 0 ? `; ${others} other values before` : ""}`;
+  return found(name, scope, limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [
+    last.call,
+  ]);
+}
+
+function enforcedFinding(calls: readonly Seen[], scope: Scope): Finding {
+  const shown = calls.flatMap((call) => {
+    const body = call.statusScopes?.[scope];
+    return body == null ? [] : [{ call, enforced: body.enforced }];
+  });
+  const last = shown.at(-1);
+  if (last === undefined) return notSeen("enforced", scope, "no status showed it", "a status endpoint");
+  const isSteady = shown.every(({ enforced }) => enforced === last.enforced);
+  const evidence = `${shown.length} status bodies, the last at ${callAt(last.call)}`;
+  return found("enforced", scope, last.enforced, isSteady ? "certain" : "likely", evidence, [last.call]);
+}
+
+/** Anchor, rounding and lengths hang together: a length may need the anchor, and the anchor a length. */
+export interface Windows {
+  readonly anchor: Conclusion<"epoch" | "first-request"> | null;
+  readonly rounding: Conclusion<"ceil" | "floor" | "round"> | null;
+  readonly organization: Conclusion<number> | null;
+  readonly user: Conclusion<number> | null;
+}
+
+export function windowsOf(calls: readonly Seen[], scope: Scope): Windows {
+  const clock = windowClock(calls, scope);
+  const untilCharged = calls.findIndex((call) => call.scope === scope && call.what !== "GET status");
+  const untouched = untilCharged < 0 ? calls : calls.slice(0, untilCharged);
+  const byEdge = organizationWindow(calls, scope, null, null);
+  const anchor = anchorOf(calls, untouched, scope, byEdge?.value ?? null);
+  const organization = byEdge ?? organizationWindow(calls, scope, anchor?.value ?? null, clock);
+  const fitting = clock === null ? [] : roundings(calls, scope, clock);
+  const [value] = fitting;
+  const sight =
+    clock === null || value === undefined || fitting.length > 1
+      ? null
+      : tellingSight(calls, scope, clock, value);
+  const rounding =
+    clock === null || value === undefined || sight === null
+      ? null
+      : {
+          value,
+          isSure: clock.basis === "edge",
+          why: `${callAt(sight.call)} showed reset ${sight.reset} of a window until ${timeOf(sight.resetAtMs)} by the target's clock, known by ${clock.basis} within ${Math.ceil(clock.hiMs - clock.loMs)} ms`,
+          calls: [sight.call, ...clock.calls],
+        };
+  const user = userWindow(calls, scope, anchor?.value ?? null, rounding?.value ?? null, clock);
+  const isSure = clock?.basis === "edge" && anchor?.isSure === true && rounding?.isSure === true;
+  return { anchor, rounding, organization, user: user === null ? null : { ...user, isSure } };
+}
+
+function windowFindings(calls: readonly Seen[], scope: Scope): Finding[] {
+  const { anchor, rounding, organization, user } = windowsOf(calls, scope);
+  const last = statusSights(calls, scope).at(-1);
+  const longest = Math.max(0, ...statusSights(calls, scope).map(({ reset }) => reset));
+  const wait = `a window's end: --max-wait ${(last?.reset ?? longest) + 5}s or more`;
+  return [
+    concluded("anchor", scope, anchor, "no window was idle long enough, and none was seen to end", wait),
+    concluded("reset", scope, rounding, "no reading fits one rounding alone by a clock that is known", wait),
+    concluded("organizationWindow", scope, organization, `at least ${longest}: none was seen to end`, wait),
+    concluded("userWindow", scope, user, "none was seen to end", wait),
+  ];
+}
+
+function concluded(
+  name: FindingName,
+  scope: Scope,
+  conclusion: Conclusion<string | number> | null,
+  why: string,
+  needs: string,
+): Finding {
+  if (conclusion === null) return notSeen(name, scope, why, needs);
+  const { value, isSure, calls } = conclusion;
+  return found(name, scope, value, isSure ? "certain" : "likely", conclusion.why, calls);
+}
+
+function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
+  const name = "remaining";
+  for (const owner of ["organization", "user"] as const)
+    for (const { call, remaining } of headerSights(calls, scope, owner))
+      if (remaining !== null && remaining < 0)
+        return found(
+          name,
+          scope,
+          "signed",
+          "certain",
+          `${callAt(call)} showed remaining ${remaining} of the ${owner}'s window`,
+          [call],
+        );
+  const clamped = clampedSight(calls, scope);
+  if (clamped !== null)
+    return found(name, scope, "clamped", "certain", `${callAt(clamped.call)} ${clamped.why}`, [clamped.call]);
+  return notSeen(
+    name,
+    scope,
+    "no count was seen above its limit",
+    "refused calls that are counted, or a scope that is not enforced, and a larger --budget",
+  );
+}
+
+/** An answer that shows remaining 0 of a window whose count is surely above its limit. */
+function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: string } | null {
+  for (const [index, call] of calls.entries()) {
+    if (call.scope !== scope) continue;
+    const body = call.body as { scope?: unknown; limit?: unknown; current?: unknown } | null | undefined;
+    const [limit, current] = [whole(body?.limit), whole(body?.current)];
+    if (call.status === 429 && limit !== null && current !== null && current > limit) {
+      const owner: Owner = String(body?.scope).endsWith("_user") ? "user" : "organization";
+      if (call.headers[owner].remaining === 0)
+        return { call, why: `showed remaining 0 with current ${current} of ${limit}` };
+    }
+    const above = abovePrior(calls, index, scope);
+    if (above !== null) return { call, why: above };
+  }
+  return null;
+}
+
+/** Admitted though nothing was left: the count passed the limit, and remaining showed 0 both times. */
+function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string | null {
+  const call = calls[index];
+  if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
+  const charged = scope === "rest" ? 1 : (call.actual ?? 0);
+  for (const owner of ["organization", "user"] as const) {
+    const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
+    const reset = prior?.reset ?? null;
+    if (prior === undefined || reset === null || prior.remaining !== 0 || charged < 1) continue;
+    const isSame = call.receivedMs - prior.call.sentMs < (reset - 1) * 1000;
+    if (isSame && call.headers[owner].remaining === 0)
+      return `was admitted, and charged, after call ${prior.call.number} had shown remaining 0 of the ${owner}'s window; it showed 0 again`;
+  }
+  return null;
+}
+
+/** Whether the headers of a status answer say what its body says. */
+function agreement(calls: readonly Seen[]): Finding {
+  const name = "agreement";
+  const pairs = calls.flatMap((call) => {
+    const body = call.statusScopes?.rest;
+    const { limit, remaining, reset } = call.headers.organization;
+    return body == null || whole(limit) === null || whole(remaining) === null || whole(reset) === null
+      ? []
+      : [
+          {
+            call,
+            body,
+            limit: whole(limit) ?? 0,
+            remaining: whole(remaining) ?? 0,
+            reset: whole(reset) ?? 0,
+          },
+        ];
+  });
+  const [first] = pairs;
+  if (first === undefined)
+    return notSeen(
+      name,
+      null,
+      "no status answer carried the headers of the organization's window as whole numbers",
+      "a target that sends them",
+    );
+  const agreeing = pairs.filter(({ body, limit, remaining, reset }) => {
+    const left = body.limit - body.current;
+    return (
+      limit === body.limit &&
+      (remaining === Math.max(0, left) || remaining === left) &&
+      Math.abs(reset - body.reset) <= 1
+    );
+  });
+  const evidence = `${agreeing.length} of ${pairs.length} status answers have headers that say what their bodies say`;
+  const others = quiet(calls, "rest").organization > 0;
+  if (agreeing.length === pairs.length) return found(name, null, true, "certain", evidence);
+  const odd = pairs.find((pair) => !agreeing.includes(pair));
+  const shown = `${evidence}; ${callAt(odd?.call ?? first.call)} does not`;
+  return agreeing.length * 2 > pairs.length && others
+    ? found(name, null, true, "likely", `${shown}, while others called`)
+    : found(name, null, false, others ? "likely" : "certain", shown);
+}
+
+function clockFinding(name: FindingName, offset: Offset | null, why: string, needs: string): Finding {
+  if (offset === null) return notSeen(name, null, why, needs);
+  const middle = Math.round((offset.loMs + offset.hiMs) / 2);
+  const evidence = `ahead by ${Math.floor(offset.loMs)} to ${Math.ceil(offset.hiMs)} ms, by ${offset.calls.length} calls`;
+  return found(name, null, middle, "certain", evidence, offset.calls);
+}
+
+const dateClock = (calls: readonly Seen[]): Finding =>
+  clockFinding(
+    "dateClock",
+    dateOffset(calls),
+    calls.some(({ dateMs }) => dateMs !== null)
+      ? "the Date headers contradict each other"
+      : "no answer had a Date header",
+    "one clock behind all answers",
+  );
+
+const windowsClock = (calls: readonly Seen[]): Finding =>
+  clockFinding(
+    "windowClock",
+    edgeOffset(calls, "rest") ?? edgeOffset(calls, "graphql"),
+    "no window was seen to end, or they contradict each other",
+    "a longer --max-wait",
+  );
+
+/** Rules for other verbs, and which of their members were not seen. */
+export interface ProbedRules {
+  /** Only what was seen; `parseRules` fills in the rest. */
+  readonly rules: RulesInput;
+  /** Paths of the members that are defaults, because nothing was seen of them. */
+  readonly defaults: readonly string[];
+}
+
+/** Puts findings together as rules. What cannot be told from outside is left to the default. */
+export function rulesOf(findings: readonly Finding[]): ProbedRules {
+  const defaults: string[] = [];
+  const rules: Record<string, Record<string, Record<string, unknown>>> = {};
+  const put = (section: string, first: string, second: string, name: FindingName, scope: Scope): void => {
+    const finding = findings.find((one) => one.name === name && one.scope === scope);
+    if (finding == null || finding.value === null) defaults.push(`${section}.${first}.${second}`);
+    else {
+      rules[section] = {
+        ...rules[section],
+        [first]: { ...rules[section]?.[first], [second]: finding.value },
+      };
+    }
+  };
+  for (const scope of scopes) {
+    put("organization", scope, "limit", "organizationLimit", scope);
+    put("organization", scope, "windowSeconds", "organizationWindow", scope);
+    put("organization", scope, "enforced", "enforced", scope);
+    put("user", scope, "limit", "userLimit", scope);
+    put("user", scope, "windowSeconds", "userWindow", scope);
+  }
+  for (const name of Object.keys(switchValues) as SwitchName[])
+    for (const scope of scopes) {
+      // Meaningless for REST, whose calls cost 1 when they are decided.
+      if (name === "graphqlCharge" && scope === "rest") continue;
+      put("semantics", name, scope, name, scope);
+    }
+  parseRules(rules);
+  return { rules: rules as RulesInput, defaults };
+}

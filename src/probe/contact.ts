@@ -1,0 +1,73 @@
+// The first call: whether there is such an API at all. What is there instead is said in words, before anything
+// that counts is sent.
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { isLimiters, type Seen } from "./seen.ts";
+import type { Session } from "./session.ts";
+
+const tries = 4;
+
+/**
+ * Reads the status once.
+ * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead
+ */
+export async function contact(session: Session): Promise<Seen> {
+  let last: Seen | null = null;
+  for (let attempt = 0; attempt < tries; attempt++) {
+    last = await session.status();
+    if (last !== null) break;
+  }
+  const seen = last ?? session.calls.at(-1) ?? null;
+  const problem =
+    seen === null ? { got: "no call was allowed", hint: "allow status calls" } : problemOf(seen);
+  if (problem === null && last !== null) return last;
+  const { got, hint } = problem ?? { got: "nothing", hint: "is this the API's address?" };
+  throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
+    problems: [
+      {
+        path: `GET ${session.options.base}${session.statusPath}`,
+        got,
+        allowed: "200 and the status of the organization's limits",
+      },
+    ],
+    hint,
+  });
+}
+
+const errorsInWords: Readonly<Record<string, string>> = {
+  timeout: "no answer in time",
+  refused: "connection refused",
+  reset: "the connection was closed without an answer",
+  tls: "TLS that fails: a certificate that nobody vouches for, or no TLS there",
+  "not http": "something that is no HTTP",
+};
+
+function problemOf(seen: Seen): { got: string; hint: string } | null {
+  const { status, error, body } = seen;
+  if (status === 0)
+    return {
+      got: errorsInWords[error ?? ""] ?? error ?? "no answer",
+      hint: "is it running, and is this its address?",
+    };
+  if (status >= 300 && status < 400)
+    return {
+      got: `${status}, a redirect`,
+      hint: "name the address that it leads to: redirects are not followed",
+    };
+  if (status === 401)
+    return { got: "401: the token is not known there", hint: "is this a token of this target?" };
+  if (status === 403)
+    return { got: "403: the token may not read the status", hint: "it needs the scope read_accounts" };
+  if (status === 404)
+    return {
+      got: "404: no such organization there, or the token is not of it",
+      hint: "is this the organization's slug (case matters), and the API's address?",
+    };
+  if (status === 429)
+    return { got: "429: even the status is refused", hint: "wait, then try again: it should be free" };
+  if (status >= 500) return { got: `${status}, ${tries} times and more`, hint: "is it healthy?" };
+  if (status === 200 && (seen.statusScopes !== null || isLimiters(seen))) return null;
+  if (typeof body === "string" && /^\s*</.test(body))
+    return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };
+  if (status === 200) return null;
+  return { got: `${status} and ${quote(body)}`, hint: "is this the API's address?" };
+}

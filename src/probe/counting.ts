@@ -1,0 +1,260 @@
+// Whether a kind of call counts: read the counts for free, make the call, read again. Others use the organization's
+// quota too, and only ever add to it; so one trial with no difference shows that a call does not count, and a
+// difference shows something only where it comes every time, and where readings without a call show none.
+import type { Scope } from "../rules/rules.ts";
+import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
+import { type Seen, whole } from "./seen.ts";
+import type { Action, Session } from "./session.ts";
+import { headerSights, type Sight } from "./sight.ts";
+
+/** One call between two readings. */
+export interface Trial {
+  readonly before: Seen;
+  readonly action: Seen;
+  readonly after: Seen;
+  /** By how much the count grew; `null` where that cannot be told: a window ended, or shows nothing. */
+  readonly organization: number | null;
+  readonly user: number | null;
+  /** The user's window showed 0 after the call: it may have grown by more. */
+  readonly isUserClamped: boolean;
+}
+
+/** Reads, calls, reads; `null` where the allowance does not hold for it. */
+export async function trial(session: Session, action: Action): Promise<Trial | null> {
+  const { calls } = session;
+  if (session.left.calls < 1 || session.left.points < (action.points ?? 0)) return null;
+  const last = calls.at(-1);
+  const before = last?.statusScopes != null ? last : await session.status();
+  if (before === null) return null;
+  const prior = headerSights(calls, action.scope, "user").at(-1) ?? null;
+  const made = await session.act(action);
+  if (made === null) return null;
+  const after = await session.status();
+  if (after === null) return null;
+  return weigh(before, made, after, action.scope, prior);
+}
+
+/**
+ * @param prior the last reading of the user's window before the call: GraphQL's is in no status answer
+ */
+function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sight | null): Trial {
+  const void_ = { before, action, after, organization: null, user: null, isUserClamped: false };
+  if (action.status === 0 || action.status >= 500) return void_;
+  const from = before.statusScopes?.[scope] ?? null;
+  const to = after.statusScopes?.[scope] ?? null;
+  const stays = isSameWindow(before, after, scope);
+  const organization = stays && from !== null && to !== null ? to.current - from.current : null;
+  const [first, second] = scope === "rest" ? [before, after] : [prior?.call ?? null, action];
+  const user =
+    first !== null && isSameUserWindow(first, second, scope, stays) ? userGrowth(first, second) : null;
+  return { ...void_, organization, user, isUserClamped: second.headers.user.remaining === 0 };
+}
+
+function userGrowth(first: Seen, second: Seen): number | null {
+  const from = whole(first.headers.user.remaining);
+  const to = whole(second.headers.user.remaining);
+  const isSameLimit = first.headers.user.limit === second.headers.user.limit;
+  return from === null || to === null || !isSameLimit ? null : from - to;
+}
+
+/** Whether the organization's window of a scope that two status answers show is the same one. */
+function isSameWindow(before: Seen, after: Seen, scope: Scope): boolean {
+  const from = before.statusScopes?.[scope] ?? null;
+  const to = after.statusScopes?.[scope] ?? null;
+  if (from === null || to === null || from.limit !== to.limit) return false;
+  if (from.resetAtMs === to.resetAtMs) return true;
+  // An idle window under `first-request` moves, by less than what it shows as left, and opens with the call.
+  const movedMs = to.resetAtMs - from.resetAtMs;
+  return from.current === 0 && movedMs > 0 && movedMs < from.reset * 1000;
+}
+
+/** The same of the user's window, which shows no `reset_at`: it cannot have ended before its `reset` less 1 s. */
+function isSameUserWindow(first: Seen, second: Seen, scope: Scope, organizationStays: boolean): boolean {
+  if (first.scope !== scope || second.scope !== scope) return false;
+  const reset = whole(first.headers.user.reset);
+  if (reset === null) return false;
+  if (second.receivedMs - first.sentMs < (reset - 1) * 1000) return true;
+  const together = (seen: Seen): boolean =>
+    seen.headers.user.reset === seen.headers.organization.reset && whole(seen.headers.user.reset) !== null;
+  return organizationStays && scope === "rest" && together(first) && together(second);
+}
+
+/** How much the counts move by themselves: between status calls with nothing in between. */
+export interface Quiet {
+  readonly pairs: number;
+  /** Of them, those where the organization's count grew, and the user's. */
+  readonly organization: number;
+  readonly user: number;
+  /** Those where nothing at all grew. */
+  readonly none: readonly (readonly [Seen, Seen])[];
+  /** Growth of each pair. */
+  readonly growth: readonly (readonly [organization: number, user: number | null])[];
+}
+
+/** The control of every trial. Of `graphql` the user's window is not in it. */
+export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
+  const result = { pairs: 0, organization: 0, user: 0 };
+  const none: [Seen, Seen][] = [];
+  const growth: [number, number | null][] = [];
+  for (const [index, after] of calls.entries()) {
+    const before = calls[index - 1];
+    if (before === undefined || !isSameWindow(before, after, scope)) continue;
+    const from = before.statusScopes?.[scope];
+    const to = after.statusScopes?.[scope];
+    if (from == null || to == null) continue;
+    const user =
+      scope === "rest" && isSameUserWindow(before, after, scope, true) ? userGrowth(before, after) : null;
+    const organization = to.current - from.current;
+    result.pairs += 1;
+    if (organization !== 0) result.organization += 1;
+    if (user !== null && user !== 0) result.user += 1;
+    if (organization === 0 && (user ?? 0) === 0) none.push([before, after]);
+    growth.push([organization, user]);
+  }
+  return { ...result, none, growth };
+}
+
+/** What a kind of call is expected to be answered, for its trials to speak of it. */
+export interface Expectation {
+  readonly name: FindingName;
+  readonly statuses: readonly number[];
+  /** What it is, for the report: `404`. */
+  readonly words: string;
+}
+
+const trialsMost = 4;
+
+/**
+ * Makes as many trials of one kind of call as it takes.
+ * @param reserve calls to leave for what comes later
+ */
+export async function tryCounting(
+  session: Session,
+  action: Action,
+  expectation: Expectation,
+  reserve: number,
+): Promise<Finding> {
+  const trials: Trial[] = [];
+  for (let attempt = 0; attempt < trialsMost; attempt++) {
+    if (session.left.calls <= reserve) break;
+    session.say(`does it count: ${action.what}`);
+    const made = await trial(session, action);
+    if (made === null) break;
+    const { status } = made.action;
+    const isOther = status !== 0 && status < 500 && !expectation.statuses.includes(status);
+    if (isOther)
+      return notSeen(
+        expectation.name,
+        action.scope,
+        `${callAt(made.action)} (${action.what}) was answered ${status}, not ${expectation.statuses.join(" or ")}`,
+        "a token with every scope, a target that has this resource",
+      );
+    trials.push(made);
+    const finding = judgeCounting(trials, quiet(session.calls, action.scope), expectation, action.scope);
+    if (finding.value === false || finding.confidence === "certain") return finding;
+  }
+  return judgeCounting(trials, quiet(session.calls, action.scope), expectation, action.scope);
+}
+
+function judgeCounting(
+  trials: readonly Trial[],
+  control: Quiet,
+  { name, words }: Expectation,
+  scope: Scope,
+): Finding {
+  const base = statusBase(control);
+  const told = trials.filter(({ organization, user }) => organization !== null || user !== null);
+  if (told.length === 0) {
+    const why =
+      trials.length === 0
+        ? "no call was left for it"
+        : `none of ${trials.length} trials fell within one window`;
+    return notSeen(name, scope, why, "a larger --budget");
+  }
+  const userBase = scope === "rest" ? base : 0;
+  const growth = ({ organization, user }: Trial) => ({
+    organization: organization === null ? null : organization - base,
+    user: user === null ? null : user - userBase,
+  });
+  // Under `reserved` others give back: an organization's count that fell shows nothing, the user's own does.
+  const free = told.find((one) => {
+    const { organization, user } = growth(one);
+    return user === 0 ? !contradicts(one) : user === null && organization === 0;
+  });
+  if (free !== undefined)
+    return found(name, scope, false, "certain", evidenceOf(free, words), trialCalls(free));
+  const byUser = told.filter((one) => (growth(one).user ?? 0) > 0);
+  const isByUser = byUser.length > 0;
+  const counting = isByUser ? byUser : told.filter((one) => (growth(one).organization ?? 0) > 0);
+  const [shown] = counting;
+  if (shown === undefined || counting.length < told.length)
+    return notSeen(name, scope, "its trials contradict each other", "a quieter time");
+  const noise = isByUser && scope === "rest" ? control.user : control.organization;
+  const isQuiet = noise === 0 && control.pairs >= 3;
+  const evidence = `${evidenceOf(shown, words)}${counting.length > 1 ? `, and so in all ${counting.length} trials` : ""}`;
+  if (isQuiet && counting.length >= 2)
+    return found(name, scope, true, "certain", evidence, counting.flatMap(trialCalls));
+  // A charge by chance in every trial: at most (share of pairs that move by themselves) to the power of trials.
+  const isRare = counting.length >= 3 && noise * 3 <= control.pairs;
+  if (isQuiet || isRare) return found(name, scope, true, "likely", evidence, counting.flatMap(trialCalls));
+  return notSeen(
+    name,
+    scope,
+    `the counts also moved between ${noise} of ${control.pairs} pairs of readings with no call in between`,
+    "a quieter time, or a token that nobody else uses",
+  );
+}
+
+/** Its own headers show a charge that the readings around it do not: a stale copy was read. */
+function contradicts({ before, action }: Trial): boolean {
+  if (action.scope !== "rest") return false;
+  const own = userGrowth(before, action);
+  return own !== null && own > 0 && action.headers.user.reset !== null;
+}
+
+/** What the second reading itself adds, where status calls are charged. */
+export function statusBase(control: Quiet): number {
+  const { growth, pairs } = control;
+  return pairs >= 5 && growth.every(([organization]) => organization === 1) ? 1 : 0;
+}
+
+function evidenceOf({ before, action, after, organization, user }: Trial, words: string): string {
+  const counts = [
+    organization === null ? null : `the organization's count by ${organization}`,
+    user === null ? null : `the user's by ${user}`,
+  ].filter((text) => text !== null);
+  return `${callAt(action)} (${words}, ${action.status}) between calls ${before.number} and ${after.number} moved ${counts.join(" and ")}`;
+}
+
+export const trialCalls = ({ before, action, after }: Trial): Seen[] => [before, action, after];
+
+/** Whether status calls count: the control itself. */
+export function statusCounting(calls: readonly Seen[], scope: Scope): Finding {
+  const name = "statusCounted";
+  const control = quiet(calls, scope);
+  const [pair] = control.none;
+  if (pair !== undefined)
+    return found(
+      name,
+      scope,
+      false,
+      "certain",
+      `calls ${pair[0].number} and ${pair[1].number} show the same counts, and so do ${control.none.length} of ${control.pairs} such pairs`,
+      pair,
+    );
+  const isEach = control.growth.every(([organization, user]) => organization === 1 && (user ?? 1) === 1);
+  if (scope === "rest" && control.pairs >= 5 && isEach)
+    return found(
+      name,
+      scope,
+      true,
+      "certain",
+      `each of ${control.pairs} status calls moved the organization's count by 1`,
+    );
+  return notSeen(
+    name,
+    scope,
+    `between status calls the counts moved ${control.growth.length} times out of ${control.pairs}`,
+    "a quieter time",
+  );
+}

@@ -1,0 +1,259 @@
+// The probe: infers from outside, by few calls, the rules that a live deployment follows. Free calls first, then
+// the cheapest that tell something, then waiting.
+import { SpillwayError } from "../rules/errors.ts";
+import type { RulesInput } from "../rules/rules.ts";
+import type { TraceHeader } from "../trace/record.ts";
+import { encodeCall, encodeHeader } from "../trace/write.ts";
+import { probeCharging } from "./charging.ts";
+import { conclude, rulesOf, windowsOf } from "./conclude.ts";
+import { contact } from "./contact.ts";
+import { tryCounting } from "./counting.ts";
+import { type Finding, type FindingName, findingNames, notSeen } from "./finding.ts";
+import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
+import { probeRefusals } from "./refusals.ts";
+import { isLimiters, type Seen, traceCall } from "./seen.ts";
+import { type Allowance, Session, Stopped, type Surroundings } from "./session.ts";
+import { look, waitForEnds, waitForUserEnd } from "./watch.ts";
+
+export interface ProbeOptions extends Surroundings {
+  /** Where the paths are appended, without a slash at the end. It must be one that may be probed. */
+  readonly target: string;
+  /** `TARGET/v1/graphql` where it is left out. */
+  readonly graphqlUrl?: string | undefined;
+  /** The organization's slug. */
+  readonly organization: string;
+  readonly token: string;
+  /** Whose token it is, for the trace. */
+  readonly user?: string | null | undefined;
+  readonly allowance?: Partial<Allowance> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((text: string) => void) | undefined;
+}
+
+/** What a probe found, and by what. Plain JSON. */
+export interface ProbeReport {
+  readonly target: string;
+  readonly organization: string;
+  readonly user: string | null;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** `whole`, `interrupted`, or why it stopped. */
+  readonly ended: "whole" | "interrupted" | { readonly stopped: string };
+  readonly used: { readonly calls: number; readonly points: number; readonly statusCalls: number };
+  readonly allowance: Allowance;
+  /** Calls without an answer, or answered 5xx. */
+  readonly failed: number;
+  readonly findings: readonly Finding[];
+  /** Rules that `parseRules` takes: what was seen, and nothing else. */
+  readonly rules: RulesInput;
+  /** Paths of the rules' members that are defaults, because nothing was seen of them. */
+  readonly defaults: readonly string[];
+  /** Lines of the trace that the probe left, each without its end. */
+  readonly trace: readonly string[];
+}
+
+export const defaultAllowance: Allowance = {
+  calls: 80,
+  points: 30_000,
+  statusCalls: 240,
+  waitMs: 90_000,
+};
+
+/**
+ * Infers the rules of a live deployment.
+ * @throws SpillwayError `TARGET_UNREACHABLE` where there is no such API, before anything that counts is sent
+ */
+export async function probe(options: ProbeOptions): Promise<ProbeReport> {
+  const allowance = { ...defaultAllowance, ...options.allowance };
+  const session = new Session({
+    ...options,
+    base: options.target,
+    graphqlUrl: options.graphqlUrl ?? `${options.target}/v1/graphql`,
+    user: options.user ?? null,
+    allowance,
+  });
+  const startedAt = session.now();
+  const findings: Finding[] = [];
+  const ended = await experiment(session, findings);
+  const all = complete([...findings, ...conclude(session.calls)]);
+  const failed = session.calls.filter(({ status }) => status === 0 || status >= 500).length;
+  const weighed = failed * 20 > session.calls.length ? all.map(lessCertain(failed, session.calls)) : all;
+  return {
+    target: options.target,
+    organization: options.organization,
+    user: session.options.user,
+    startedAt,
+    endedAt: session.now(),
+    ended,
+    used: { calls: session.used.calls, points: session.used.points, statusCalls: session.used.statusCalls },
+    allowance,
+    failed,
+    findings: weighed,
+    ...rulesOf(weighed),
+    trace: traceOf(session, startedAt),
+  };
+}
+
+async function experiment(session: Session, findings: Finding[]): Promise<ProbeReport["ended"]> {
+  const { signal } = session.options;
+  try {
+    const first = await contact(session);
+    await look(session);
+    if (session.calls.some((call) => call.statusScopes !== null || isLimiters(call)))
+      await experiments(session, findings);
+    else findings.push(...limitsNothing(first));
+    return "whole";
+  } catch (error) {
+    if (error instanceof Stopped) return { stopped: error.message };
+    if (signal?.aborted === true && !(error instanceof SpillwayError)) return "interrupted";
+    throw error;
+  }
+}
+
+async function experiments(session: Session, findings: Finding[]): Promise<void> {
+  const { organization } = session.options;
+  const resource = await restCounting(session, findings);
+  await graphqlCounting(session, findings);
+  findings.push(...(await probeCharging(session)));
+  if (resource !== null) findings.push(...(await probeRefusals(session, resource)));
+  session.say(`windows of ${organization}`);
+  await waitForEnds(session);
+  for (const scope of ["rest", "graphql"] as const) {
+    if (scope === "graphql" && session.calls.some((call) => call.scope === "graphql")) {
+      await session.act(graphqlGet);
+      await session.pause(330);
+      await session.act(graphqlGet);
+    }
+    const { anchor, user } = windowsOf(session.calls, scope);
+    if (user === null && anchor !== null) await waitForUserEnd(session, scope);
+  }
+}
+
+/** Calls kept back for the user's refusals and for queries while kinds of calls are tried. */
+const reserve = 0;
+
+/** @returns a path that was answered 200; `null` where the token may read none */
+async function restCounting(session: Session, findings: Finding[]): Promise<string | null> {
+  const { organization } = session.options;
+  let resource: string | null = null;
+  for (const path of resources(organization)) {
+    const finding = await tryCounting(
+      session,
+      get(path),
+      { name: "getCounted", statuses: [200], words: "GET" },
+      reserve,
+    );
+    const answered = session.calls.findLast(({ what }) => what === get(path).what);
+    if (answered?.status !== 200) continue;
+    findings.push(finding);
+    resource = path;
+    break;
+  }
+  const attempts = [
+    ...(resource === null
+      ? []
+      : [{ action: head(resource), name: "headCounted", statuses: [200], words: "HEAD" } as const]),
+    {
+      action: { ...head(session.statusPath), what: "HEAD status", isExempt: true },
+      name: "headStatusCounted",
+      statuses: [200],
+      words: "HEAD of the status",
+    } as const,
+    {
+      action: missing(organization),
+      name: "notFoundCounted",
+      statuses: [404],
+      words: "a resource that is not there",
+    } as const,
+    {
+      action: wrongMethod(session.statusPath),
+      name: "wrongMethodCounted",
+      statuses: [405],
+      words: "a method that it does not have",
+    } as const,
+  ];
+  for (const { action, ...expectation } of attempts)
+    findings.push(await tryCounting(session, action, expectation, reserve));
+  return resource;
+}
+
+async function graphqlCounting(session: Session, findings: Finding[]): Promise<void> {
+  const attempts = [
+    {
+      action: graphqlGet,
+      name: "wrongMethodCounted",
+      statuses: [405],
+      words: "a method that it does not have",
+    },
+    { action: badBody, name: "badBodyCounted", statuses: [400], words: "a body that is no JSON" },
+    { action: badQuery, name: "badQueryCounted", statuses: [200], words: "a query that is not executed" },
+  ] as const;
+  for (const { action, ...expectation } of attempts)
+    findings.push(await tryCounting(session, action, expectation, reserve));
+}
+
+function limitsNothing(first: Seen): Finding[] {
+  const why = `neither limits nor rate limit headers in ${first.what}: nothing shows that it limits at all`;
+  const needs = "a deployment that shows its limits (SPEC.md §4, §5)";
+  return (["organizationLimit", "userLimit", "enforced"] as const).flatMap((name) =>
+    (["rest", "graphql"] as const).map((scope) => notSeen(name, scope, why, needs)),
+  );
+}
+
+/** Findings that are one for the deployment; the others are one a scope, where the scope has them. */
+const ofWhole: readonly FindingName[] = ["agreement", "dateClock", "windowClock"];
+const ofRest: readonly FindingName[] = ["getCounted", "headCounted", "headStatusCounted", "notFoundCounted"];
+const ofGraphql: readonly FindingName[] = [
+  "graphqlCharge",
+  "graphqlCost",
+  "badBodyCounted",
+  "badQueryCounted",
+];
+
+/** One finding for each thing that is looked for, in the order of the catalogue; those that are missing, as such. */
+function complete(findings: readonly Finding[]): Finding[] {
+  return (Object.keys(findingNames) as FindingName[]).flatMap((name) => {
+    const scopes = ofWhole.includes(name)
+      ? [null]
+      : ofRest.includes(name)
+        ? (["rest"] as const)
+        : ofGraphql.includes(name)
+          ? (["graphql"] as const)
+          : (["rest", "graphql"] as const);
+    return scopes.map(
+      (scope) =>
+        findings.find((one) => one.name === name && one.scope === scope) ??
+        notSeen(name, scope, "the probe did not get that far", "another probe"),
+    );
+  });
+}
+
+const lessCertain =
+  (failed: number, calls: readonly Seen[]) =>
+  (finding: Finding): Finding =>
+    finding.confidence === "certain"
+      ? {
+          ...finding,
+          confidence: "likely",
+          evidence: `${finding.evidence} (but ${failed} of ${calls.length} calls failed)`,
+        }
+      : finding;
+
+function traceOf(session: Session, startedAt: number): string[] {
+  const { base, organization } = session.options;
+  const header: TraceHeader = {
+    format: "spillway-trace",
+    version: 1,
+    source: "other",
+    scenario: "probe",
+    seed: null,
+    target: new URL(base).origin,
+    startedAt,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    rules: null,
+    complete: false,
+    lost: 0,
+  };
+  return [encodeHeader(header), ...session.calls.map((seen) => encodeCall(traceCall(seen, organization)))];
+}

@@ -1,0 +1,272 @@
+// What a refused REST call shows. To see one, the user's window is used up, where the budget has that many calls:
+// it is the smaller one, and its owner's own.
+import type { Owner } from "../rules/rules.ts";
+import { userEnforcedUnseen } from "./charging.ts";
+import { quiet, type Trial, trial, trialCalls } from "./counting.ts";
+import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
+import { get } from "./queries.ts";
+import { refusalCurrent, refuser, type Seen, whole } from "./seen.ts";
+import type { Session } from "./session.ts";
+import { waitForEnd } from "./watch.ts";
+
+const scope = "rest";
+/** Refusals to look at, after the first. */
+const refusalsMost = 3;
+const names: readonly FindingName[] = [
+  "refused",
+  "refusedByUser",
+  "retryAfter",
+  "userEnforced",
+  "firstRefuser",
+];
+
+interface Room {
+  /** Calls until the first window is full. */
+  readonly calls: number;
+  readonly enforced: boolean;
+  readonly userRemaining: number;
+  /** At least, ms. */
+  readonly windowLeftMs: number;
+}
+
+async function roomNow(session: Session): Promise<Room | null> {
+  const status = await session.status();
+  const window = status?.statusScopes?.rest;
+  const userRemaining = whole(status?.headers.user.remaining);
+  const reset = whole(status?.headers.user.reset);
+  if (window == null || userRemaining === null || reset === null) return null;
+  const organization = window.limit - window.current;
+  return {
+    calls: Math.max(0, window.enforced ? Math.min(userRemaining, organization) : userRemaining),
+    enforced: window.enforced,
+    userRemaining,
+    windowLeftMs: (Math.min(reset, window.reset) - 1) * 1000,
+  };
+}
+
+/** @param resource a path that was answered 200 and counts */
+export async function probeRefusals(session: Session, resource: string): Promise<Finding[]> {
+  let room = await roomNow(session);
+  if (room !== null && isTooLate(session, room) && needed(room) <= session.left.calls) {
+    await waitForEnd(session, scope);
+    room = await roomNow(session);
+  }
+  if (room === null)
+    return unseen("the user's window shows nothing in the headers of the status", "the user's headers");
+  if (needed(room) > session.left.calls)
+    return unseen(
+      `using up the window takes ${needed(room)} calls, ${session.left.calls} were left`,
+      `--budget ${session.used.calls + needed(room) + 10} or more`,
+    );
+  const { refused, beyond } = await exhaust(session, resource, room);
+  if (refused === null) return admittedBeyond(room, beyond);
+  const trials: Trial[] = [];
+  for (let attempt = 0; attempt < refusalsMost; attempt++) {
+    session.say("looking at refusals");
+    const made = await trial(session, get(resource));
+    if (made === null) break;
+    if (made.action.status === 429) trials.push(made);
+    else if (made.action.status === 200) break;
+  }
+  const who = refuser(refused);
+  return [
+    refusedFinding(refused, trials, who),
+    refusedByUserFinding(session, trials, who),
+    retryAfterFinding([refused, ...trials.map(({ action }) => action)]),
+    userEnforcedFinding(room, refused, who),
+    firstRefuserFinding(trials),
+  ];
+}
+
+const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
+
+/** Whether the window would end before it is full, by how long calls took so far. */
+function isTooLate({ calls }: Session, room: Room): boolean {
+  const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);
+  const each = spent[Math.floor(spent.length * 0.8)] ?? 0;
+  return room.windowLeftMs < (needed(room) + refusalsMost + 2) * each + 500;
+}
+
+function unseen(why: string, needs: string): Finding[] {
+  return names.map((name) => notSeen(name, scope, why, needs));
+}
+
+interface Exhausted {
+  /** The first refusal. */
+  readonly refused: Seen | null;
+  /** Calls that were admitted though the user's window had nothing left before them. */
+  readonly beyond: readonly Seen[];
+}
+
+async function exhaust(session: Session, resource: string, room: Room): Promise<Exhausted> {
+  const beyond: Seen[] = [];
+  let isEmpty = room.userRemaining <= 0;
+  for (let calls = 0; calls <= 2 * needed(room); calls++) {
+    const seen = await session.act(get(resource));
+    if (seen === null) break;
+    session.say(`using up the user's REST window: ${seen.headers.user.remaining ?? "?"} left`);
+    if (seen.status === 429) return { refused: seen, beyond };
+    if (seen.status !== 200) continue;
+    const remaining = whole(seen.headers.user.remaining);
+    // It ended in the meantime, and a new one began: what was seen beyond the old one stays.
+    if (isEmpty && (remaining === null || remaining > 0)) break;
+    if (isEmpty) beyond.push(seen);
+    if (beyond.length > 1) break;
+    isEmpty = remaining !== null && remaining <= 0;
+  }
+  return { refused: null, beyond };
+}
+
+function admittedBeyond(room: Room, beyond: readonly Seen[]): Finding[] {
+  const [first] = beyond;
+  const why =
+    first === undefined
+      ? "no call was refused: the window ended before it was full"
+      : `${callAt(first)} was admitted though nothing was left`;
+  const findings = unseen(
+    why,
+    first === undefined ? "longer windows, or shorter ways" : "a scope that is enforced",
+  );
+  if (first === undefined || room.enforced) return findings;
+  const value = found(
+    "userEnforced",
+    scope,
+    "with-organization",
+    "certain",
+    `enforced is false, and ${callAt(first)} was admitted though the user's window had nothing left`,
+    beyond,
+  );
+  return findings.map((finding) => (finding.name === "userEnforced" ? value : finding));
+}
+
+function refusedFinding(first: Seen, trials: readonly Trial[], who: Owner | null): Finding {
+  const name = "refused";
+  const refusals = [first, ...trials.map(({ action }) => action)];
+  for (const seen of refusals) {
+    const current = refusalCurrent(seen);
+    const limit = whole((seen.body as { limit?: unknown } | null)?.limit);
+    if (current === null || limit === null) continue;
+    const evidence = `${callAt(seen)} was refused with current ${current} of ${limit}`;
+    // A count above the limit, where calls are admitted one by one up to it, is the refused ones.
+    return found(name, scope, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
+  }
+  const below = refusals.find(({ headers }) => who !== null && (whole(headers[who].remaining) ?? 0) < 0);
+  if (below !== undefined && who !== null)
+    return found(
+      name,
+      scope,
+      "counted",
+      "certain",
+      `${callAt(below)} was refused with remaining ${below.headers[who].remaining}`,
+      [below],
+    );
+  const still = trials.find(({ organization }) => who === "organization" && organization === 0);
+  if (still !== undefined)
+    return found(
+      name,
+      scope,
+      "uncounted",
+      "certain",
+      `${callAt(still.action)} was refused, and moved no count`,
+      trialCalls(still),
+    );
+  return notSeen(
+    name,
+    scope,
+    `${callAt(first)} was refused without a count; remaining is 0 either way`,
+    "a refusal that shows current, or remaining below 0",
+  );
+}
+
+function refusedByUserFinding(session: Session, trials: readonly Trial[], who: Owner | null): Finding {
+  const name = "refusedByUser";
+  const told = trials.filter(
+    ({ organization, action }) => organization !== null && refuser(action) === "user",
+  );
+  if (who !== "user" || told.length === 0)
+    return notSeen(
+      name,
+      scope,
+      "no refusal by the user's window was seen from both sides",
+      "a user's limit below the organization's",
+    );
+  const control = quiet(session.calls, scope);
+  const free = told.find(({ organization }) => organization === 0);
+  if (free !== undefined)
+    return found(
+      name,
+      scope,
+      "charges-nothing",
+      "certain",
+      `${callAt(free.action)} was refused by the user's window, and the organization's count stood still`,
+      trialCalls(free),
+    );
+  const evidence = `each of ${told.length} refusals by the user's window moved the organization's count`;
+  const isExact = told.length > 1 && told.every(({ organization }) => organization === 1);
+  const sure = control.organization === 0 && isExact;
+  if (sure || (told.length > 2 && control.organization * 4 <= control.pairs))
+    return found(
+      name,
+      scope,
+      "charges-organization",
+      sure ? "certain" : "likely",
+      evidence,
+      told.flatMap(trialCalls),
+    );
+  return notSeen(name, scope, `${evidence}, but so did others' calls`, "a quieter time");
+}
+
+function retryAfterFinding(refusals: readonly Seen[]): Finding {
+  const carrying = refusals.filter(({ retryAfter }) => whole(retryAfter) !== null);
+  const [seen] = carrying.length > 0 ? carrying : refusals;
+  const shown = seen === undefined ? "" : `${callAt(seen)} was refused with `;
+  const what = carrying.length > 0 ? `Retry-After ${seen?.retryAfter}` : "none";
+  const sure = carrying.length === 0 || carrying.length === refusals.length ? "certain" : "likely";
+  return found("retryAfter", scope, carrying.length > 0, sure, `${shown}${what}`, refusals);
+}
+
+function userEnforcedFinding({ enforced }: Room, refused: Seen, who: Owner | null): Finding {
+  const name = "userEnforced";
+  if (enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
+  if (who === "user")
+    return found(
+      name,
+      scope,
+      "always",
+      "certain",
+      `enforced is false, and ${callAt(refused)} was refused by the user's window`,
+      [refused],
+    );
+  return notSeen(
+    name,
+    scope,
+    `${callAt(refused)} was refused by a window that it does not name as the user's`,
+    "a refusal that names its window",
+  );
+}
+
+/** Both were full before the call. */
+function firstRefuserFinding(trials: readonly Trial[]): Finding {
+  const name = "firstRefuser";
+  for (const { before, action } of trials) {
+    const window = before.statusScopes?.rest;
+    const user = whole(before.headers.user.remaining);
+    const who = refuser(action);
+    if (window == null || user === null || who === null || !window.enforced) continue;
+    if (window.current >= window.limit && user <= 0)
+      return found(
+        name,
+        scope,
+        who,
+        "certain",
+        `both windows were full before ${callAt(action)}, and the ${who}'s refused`,
+        [before, action],
+      );
+  }
+  return notSeen(
+    name,
+    scope,
+    "the two windows were never full at the same time",
+    "an organization's limit within the budget",
+  );
+}

@@ -1,0 +1,201 @@
+// The probe's hand on the target: makes calls within the budget, keeps each with its answer, and stops at the
+// first sign that it is not wanted. No reasoning here.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Scope } from "../rules/rules.ts";
+import { isLimiters, readAnswer, type Seen } from "./seen.ts";
+import { httpSender, NoAnswer, type Send } from "./send.ts";
+
+/** What a probe may use, at most. */
+export interface Allowance {
+  /** Calls that may count: all but GET of the status. */
+  readonly calls: number;
+  /** GraphQL points asked for, all queries together. */
+  readonly points: number;
+  /** Free calls of the status. */
+  readonly statusCalls: number;
+  /** Waiting for windows to end, ms, all waits together. */
+  readonly waitMs: number;
+}
+
+/** How the probe reaches the world; tests give their own. */
+export interface Surroundings {
+  readonly send?: Send | undefined;
+  /** ms since the epoch. */
+  readonly now?: (() => number) | undefined;
+  readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
+}
+
+/** Why the probe ended before its end. What it saw until then is kept. */
+export class Stopped extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "Stopped";
+  }
+}
+
+export interface SessionOptions extends Surroundings {
+  /** Without a slash at the end. */
+  readonly base: string;
+  readonly graphqlUrl: string;
+  readonly organization: string;
+  readonly token: string;
+  readonly user: string | null;
+  readonly allowance: Allowance;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((text: string) => void) | undefined;
+}
+
+/** A call that may count. */
+export interface Action {
+  readonly what: string;
+  readonly scope: Scope;
+  readonly method: "GET" | "HEAD" | "POST";
+  /** From the slash on; `null` is the GraphQL URL. */
+  readonly path: string | null;
+  readonly body?: string;
+  /** Requested points, where it is a query. */
+  readonly points?: number;
+  /** The rules let it count nowhere (SPEC.md §1): HEAD of the status. */
+  readonly isExempt?: true;
+}
+
+/** In a row; beyond it nothing will come of going on. */
+const silentMost = 2;
+const brokenMost = 12;
+/** A status call is free: it is tried again after a 5xx. */
+const statusTries = 6;
+const pauseAfterBrokenMs = 200;
+
+export class Session {
+  readonly calls: Seen[] = [];
+  readonly used = { calls: 0, points: 0, statusCalls: 0, waitMs: 0 };
+  readonly options: SessionOptions;
+  readonly #send: Send;
+  readonly #now: () => number;
+  readonly #sleep: NonNullable<Surroundings["sleep"]>;
+  #silent = 0;
+  #broken = 0;
+  #welcome = false;
+
+  constructor(options: SessionOptions) {
+    this.options = options;
+    this.#send = options.send ?? httpSender();
+    this.#now = options.now ?? Date.now;
+    this.#sleep =
+      options.sleep ?? ((ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }));
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  say(text: string): void {
+    this.options.onProgress?.(text);
+  }
+
+  /** What is left of the allowance. */
+  get left(): Allowance {
+    const { calls, points, statusCalls, waitMs } = this.options.allowance;
+    const { used } = this;
+    return {
+      calls: calls - used.calls,
+      points: points - used.points,
+      statusCalls: statusCalls - used.statusCalls,
+      waitMs: waitMs - used.waitMs,
+    };
+  }
+
+  get statusPath(): string {
+    return `/v2/organizations/${encodeURIComponent(this.options.organization)}/rate_limit`;
+  }
+
+  /** A breath between calls: no wait for a window. */
+  async pause(ms: number): Promise<void> {
+    this.options.signal?.throwIfAborted();
+    if (ms > 0) await this.#sleep(ms, this.options.signal);
+    this.options.signal?.throwIfAborted();
+  }
+
+  /** Waits for a window; `false`, at once, where the allowance is too small. */
+  async wait(ms: number): Promise<boolean> {
+    if (ms > this.left.waitMs) return false;
+    this.used.waitMs += Math.max(0, ms);
+    await this.pause(ms);
+    return true;
+  }
+
+  /** GET of the status; `null` where no more are allowed or none came that can be read. */
+  async status(): Promise<Seen | null> {
+    for (let attempt = 0; attempt < statusTries; attempt++) {
+      if (this.left.statusCalls <= 0) return null;
+      this.used.statusCalls += 1;
+      const seen = await this.#make(
+        { what: "GET status", scope: "rest", method: "GET", path: this.statusPath },
+        true,
+      );
+      if (seen.status === 200) this.#welcome = true;
+      if (seen.status !== 0 && seen.status < 500) return seen;
+      await this.pause(pauseAfterBrokenMs);
+    }
+    return null;
+  }
+
+  /** Makes a call that may count; `null`, and no call, where the allowance is too small. */
+  async act(action: Action): Promise<Seen | null> {
+    const { points = 0 } = action;
+    if (this.left.calls < 1 || this.left.points < points) return null;
+    this.used.calls += 1;
+    this.used.points += points;
+    return await this.#make(action, false);
+  }
+
+  async #make(action: Action, isStatus: boolean): Promise<Seen> {
+    const { signal, base, graphqlUrl, token, user } = this.options;
+    signal?.throwIfAborted();
+    const { method, path, body, scope, what } = action;
+    const sent = {
+      number: this.calls.length + 1,
+      what,
+      user,
+      scope,
+      isStatus,
+      isExempt: isStatus || action.isExempt === true,
+      points: action.points ?? null,
+      sentMs: this.now(),
+    };
+    const url = path === null ? graphqlUrl : `${base}${path}`;
+    let error: string | null = null;
+    const got = await this.#send({ method, url, token, body }, signal).catch((cause: unknown) => {
+      if (!(cause instanceof NoAnswer)) throw cause;
+      error = cause.reason;
+      return null;
+    });
+    const seen = readAnswer(sent, got, this.now(), error, token);
+    this.calls.push(seen);
+    this.#heed(seen, isStatus);
+    return seen;
+  }
+
+  /** Stops where the target shows that it will not, or should not, be asked more. */
+  #heed(seen: Seen, isStatus: boolean): void {
+    const { status, number, what, error } = seen;
+    this.#silent = status === 0 ? this.#silent + 1 : 0;
+    this.#broken = status >= 500 || status === 0 ? this.#broken + 1 : 0;
+    const it = `call ${number} (${what})`;
+    if (!this.#welcome) return;
+    if (this.#silent >= silentMost)
+      throw new Stopped(`${this.#silent} calls in a row had no answer, the last was ${it}: ${error}`);
+    if (this.#broken >= brokenMost)
+      throw new Stopped(`${this.#broken} calls in a row were answered ${status}, the last was ${it}`);
+    if (status === 401) throw new Stopped(`${it} was answered 401: the token is no longer taken`);
+    if (status >= 300 && status < 400)
+      throw new Stopped(`${it} was answered ${status}, a redirect: none is followed`);
+    const unwelcome = isStatus ? [403, 404, 429] : isLimiters(seen) ? [] : [403, 429];
+    if (unwelcome.includes(status))
+      throw new Stopped(
+        isStatus
+          ? `${it} was answered ${status}, where earlier ones were answered 200`
+          : `${it} was answered ${status} with no rate limit header, as firewalls do`,
+      );
+  }
+}

@@ -1,0 +1,53 @@
+// What one answer shows of one window. All reasoning on clocks, lengths and anchors is over these.
+import type { Owner, Scope } from "../rules/rules.ts";
+import { type Seen, whole } from "./seen.ts";
+
+/** A reading of a window: true at some instant from `call.sentMs` to `call.receivedMs`. */
+export interface Sight {
+  readonly call: Seen;
+  readonly limit: number | null;
+  /** What was counted, from the status body alone: headers are clamped. */
+  readonly current: number | null;
+  readonly remaining: number | null;
+  readonly reset: number | null;
+  /** From the status body alone; ms of the target's clock. */
+  readonly resetAtMs: number | null;
+}
+
+/** An organization's window as a status body shows it: all members there. */
+export interface FullSight extends Sight {
+  readonly limit: number;
+  readonly current: number;
+  readonly reset: number;
+  readonly resetAtMs: number;
+}
+
+/** What the status bodies show of the organization's window of a scope, in order. */
+export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] {
+  return calls.flatMap((call) => {
+    const body = call.statusScopes?.[scope] ?? null;
+    if (body === null) return [];
+    const { limit, current, reset, resetAtMs } = body;
+    return [{ call, limit, current, remaining: null, reset, resetAtMs }];
+  });
+}
+
+/** What headers show of a window, in order; only answers that name the window by its right name. */
+export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner): Sight[] {
+  return calls.flatMap((call) => {
+    const { name, limit, remaining, reset } = call.headers[owner];
+    if (call.scope !== scope || name !== (owner === "user" ? `${scope}_user` : scope)) return [];
+    return [
+      {
+        call,
+        limit: whole(limit),
+        current: null,
+        remaining: whole(remaining),
+        reset: whole(reset),
+        resetAtMs: null,
+      },
+    ];
+  });
+}
+
+export const lastOf = <T>(list: readonly T[]): T | null => list.at(-1) ?? null;

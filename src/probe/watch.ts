@@ -1,0 +1,113 @@
+// Looking on: free status calls to see how windows move by themselves, and around their ends.
+import { type Scope, scopes } from "../rules/rules.ts";
+import { edges } from "./offsets.ts";
+import { graphqlGet } from "./queries.ts";
+import { whole } from "./seen.ts";
+import type { Session } from "./session.ts";
+import { type FullSight, headerSights, statusSights } from "./sight.ts";
+
+/** A little over three seconds, at all fractions of a second. */
+const lookEveryMs = [230, 270, 310, 190, 260, 240, 280, 220, 290, 250, 210, 300, 230] as const;
+
+/** Reads the status again and again: what moves without us? */
+export async function look(session: Session): Promise<void> {
+  for (const pauseMs of lookEveryMs) {
+    session.say("looking on: free status calls");
+    await session.pause(pauseMs);
+    if ((await session.status()) === null) return;
+  }
+}
+
+/** How far apart status calls are around a window's end, ms. */
+const pollEveryMs = 90;
+/** After it, so that readings of the new window fall on all parts of a second. */
+const afterEveryMs = [160, 230, 250, 240, 270] as const;
+
+/** When a window that `sight` shows may end, of the prober's clock, however `reset` is rounded. */
+const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset - 1) * 1000;
+const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
+
+/** How long it takes until the organization's window of a scope ends; `null` where none is open. */
+export function msToEnd(session: Session, scope: Scope): number | null {
+  const window = openWindow(session, scope);
+  return window === null ? null : Math.max(0, window.toMs - session.now());
+}
+
+/** What all readings of the window that was last seen say of its end; `null` where it is idle and moves. */
+function openWindow(
+  session: Session,
+  scope: Scope,
+): { fromMs: number; toMs: number; resetAtMs: number } | null {
+  const sights = statusSights(session.calls, scope);
+  const last = sights.at(-1);
+  if (last === undefined) return null;
+  const same = sights.filter(({ resetAtMs }) => resetAtMs === last.resetAtMs);
+  const [first] = same;
+  const stoodMs = first === undefined ? 0 : last.call.sentMs - first.call.receivedMs;
+  if (last.current === 0 && stoodMs < 1010) return null;
+  return {
+    fromMs: Math.max(...same.map(endsFromMs)),
+    toMs: Math.min(...same.map(endsToMs)),
+    resetAtMs: last.resetAtMs,
+  };
+}
+
+/**
+ * Waits for the organization's window of a scope to end, and looks closely.
+ * @returns whether it was seen to end; `false`, at once, where no window is open or it ends too late
+ */
+export async function waitForEnd(session: Session, scope: Scope): Promise<boolean> {
+  const window = openWindow(session, scope);
+  if (window === null) return false;
+  if (window.toMs - session.now() > session.left.waitMs) return false;
+  const ended = (): boolean => (statusSights(session.calls, scope).at(-1)?.resetAtMs ?? 0) > window.resetAtMs;
+  const waitMs = window.fromMs - 150 - session.now();
+  session.say(`waiting ${Math.ceil(waitMs / 1000)} s for the ${scope} window to end`);
+  if (waitMs > 0 && !(await session.wait(waitMs))) return false;
+  while (!ended() && session.now() < window.toMs + 1000) {
+    session.say(`watching the ${scope} window end`);
+    if ((await session.status()) === null) return false;
+    if (!ended()) await session.wait(Math.min(pollEveryMs, session.left.waitMs));
+  }
+  for (const pauseMs of afterEveryMs) {
+    await session.pause(pauseMs);
+    if ((await session.status()) === null) break;
+  }
+  return ended();
+}
+
+/** A status call of REST shows the user's window too; of GraphQL it takes a call of its own. */
+async function readUser(session: Session, scope: Scope): Promise<void> {
+  if (scope === "graphql") await session.act(graphqlGet);
+  else await session.status();
+}
+
+/** Waits until the user's window has surely ended, and reads it on both sides. */
+export async function waitForUserEnd(session: Session, scope: Scope): Promise<boolean> {
+  const last = headerSights(session.calls, scope, "user").at(-1);
+  const reset = whole(last?.reset);
+  if (last === undefined || reset === null) return false;
+  const toMs = last.call.receivedMs + (reset + 1) * 1000 + 50;
+  const waitMs = toMs - session.now();
+  session.say(`waiting ${Math.ceil(waitMs / 1000)} s for the user's ${scope} window to end`);
+  if (waitMs > 0 && !(await session.wait(waitMs))) return false;
+  await readUser(session, scope);
+  await session.pause(330);
+  await readUser(session, scope);
+  return true;
+}
+
+/** Sees a window of each scope end, the sooner one first, as far as the allowance goes. */
+export async function waitForEnds(session: Session): Promise<void> {
+  const soonest = (): Scope[] =>
+    scopes
+      .filter((scope) => edges(session.calls, scope).length === 0 && msToEnd(session, scope) !== null)
+      .sort((a, b) => (msToEnd(session, a) ?? 0) - (msToEnd(session, b) ?? 0));
+  const tried = new Set<Scope>();
+  for (;;) {
+    const scope = soonest().find((each) => !tried.has(each));
+    if (scope === undefined) return;
+    tried.add(scope);
+    await waitForEnd(session, scope);
+  }
+}

@@ -1,0 +1,260 @@
+// How the windows lie: how `reset` is rounded, where they are anchored, how long they are. Pure: over the calls
+// that were made.
+import type { Scope, Semantics } from "../rules/rules.ts";
+import { switchValues } from "../rules/rules.ts";
+import { edges, span, type WindowClock } from "./offsets.ts";
+import type { Seen } from "./seen.ts";
+import { type FullSight, headerSights, type Sight, statusSights } from "./sight.ts";
+
+type Rounding = Semantics["reset"];
+type Anchor = Semantics["anchor"];
+
+const rounded = (seconds: number, rounding: Rounding): number =>
+  rounding === "ceil" ? Math.ceil(seconds) : rounding === "floor" ? Math.floor(seconds) : Math.round(seconds);
+
+/** A conclusion and the calls that led to it. */
+export interface Conclusion<T> {
+  readonly value: T;
+  readonly isSure: boolean;
+  readonly why: string;
+  readonly calls: readonly Seen[];
+}
+
+/**
+ * The roundings under which every reading of the scope could have been given: `reset = f((reset_at - now)/1 s)`
+ * for some instant of the call. None where the clock is not that of the windows.
+ */
+export function roundings(calls: readonly Seen[], scope: Scope, clock: WindowClock): Rounding[] {
+  const sights = statusSights(calls, scope);
+  return switchValues.reset.filter((rounding) =>
+    sights.every(({ call, resetAtMs, reset }) => {
+      const [fromMs, toMs] = span(call, clock);
+      const most = rounded((resetAtMs - fromMs) / 1000, rounding);
+      const least = rounded((resetAtMs - toMs) / 1000, rounding);
+      return least <= reset && reset <= most;
+    }),
+  );
+}
+
+/** A reading that fits one rounding and none other, to be shown as evidence. */
+export function tellingSight(
+  calls: readonly Seen[],
+  scope: Scope,
+  clock: WindowClock,
+  value: Rounding,
+): FullSight | null {
+  const fits = (sight: FullSight, rounding: Rounding): boolean => {
+    const [fromMs, toMs] = span(sight.call, clock);
+    return (
+      rounded((sight.resetAtMs - toMs) / 1000, rounding) <= sight.reset &&
+      sight.reset <= rounded((sight.resetAtMs - fromMs) / 1000, rounding)
+    );
+  };
+  const others = switchValues.reset.filter((rounding) => rounding !== value);
+  const sights = statusSights(calls, scope);
+  const telling = (count: number): FullSight | undefined =>
+    sights.find((sight) => others.filter((other) => !fits(sight, other)).length === count);
+  return telling(2) ?? telling(1) ?? null;
+}
+
+/**
+ * Where the windows are anchored. Idle windows tell: `first-request` shows one that would open now, which moves
+ * with the clock; `epoch` one that stands still.
+ * @param windowSeconds the organization's, where it is known
+ * @param untouched the calls before the first that might have been charged to this scope
+ */
+export function anchorOf(
+  calls: readonly Seen[],
+  untouched: readonly Seen[],
+  scope: Scope,
+  windowSeconds: number | null,
+): Conclusion<Anchor> | null {
+  if (windowSeconds === 1)
+    return {
+      value: "epoch",
+      isSure: true,
+      why: "a window of one second is the same under both anchors",
+      calls: [],
+    };
+  const sights = statusSights(calls, scope);
+  const moves = movesOf(sights);
+  const [move] = moves;
+  if (move !== undefined) {
+    const [before, after] = move;
+    const why = `with nothing counted reset_at moved by ${(after.resetAtMs - before.resetAtMs) / 1000} s while reset showed ${before.reset}, ${moves.length} times in all: an idle window moves with the clock`;
+    return { value: "first-request", isSure: moves.length > 1, why, calls: [before.call, after.call] };
+  }
+  const still = stillIdle(statusSights(untouched, scope));
+  if (still !== null && isAligned(sights, windowSeconds)) {
+    const [from, to] = still;
+    const seconds = (to.call.sentMs - from.call.receivedMs) / 1000;
+    const why = `with nothing counted reset_at stood still for ${seconds.toFixed(1)} s`;
+    return { value: "epoch", isSure: true, why, calls: [from.call, to.call] };
+  }
+  const byUser = anchorByUser(headerSights(untouched, scope, "user"));
+  if (byUser !== null) return byUser;
+  return anchorByAlignment(sights, windowSeconds);
+}
+
+/** Readings between which `reset_at` moved by less than what was left: no window ended. */
+function movesOf(sights: readonly FullSight[]): (readonly [FullSight, FullSight])[] {
+  return sights.flatMap((after, index) => {
+    const before = sights[index - 1];
+    if (before === undefined || before.current > 0) return [];
+    const movedMs = after.resetAtMs - before.resetAtMs;
+    return movedMs > 0 && movedMs < before.reset * 1000 ? [[before, after] as const] : [];
+  });
+}
+
+/** Idle under `first-request` shows another `reset_at` every second. */
+function stillIdle(sights: readonly FullSight[]): readonly [FullSight, FullSight] | null {
+  for (const from of sights) {
+    if (from.current > 0) continue;
+    const to = sights.findLast(
+      ({ call, current, resetAtMs }) =>
+        current === 0 && resetAtMs === from.resetAtMs && call.sentMs - from.call.receivedMs > 1010,
+    );
+    if (to !== undefined) return [from, to];
+  }
+  return null;
+}
+
+const isAligned = (sights: readonly FullSight[], windowSeconds: number | null): boolean =>
+  windowSeconds === null || sights.every(({ resetAtMs }) => resetAtMs % (windowSeconds * 1000) === 0);
+
+/** Where others keep the organization's window open, the user's own may be idle. */
+function anchorByUser(sights: readonly Sight[]): Conclusion<Anchor> | null {
+  const idle = sights.filter(({ limit, remaining }) => limit !== null && remaining === limit);
+  const [first] = idle;
+  const last = idle.at(-1);
+  if (first === undefined || last === undefined || first.reset === null || last.reset === null) return null;
+  const elapsedMs = last.call.sentMs - first.call.receivedMs;
+  if (idle.length < sights.length || elapsedMs < 2200 || first.reset < 8) return null;
+  const fell = first.reset - last.reset;
+  const calls = [first.call, last.call];
+  const shown = `with nothing of the user's counted its reset went from ${first.reset} to ${last.reset} in ${(elapsedMs / 1000).toFixed(1)} s`;
+  if (fell >= 2) return { value: "epoch", isSure: false, why: shown, calls };
+  return Math.abs(fell) <= 1 ? { value: "first-request", isSure: false, why: shown, calls } : null;
+}
+
+/** Below that, a window lies on the grid by chance too often. */
+const alignmentLeastSeconds = 20;
+
+function anchorByAlignment(
+  sights: readonly FullSight[],
+  windowSeconds: number | null,
+): Conclusion<Anchor> | null {
+  const last = sights.at(-1);
+  if (last === undefined || windowSeconds === null) return null;
+  const off = sights.find(({ resetAtMs }) => resetAtMs % (windowSeconds * 1000) !== 0);
+  if (off !== undefined)
+    return {
+      value: "first-request",
+      isSure: true,
+      why: `a window ends at ${new Date(off.resetAtMs).toISOString().slice(11, 19)}, off the grid of ${windowSeconds} s`,
+      calls: [off.call],
+    };
+  if (windowSeconds < alignmentLeastSeconds) return null;
+  return {
+    value: "epoch",
+    isSure: false,
+    why: `every end lies on the grid of ${windowSeconds} s; nothing was ever idle`,
+    calls: [last.call],
+  };
+}
+
+/** Length of the organization's window, in seconds. */
+export function organizationWindow(
+  calls: readonly Seen[],
+  scope: Scope,
+  anchor: Anchor | null,
+  clock: WindowClock | null,
+): Conclusion<number> | null {
+  const lengths = edges(calls, scope).flatMap(({ before, after }) => {
+    const lengthMs = after.resetAtMs - before.resetAtMs;
+    // Two windows on could look the same only where half of it had passed already.
+    const isNext = after.call.receivedMs - before.call.sentMs < lengthMs / 2 || lengthMs === 1000;
+    return isNext ? [{ seconds: lengthMs / 1000, before, after }] : [];
+  });
+  const [edge] = lengths;
+  if (edge !== undefined) {
+    if (lengths.some(({ seconds }) => seconds !== edge.seconds)) return null;
+    const why = `reset_at went from ${isoTime(edge.before.resetAtMs)} to ${isoTime(edge.after.resetAtMs)} when the window ended`;
+    return { value: edge.seconds, isSure: true, why, calls: [edge.before.call, edge.after.call] };
+  }
+  if (anchor !== "first-request" || clock === null) return null;
+  const idle = movesOf(statusSights(calls, scope)).map(([sight]) => sight);
+  return agreed(
+    idle.flatMap((sight) => {
+      const opened = wholeSecond(span(sight.call, clock));
+      return opened === null ? [] : [{ value: sight.resetAtMs / 1000 - opened, call: sight.call }];
+    }),
+    (_call, value) => `an idle window showed a reset_at ${value} s after the whole second by ${clock.basis}`,
+  );
+}
+
+/** Length of the user's window, in seconds: its headers show no `reset_at`, so it is worked out from `reset`. */
+export function userWindow(
+  calls: readonly Seen[],
+  scope: Scope,
+  anchor: Anchor | null,
+  rounding: Rounding | null,
+  clock: WindowClock | null,
+): Conclusion<number> | null {
+  if (anchor === null || rounding === null || clock === null) return null;
+  const ends = headerSights(calls, scope, "user").flatMap((sight) => {
+    const end = endOf(sight, rounding, clock);
+    return end === null ? [] : [{ sight, end, when: span(sight.call, clock) }];
+  });
+  if (anchor === "first-request")
+    return agreed(
+      ends.flatMap(({ sight, end, when }) => {
+        const isIdle = sight.remaining !== null && sight.remaining === sight.limit;
+        const opened = isIdle ? wholeSecond(when) : null;
+        return opened === null ? [] : [{ value: end - opened, call: sight.call }];
+      }),
+      (_call, value) => `an idle window of the user's showed a reset of ${value} s, as it is rounded`,
+    );
+  return agreed(
+    ends.flatMap(({ sight, end, when: [, toMs] }, index) => {
+      const before = ends[index - 1];
+      if (before === undefined || before.end >= end) return [];
+      const length = end - before.end;
+      // Seen before half of it was over, it is the next one and not the one after.
+      return toMs / 1000 < before.end + length / 2 || length === 1
+        ? [{ value: length, call: sight.call }]
+        : [];
+    }),
+    (call, value) => `at call ${call.number} the user's window had ended and the next was ${value} s long`,
+  );
+}
+
+/** The whole second of the target's clock at which a window ends; `null` where more than one would do. */
+function endOf({ call, reset }: Sight, rounding: Rounding, clock: WindowClock): number | null {
+  if (reset === null) return null;
+  const [fromMs, toMs] = span(call, clock);
+  const candidates: number[] = [];
+  for (let end = Math.floor(fromMs / 1000) + reset - 1; end <= toMs / 1000 + reset + 2; end++) {
+    const least = rounded(end - toMs / 1000, rounding);
+    const most = rounded(end - fromMs / 1000, rounding);
+    if (least <= reset && reset <= most) candidates.push(end);
+  }
+  return candidates.length === 1 ? (candidates[0] ?? null) : null;
+}
+
+function wholeSecond([fromMs, toMs]: readonly [number, number]): number | null {
+  const second = Math.floor(fromMs / 1000);
+  return second === Math.floor(toMs / 1000) ? second : null;
+}
+
+function agreed(
+  readings: readonly { readonly value: number; readonly call: Seen }[],
+  why: (call: Seen, value: number) => string,
+): Conclusion<number> | null {
+  const [first] = readings;
+  if (first === undefined || first.value < 1 || readings.some(({ value }) => value !== first.value))
+    return null;
+  return { value: first.value, isSure: false, why: why(first.call, first.value), calls: [first.call] };
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
