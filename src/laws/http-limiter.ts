@@ -28,7 +28,7 @@ export interface HttpKind extends KeyedKind {
 /** `(request) => Response`, as Workers, Deno, Bun, Next and Hono's `app.fetch` are; or an object with it. */
 export type FetchHandler =
   | ((request: Request) => Awaitable<Response>)
-  | { fetch(request: Request): Awaitable<Response> };
+  | Readonly<Record<"fetch", (request: Request) => Awaitable<Response>>>;
 
 export interface FetchOptions extends HttpKind {
   /** Makes a fresh handler with a fresh limiter in it. */

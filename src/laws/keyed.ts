@@ -13,6 +13,11 @@ import { stillSeam } from "./seam.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
+/** A date. */
+export interface Instant {
+  getTime(): number;
+}
+
 /** What a limiter by key is made with; the laws draw it. */
 export interface KeyedSettings {
   /** The most that one key may use up in a window; an integer >= 1. */
@@ -34,7 +39,7 @@ export interface KeyedReading {
   /** Whole ms until the window ends. */
   readonly resetMs?: number | undefined;
   /** When the window ends; a number is ms since the epoch. */
-  readonly resetAt?: Date | number | undefined;
+  readonly resetAt?: Instant | number | undefined;
 }
 
 /** The answer to one call: whether it was let through, and what its key's window shows just after. */
@@ -140,7 +145,7 @@ export type StoreCount =
       readonly current?: number | undefined;
       readonly count?: number | undefined;
       /** When the window ends; a number is ms since the epoch. */
-      readonly resetTime?: Date | number | undefined;
+      readonly resetTime?: Instant | number | undefined;
     };
 
 /** Counters by key, such as express-rate-limit's stores. */
@@ -273,8 +278,8 @@ export function decisionOf(answer: boolean | KeyedAnswer, nowMs: number): Partia
 
 function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
   const { limit, current, remaining, reset, resetMs, resetAt } = reading;
-  const resetAtMs =
-    resetAt === undefined ? (resetMs === undefined ? undefined : nowMs + resetMs) : Number(resetAt);
+  const until = resetMs === undefined ? undefined : nowMs + resetMs;
+  const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
   const shown = { limit, current, remaining, reset, resetAtMs };
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
 }

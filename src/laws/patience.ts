@@ -3,10 +3,10 @@
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 
 /** `globalThis` is one. */
-export interface Timers {
-  setTimeout(run: () => void, ms: number): unknown;
-  clearTimeout(timer: never): void;
-}
+export type Timers = Readonly<
+  Record<"setTimeout", (run: () => void, ms: number) => unknown> &
+    Record<"clearTimeout", (timer: never) => void>
+>;
 
 /** An answer that takes longer than this is taken for one that never comes, ms. */
 const answerMsMost = 5_000;
