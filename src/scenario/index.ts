@@ -25,6 +25,21 @@ export {
   type RefusalPolicy,
   STARTED,
 } from "./client.ts";
+export { type AgentStackK8sOptions, agentStackK8s } from "./clients/agent-stack-k8s.ts";
+export { type AutoscalerMetricsOptions, autoscalerMetrics } from "./clients/autoscaler-metrics.ts";
+export { bkBuildWatch } from "./clients/bk-build-watch.ts";
+export { type BkJobListOptions, bkJobList } from "./clients/bk-job-list.ts";
+export { bkPreflight } from "./clients/bk-preflight.ts";
+export { type CiCommentBotOptions, ciCommentBot } from "./clients/ci-comment-bot.ts";
+export { type DashboardPerViewerOptions, dashboardPerViewer } from "./clients/dashboard-per-viewer.ts";
+export { goBuildkiteNext } from "./clients/go-buildkite-next.ts";
+export { goBuildkiteV423 } from "./clients/go-buildkite-v4-23.ts";
+export { herd } from "./clients/herd.ts";
+export { type LogFetcherOptions, logFetcher } from "./clients/log-fetcher.ts";
+export { mcpBuildWait } from "./clients/mcp-build-wait.ts";
+export type { ClientPreset } from "./clients/preset.ts";
+export { type TerraformApplyOptions, terraformApply } from "./clients/terraform-apply.ts";
+export { type VscodeExtensionOptions, vscodeExtension } from "./clients/vscode-extension.ts";
 export { defineScenario } from "./define.ts";
 export type { Duration, DurationSpan } from "./mistakes.ts";
 export { below, between } from "./random.ts";

@@ -87,6 +87,16 @@ describe("waitReset", () => {
     expect(waits(waitReset({ of: "organization", ...bounds }), both)).toBe(expected);
   });
 
+  test("counted from the whole second that the answer fell in, if so asked", () => {
+    const rig = new Rig(
+      worker({ calls: [{ call: rest("/v2/user") }] }),
+      waitReset({ of: "organization", from: "second" }),
+    );
+    const call = rig.only(rig.start(0));
+    expect(rig.answer(call, 5_730, { status: 429, ...both })).toMatchObject([{ atMs: 17_000 }]);
+    expect(rig.answer(call, 5_730, { status: 429, ...both, reset: 0 })).toMatchObject([{ atMs: 5_730 }]);
+  });
+
   test("jitter comes on top of `most`", () => {
     expect(waits(waitReset({ of: "organization", most: "5s", jitter: 300 }), both)).toBe(5_300);
   });

@@ -9,6 +9,12 @@ export interface WaitResetOptions extends BoundsInput {
    * no better. `both`: of the windows that lack room for the call, the one that resets last.
    */
   readonly of: "organization" | "both";
+  /**
+   * What the seconds are counted from; `answer` where it is left out. `second`: from the whole second that the
+   * answer fell in, as programs count that add seconds to a clock of seconds. Windows end on whole seconds
+   * (SPEC.md §3), so all that were refused by one window wake up in one millisecond: its end.
+   */
+  readonly from?: "answer" | "second";
   /** Waited on top, uniform over whole milliseconds; none where it is left out. */
   readonly jitter?: DurationSpan;
   /** No wait is shorter or longer, the jitter aside; as long as the reset where they are left out. */
@@ -34,8 +40,17 @@ export interface WaitResetOptions extends BoundsInput {
  */
 export function waitReset(options: WaitResetOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("waitReset", options, ["of", "jitter", "least", "most", "fallback", ...boundMembers]);
+  mistakes.members("waitReset", options, [
+    "of",
+    "from",
+    "jitter",
+    "least",
+    "most",
+    "fallback",
+    ...boundMembers,
+  ]);
   const of = mistakes.oneOf("waitReset.of", options.of, ["organization", "both"]);
+  const from = mistakes.oneOf("waitReset.from", options.from ?? "answer", ["answer", "second"]);
   const jitter = mistakes.span("waitReset.jitter", options.jitter ?? 0);
   const ms = (name: "least" | "most" | "fallback", otherwise: number): number => {
     const value = options[name];
@@ -49,7 +64,9 @@ export function waitReset(options: WaitResetOptions): RefusalPolicy {
     if (isHopeless(event)) return GIVE_UP;
     const reset = of === "organization" ? event.reset : laterReset(event);
     const waitMs = reset < 0 ? fallback : Math.min(most, Math.max(least, reset * 1000));
-    return waitMs === GIVE_UP ? GIVE_UP : waitMs + drawn(record, jitter);
+    if (waitMs === GIVE_UP) return GIVE_UP;
+    const sinceMs = from === "second" ? event.nowMs % 1000 : 0;
+    return Math.max(0, waitMs - sinceMs) + drawn(record, jitter);
   });
 }
 

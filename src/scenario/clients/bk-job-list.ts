@@ -1,0 +1,27 @@
+// `bk job list`, of Buildkite's command line.
+import { pager } from "../behaviours/pager.ts";
+import { rest } from "../calls.ts";
+import { waitReset } from "../retries/wait-reset.ts";
+import type { ClientPreset } from "./preset.ts";
+
+export interface BkJobListOptions {
+  /** How many jobs there are, for the simulator; 5,000, the most that it lists, where it is left out. */
+  readonly jobs?: number;
+}
+
+/**
+ * Pages of 100, 10 at a time, up to 5,000 jobs: 50 calls within a second or two, all that a user has in a minute.
+ * Source: github.com/buildkite/cli.
+ */
+export function bkJobList({ jobs = 5_000 }: BkJobListOptions = {}): ClientPreset {
+  return {
+    behaviour: pager({
+      call: rest("/v2/organizations/:org/pipelines/web/builds", "jobs"),
+      pages: 50,
+      perPage: 100,
+      parallel: 10,
+      entries: jobs,
+    }),
+    onRefused: waitReset({ of: "organization", attempts: 4, fallback: "10s" }),
+  };
+}

@@ -1,0 +1,22 @@
+// A bot that comments on pull requests with what their builds came to.
+import { burst } from "../behaviours/burst.ts";
+import { rest } from "../calls.ts";
+import { waitReset } from "../retries/wait-reset.ts";
+import type { ClientPreset } from "./preset.ts";
+
+export interface CiCommentBotOptions {
+  /** List calls at once; 20 where it is left out. */
+  readonly calls?: number;
+}
+
+/**
+ * A burst of list calls; at most 4 attempts each. Picks the reset by the window that lacks room, 1 to 5 s of
+ * jitter on top. Its organization had a limit of 400 a minute.
+ * Source: vllm, pull request 50481. The size of the burst is not known.
+ */
+export function ciCommentBot({ calls = 20 }: CiCommentBotOptions = {}): ClientPreset {
+  return {
+    behaviour: burst({ call: rest("/v2/organizations/:org/pipelines/web/builds", "list"), size: calls }),
+    onRefused: waitReset({ of: "both", attempts: 4, jitter: { least: "1s", most: "5s" } }),
+  };
+}

@@ -1,0 +1,25 @@
+// A tool that fetches the logs of all failed jobs at once.
+import { burst } from "../behaviours/burst.ts";
+import { rest } from "../calls.ts";
+import { retryAfter } from "../retries/retry-after.ts";
+import type { ClientPreset } from "./preset.ts";
+
+export interface LogFetcherOptions {
+  /** How many logs at once; 160 where it is left out. */
+  readonly logs?: number;
+}
+
+/**
+ * About 160 downloads at once, of which 33 got a 429. It waits as `Retry-After` says, and where that never comes
+ * it gives up (SPEC.md §8 `retryAfter`).
+ * Source: github.com/oven-sh/bun, pull request 42712.
+ */
+export function logFetcher({ logs = 160 }: LogFetcherOptions = {}): ClientPreset {
+  return {
+    behaviour: burst({
+      call: rest("/v2/organizations/:org/pipelines/web/builds/1", "log"),
+      size: logs,
+    }),
+    onRefused: retryAfter(),
+  };
+}

@@ -1,0 +1,22 @@
+// The Buildkite extension of Visual Studio Code.
+import { poller } from "../behaviours/poller.ts";
+import { pipelinesQuery } from "../calls.ts";
+import { none } from "../retries/none.ts";
+import type { ClientPreset } from "./preset.ts";
+
+export interface VscodeExtensionOptions {
+  /** `early`: every 120 s, a heavy query; `later`: every 30 s, where it is switched on. Early where it is left out. */
+  readonly version?: "early" | "later";
+}
+
+/**
+ * Asks again and again as long as a window is open.
+ * Source: github.com/buildkite/vscode-buildkite, issue 36. The later version is taken to ask for a page of 50.
+ */
+export function vscodeExtension({ version = "early" }: VscodeExtensionOptions = {}): ClientPreset {
+  const early = version === "early";
+  return {
+    behaviour: poller({ every: early ? "120s" : "30s", call: pipelinesQuery(early ? 500 : 50) }),
+    onRefused: none(),
+  };
+}
