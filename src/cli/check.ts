@@ -2,12 +2,15 @@
 import { randomInt } from "node:crypto";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { showCheckProgress } from "./check-progress.ts";
+import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { shellCommand } from "./run-place.ts";
@@ -20,6 +23,7 @@ interface Args {
   readonly path?: string | undefined;
   readonly rules?: string | undefined;
   readonly adapter?: string | undefined;
+  readonly fault?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -46,21 +50,22 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "a .ts or .js module that exports your limiter [default: our engine]",
       })
+      .option("fault", faultOption)
+      .conflicts("fault", "adapter")
       .example("$0 check", "every law of the engine, under all kinds of rules")
       .example("$0 check --runs 10000 --law conserved --law isolated", "two laws, more thoroughly")
       .example("$0 check --adapter my-limiter.ts --rules default", "a limiter of your own")
-      .example("$0 check --law conserved --seed 7 --path 3:1", "a counterexample found before"),
+      .example("$0 check --law conserved --seed 7 --path 3:1", "a counterexample found before")
+      .example("$0 check --fault one-extra", "a limiter with a known bug: which laws find it"),
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    const fault = await chooseFault(args.fault, terminal);
+    if (fault === "list") return;
     const interrupt = onInterrupt();
     try {
-      const { engineFactory } = await import("../laws/engine-factory.ts");
       const { checkLaws } = await import("../laws/check.ts");
       const options = await optionsOf(args);
-      const factory =
-        args.adapter === undefined
-          ? engineFactory
-          : await (await import("./adapter-file.ts")).loadLimiterFactory(args.adapter);
+      const factory = await factoryOf(args, fault, options);
       const startedMs = Date.now();
       const onProgress = showCheckProgress(terminal);
       const report = await checkLaws(factory, {
@@ -82,6 +87,19 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
+
+/** What is checked: a limiter of the user's, one with a fault, or our engine. */
+async function factoryOf(
+  { adapter }: Args,
+  fault: ChosenFault | null,
+  { rules, seed = 0 }: CheckOptions,
+): Promise<LimiterFactory> {
+  if (adapter !== undefined) return (await import("./adapter-file.ts")).loadLimiterFactory(adapter);
+  if (fault === null) return (await import("../laws/engine-factory.ts")).engineFactory;
+  await faultWords(fault, "check");
+  if (rules !== undefined) (await import("../faults/choice.ts")).requireSuitable(fault, rules);
+  return (await import("../faults/factory.ts")).faultFactory(fault, seed);
+}
 
 /** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
 function requireAnswers({ limiter, laws }: CheckReport): void {
@@ -165,7 +183,8 @@ async function describe(report: CheckReport, seconds: number, args: Args, termin
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
      --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
 
-const repeatWith = ({ rules, adapter }: Args): string[] => [
+const repeatWith = ({ rules, adapter, fault }: Args): string[] => [
+  ...(fault === undefined ? [] : [shellCommand(["--fault", fault])]),
   ...(rules === undefined ? [] : [shellCommand(["--rules", rules])]),
   ...(adapter === undefined ? [] : [shellCommand(["--adapter", adapter])]),
 ];

@@ -2,6 +2,8 @@
 import pc from "picocolors";
 import type { Options } from "yargs";
 import type { ChosenFault } from "../faults/choice.ts";
+import type { Fault } from "../faults/fault.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const faultOption = {
@@ -19,9 +21,36 @@ export async function chooseFault(
   terminal: Terminal,
 ): Promise<ChosenFault | "list" | null> {
   if (text === undefined) return null;
-  const { parseFault } = await import("../faults/choice.ts");
-  if (text !== "list") return parseFault(text);
-  const { faults } = await import("../faults/catalogue.ts");
+  if (text !== "list") return (await import("../faults/choice.ts")).parseFault(text);
+  sayFaults((await import("../faults/catalogue.ts")).faults, terminal);
+  return "list";
+}
+
+/** What a run with a fault says of it. */
+export interface FaultWords {
+  /** `NAME` or `NAME=RATE`, for the command that repeats a run. */
+  readonly text: string;
+  /** What whoever reads the run must know. */
+  readonly note: string;
+}
+
+/**
+ * For verbs that make the requests themselves, without headers.
+ * @throws SpillwayError `FAULT_INVALID` where the fault shows only to requests that have some
+ */
+export async function faultWords(chosen: ChosenFault, verb: string): Promise<FaultWords> {
+  const { faultText } = await import("../faults/choice.ts");
+  const { name, wrong, nets } = chosen.fault;
+  const text = faultText(chosen);
+  if (nets.every((net) => net === "L"))
+    throw new SpillwayError("FAULT_INVALID", `${name} shows only to requests with headers of their own`, {
+      problems: [{ path: "--fault", got: quote(text), allowed: `a fault that ${verb} can show` }],
+      hint: `spillway serve --fault ${name}, and let clients call that`,
+    });
+  return { text, note: `the fault ${text} is injected: ${wrong}` };
+}
+
+function sayFaults(faults: readonly Fault[], terminal: Terminal): void {
   const widest = Math.max(...faults.map(({ name }) => name.length));
   terminal.say(pc.bold(`${"NAME".padEnd(widest)}  NETS   WHAT IS WRONG`));
   for (const { name, wrong, nets, rate } of faults) {
@@ -36,5 +65,4 @@ export async function chooseFault(
   terminal.result(
     faults.map(({ name, wrong, shows, seenIn, nets, rate }) => ({ name, wrong, shows, seenIn, nets, rate })),
   );
-  return "list";
 }

@@ -1,5 +1,7 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
+import { SpillwayError } from "../rules/errors.ts";
+import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import {
@@ -13,22 +15,24 @@ import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
-  readonly scenario: string;
+  readonly scenario?: string | undefined;
   readonly seed?: number | undefined;
   readonly out?: string | undefined;
   readonly rules?: string | undefined;
   readonly duration?: string | undefined;
   readonly like?: string | undefined;
   readonly tokens?: string | undefined;
+  readonly fault?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export const command: CommandModule<object, Args> = {
-  command: "simulate <scenario>",
+  // Optional to yargs alone: `--fault list` needs none.
+  command: "simulate [scenario]",
   describe: "run a scenario in virtual time, judge its trace, write a run folder",
   builder: (yargs) =>
     yargs
-      .positional("scenario", scenarioPositional)
+      .positional("scenario", { ...scenarioPositional, demandOption: false })
       .options(runOptions)
       .option("like", {
         type: "string",
@@ -40,6 +44,7 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "a tokens file: whose names the trace has",
       })
+      .option("fault", faultOption)
       .conflicts("like", "tokens")
       .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
       .example("$0 simulate herd --seed 5 --rules documented", "other draws, other rules")
@@ -47,13 +52,17 @@ export const command: CommandModule<object, Args> = {
       .example(
         "$0 simulate herd --like reports/herd-load",
         "what the simulator would have said of that measurement",
-      ),
+      )
+      .example("$0 simulate herd --fault per-instance-counters=3", "a deployment with a known bug, judged"),
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    const fault = await chooseFault(args.fault, terminal);
+    if (fault === "list") return;
+    const file = requireScenario(args.scenario);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
     const { saySimulation } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
-    const { scenario: written } = await loadScenarioFile(args.scenario);
+    const { scenario: written } = await loadScenarioFile(file);
     const { conditionsOf } = await import("./conditions.ts");
     const { scenario, options, notes } = await conditionsOf(written, {
       seed: args.seed === undefined ? undefined : requireSeed(args.seed),
@@ -62,25 +71,28 @@ export const command: CommandModule<object, Args> = {
       tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
       like: args.like,
     });
+    const words = fault === null ? null : await faultWords(fault, "simulate");
+    const told = words === null ? notes : [...notes, words.note];
     const interrupt = onInterrupt();
     try {
       const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
-        options: { ...options, signal: interrupt.signal },
-        file: args.scenario,
-        command: repeatCommand("simulate", args.scenario, {
+        options: { ...options, fault: fault ?? undefined, signal: interrupt.signal },
+        file,
+        command: repeatCommand("simulate", file, {
           seed: scenario.seed,
           rules: args.rules,
           duration: args.duration,
           like: args.like,
           tokens: args.tokens,
+          fault: words?.text,
         }),
-        notes,
+        notes: told,
         compare: args.like,
         onProgress: terminal.progress,
       });
       terminal.progress(null);
       const { folder, summary, verdict, expectations, interrupted } = run;
-      saySimulation(terminal, run, scenario.seed, notes);
+      saySimulation(terminal, run, scenario.seed, told);
       terminal.result({ folder, summary, verdict, expectations });
       process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
     } finally {
@@ -88,3 +100,10 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
+
+function requireScenario(scenario: string | undefined): string {
+  if (scenario !== undefined) return scenario;
+  throw new SpillwayError("USAGE", "name a scenario", {
+    hint: "spillway simulate steady, ci-fleet or herd, or a path to a .ts or .js file of your own",
+  });
+}

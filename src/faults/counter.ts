@@ -170,7 +170,8 @@ export class Counter implements Store {
     const window = this.window(key, nowMs);
     const { graphqlCharge } = this.#semantics.graphql;
     const same = window.number === held;
-    if (graphqlCharge === "reserved" && same) window.count -= requested - actual;
+    // Not below 0: a fault may have lost what is given back here.
+    if (graphqlCharge === "reserved" && same) window.count = Math.max(0, window.count - (requested - actual));
     if (graphqlCharge === "postpaid" && (same || held === null)) this.charge(key, actual, nowMs, window);
   }
 
@@ -195,16 +196,20 @@ export class Counter implements Store {
     const now = this.clock(known, nowMs);
     const { count, resetAtMs } = this.isOver(key, known, now) ? this.next(key, known, now) : known;
     const until = resetAtMs === 0 ? now - (now % 1000) + lengthMs : resetAtMs;
-    const left = limit - count;
-    const { remaining, reset } = this.#semantics[key.scope];
     return {
       limit,
       current: count,
-      remaining: remaining === "signed" ? left : Math.max(0, left),
-      reset: resetSeconds(until, now, reset),
+      remaining: this.remaining(key, count),
+      reset: resetSeconds(until, now, this.#semantics[key.scope].reset),
       resetAtMs: until,
       enforced: this.isEnforced(key),
     };
+  }
+
+  /** What is left of a window with this count, as it is shown. */
+  remaining(key: WindowKey, count: number): number {
+    const left = this.limitOf(key).limit - count;
+    return this.#semantics[key.scope].remaining === "signed" ? left : Math.max(0, left);
   }
 
   /** The window of a call, rolled if it is over. */
@@ -219,6 +224,12 @@ export class Counter implements Store {
     if (this.isOver(key, window, window.seenMs))
       Object.assign(window, this.next(key, window, window.seenMs), { number: ++this.#opened });
     return window;
+  }
+
+  /** Empties a window before its end: what its calls hold is not given back. A right counter never does. */
+  empty(window: CounterWindow): void {
+    window.count = 0;
+    window.number = ++this.#opened;
   }
 
   /** The time that counts for a window: it never steps back (SPEC.md §2.8). */

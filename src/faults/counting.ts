@@ -1,35 +1,64 @@
 // Faults in what is admitted, and in what is added to the counts.
-import type { Call, Decision } from "../engine/adapter.ts";
+import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
 import { headers, statusBody } from "../engine/answers.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { Pending, SlowStore } from "../engine/store.ts";
-import type { Owner, Rules } from "../rules/rules.ts";
+import type { Owner, Rules, Scope } from "../rules/rules.ts";
 import { Counter, type Found, keyOf, owners, type WindowKey } from "./counter.ts";
 import { around, deployed, switched } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
 
 /** Reads both counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
-function racy(counter: Counter, { rate, random }: FaultWorld): SlowStore {
-  return {
-    decide(call, nowMs): Pending<Decision> {
-      const read = counter.look(call, nowMs);
-      return {
-        waitMs: Math.ceil(random() * rate),
-        resume(laterMs) {
-          const now = counter.look(call, laterMs);
-          // A window that has ended since is gone with its count.
-          const stale = (owner: Owner): Found =>
-            read[owner].resetAtMs !== 0 && laterMs >= read[owner].resetAtMs ? now[owner] : read[owner];
-          const found = { organization: stale("organization"), user: stale("user") };
-          return counter.decideOn(call, found, laterMs);
-        },
-      };
-    },
-    settle: (reservation, actual, nowMs) => counter.settle(reservation, actual, nowMs),
-    status: (organization, nowMs) => counter.status(organization, nowMs),
-    readings: (organization, user, scope, nowMs) => counter.readings(organization, user, scope, nowMs),
-    sweep: (nowMs) => counter.sweep(nowMs),
-  };
+class RacyStore implements SlowStore {
+  readonly #counter: Counter;
+  readonly #world: FaultWorld;
+
+  constructor(counter: Counter, world: FaultWorld) {
+    this.#counter = counter;
+    this.#world = world;
+  }
+
+  decide(call: Call, nowMs: number): Pending<Decision> {
+    const read = this.#counter.look(call, nowMs);
+    return {
+      waitMs: Math.ceil(this.#world.random() * this.#world.rate),
+      resume: (laterMs) => this.#decideOn(call, read, laterMs),
+    };
+  }
+
+  #decideOn(call: Call, read: Readonly<Record<Owner, Found>>, nowMs: number): Decision {
+    const now = this.#counter.look(call, nowMs);
+    // A window that has ended since is gone with its count.
+    const ended = (owner: Owner): boolean => read[owner].resetAtMs !== 0 && nowMs >= read[owner].resetAtMs;
+    const found = (owner: Owner): Found => (ended(owner) ? now[owner] : read[owner]);
+    const all = { organization: found("organization"), user: found("user") };
+    const decision = this.#counter.decideOn(call, all, nowMs);
+    // Nothing was written: what was read is what is told.
+    const told = (owner: Owner): WindowReading => {
+      if (decision.admitted || this.#counter.amount(call, owner, decision.refusedBy) !== null)
+        return decision[owner];
+      const { count } = all[owner];
+      const remaining = this.#counter.remaining(keyOf(call, owner), count);
+      return { ...decision[owner], current: count, remaining };
+    };
+    return { ...decision, organization: told("organization"), user: told("user") };
+  }
+
+  settle(reservation: Reservation, actual: number, nowMs: number): Readings {
+    return this.#counter.settle(reservation, actual, nowMs);
+  }
+
+  status(organization: string, nowMs: number): Status {
+    return this.#counter.status(organization, nowMs);
+  }
+
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
+    return this.#counter.readings(organization, user, scope, nowMs);
+  }
+
+  sweep(nowMs: number): void {
+    this.#counter.sweep(nowMs);
+  }
 }
 
 /** Compares with another limit than it shows. */
@@ -97,7 +126,7 @@ export const countingFaults: readonly Fault[] = [
     processes: "one",
     inject(rules, world) {
       const counter = new Counter(rules);
-      return deployed(counter, racy(counter, world));
+      return deployed(counter, new RacyStore(counter, world));
     },
   },
   {

@@ -115,7 +115,7 @@ class ResetAllSweep extends Counter {
   #sweepDue(nowMs: number): void {
     const turn = Math.floor((nowMs - 0.4 * this.#periodMs) / this.#periodMs);
     if (this.#swept !== null && turn > this.#swept)
-      for (const window of this.windows.values()) window.count = 0;
+      for (const window of this.windows.values()) this.empty(window);
     this.#swept = Math.max(turn, this.#swept ?? turn);
   }
 }
@@ -124,18 +124,27 @@ const shortestMs = ({ organization, user }: Rules): number =>
   1000 *
   Math.min(...scopes.flatMap((scope) => [organization[scope].windowSeconds, user[scope].windowSeconds]));
 
-/** The clock empties a window at its end, and a timer once more half a window later. */
+/** The clock empties a window at its end, and a timer that began with the key once more in its course. */
 class DoubleRoll extends StruckCounter {
-  #halfMs(key: WindowKey, { resetAtMs }: CounterWindow): number {
-    return resetAtMs - this.limitOf(key).lengthMs / 2;
+  readonly #phases = new Map<string, number>();
+
+  /** When a key's timer goes off in this window: at one share of every window, from a fifth to four fifths. */
+  #timerMs(key: WindowKey, { resetAtMs }: CounterWindow): number {
+    const name = this.nameOf(key, resetAtMs);
+    let phase = this.#phases.get(name);
+    if (phase === undefined) {
+      phase = 0.2 + 0.6 * this.world.random();
+      this.#phases.set(name, phase);
+    }
+    return resetAtMs - this.limitOf(key).lengthMs * phase;
   }
 
   override mayStrike(key: WindowKey, window: CounterWindow): boolean {
-    return window.seenMs < this.#halfMs(key, window);
+    return window.seenMs < this.#timerMs(key, window);
   }
 
   override isOver(key: WindowKey, window: CounterWindow, nowMs: number): boolean {
-    return super.isOver(key, window, nowMs) || (window.struck && nowMs >= this.#halfMs(key, window));
+    return super.isOver(key, window, nowMs) || (window.struck && nowMs >= this.#timerMs(key, window));
   }
 
   override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {

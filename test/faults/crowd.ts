@@ -19,7 +19,7 @@ const call = rest("/v2/user");
 
 export const crowdRules: RulesInput = {
   organization: {
-    rest: { limit: 60, windowSeconds: 12 },
+    rest: { limit: 70, windowSeconds: 12 },
     graphql: { limit: 450, windowSeconds: 20 },
   },
   user: { rest: { limit: 20, windowSeconds: 12 }, graphql: { limit: 260, windowSeconds: 20 } },
@@ -45,6 +45,11 @@ export const crowd = defineScenario({
       clients: 2,
       behaviour: burst({ call, size: 8, every: "5s" }),
       onRefused: exponential({ first: "300ms", most: "3s", jitter: "full" }),
+    },
+    noisy: {
+      clients: 1,
+      behaviour: worker({ calls: [{ call }], think: { least: "100ms", most: "300ms" } }),
+      onRefused: none(),
     },
     graphs: {
       clients: 2,
