@@ -140,7 +140,7 @@ export class Quota {
     const count = window.marks.reduce((most, mark) => Math.max(most, mark.count), 0);
     const lowest = window.marks.reduce((least, mark) => Math.min(least, mark.count - mark.least), count);
     const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
-    window.marks.length = 1;
+    window.forget();
     this.#previous = { window, count, carried };
   }
 

@@ -3,47 +3,75 @@
 // different windows cannot meet, and those of one window all hold its end: whatever meets belongs together.
 import { driftShare, type Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
+import { MarkRows } from "./mark-rows.ts";
 
 export class Window {
   /** Where it ends: what all its answers agree on. */
   readonly end: { from: number; to: number };
-  /** The answers that say that it ends so late, and so early. */
-  fromMark: Mark;
-  toMark: Mark;
-  readonly marks: Mark[];
-  /** The first answer that showed `reset_at`. */
-  dated: Mark | null;
+  readonly limit: number;
+  /** Its answers; `marks` and the others below make objects of them. */
+  readonly rows = new MarkRows();
   /** Whether its answers showed more than one limit. */
   mixed = false;
+  /** The answers that say that it ends so late, and so early, and the first that showed `reset_at`. */
+  #fromRow = 0;
+  #toRow = 0;
+  #datedRow: number | null = null;
+  readonly #kept = new Map<number, Mark>();
 
   constructor(mark: Mark) {
-    this.end = { ...mark.end };
-    this.fromMark = mark;
-    this.toMark = mark;
-    this.marks = [mark];
-    this.dated = mark.resetAt === null ? null : mark;
+    this.end = { from: mark.end.from, to: mark.end.to };
+    this.limit = mark.limit;
+    this.add(mark);
   }
 
-  get limit(): number {
-    return this.marks[0]?.limit ?? 0;
+  get marks(): readonly Mark[] {
+    return this.rows.all();
+  }
+
+  get first(): Mark {
+    return this.#at(0);
+  }
+
+  get fromMark(): Mark {
+    return this.#at(this.#fromRow);
+  }
+
+  get toMark(): Mark {
+    return this.#at(this.#toRow);
+  }
+
+  get dated(): Mark | null {
+    return this.#datedRow === null ? null : this.#at(this.#datedRow);
+  }
+
+  #at(row: number): Mark {
+    return this.#kept.get(row) ?? this.rows.at(row);
   }
 
   meets({ end }: Mark): boolean {
     return end.from <= this.end.to && end.to >= this.end.from;
   }
 
+  /** @param mark is not kept, only what it says */
   add(mark: Mark): void {
-    this.marks.push(mark);
+    const row = this.rows.add(mark);
     if (mark.limit !== this.limit) this.mixed = true;
-    if (mark.resetAt !== null) this.dated ??= mark;
+    if (mark.resetAt !== null) this.#datedRow ??= row;
     if (mark.end.from > this.end.from) {
       this.end.from = mark.end.from;
-      this.fromMark = mark;
+      this.#fromRow = row;
     }
     if (mark.end.to < this.end.to) {
       this.end.to = mark.end.to;
-      this.toMark = mark;
+      this.#toRow = row;
     }
+  }
+
+  /** Forgets its answers but for those that show where it ends. */
+  forget(): void {
+    for (const row of [0, this.#fromRow, this.#toRow]) this.#kept.set(row, this.rows.at(row));
+    this.rows.forget();
   }
 }
 
