@@ -181,7 +181,7 @@ export const countingFaults: readonly Fault[] = [
     shows: "remaining falls by 2",
     seenIn: ["laravel#51967", "flask-limiter#108"],
     nets: ["P", "V", "L"],
-    rate: { default: 1, least: 0, most: 1, meaning: "share of the calls" },
+    rate: { default: 1, least: 0.001, most: 1, meaning: "share of the calls" },
     processes: "one",
     inject: (rules, world) => deployed(new DoubleCount(rules, world)),
   },

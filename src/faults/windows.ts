@@ -160,7 +160,7 @@ class BoundaryInclusive extends Counter {
   }
 }
 
-const shareOfWindows = { default: 0.5, least: 0, most: 1, meaning: "share of the windows" } as const;
+const shareOfWindows = { default: 0.5, least: 0.001, most: 1, meaning: "share of the windows" } as const;
 
 export const windowFaults: readonly Fault[] = [
   {

@@ -1,0 +1,87 @@
+// The oracle catches every fault that it is named for in a simulated trace, and nothing where there is none. How
+// often it finds the right name first is printed by
+//   MEASURE=50 MEASURE_FROM=5001 npx vitest run --config test/vitest.config.ts test/faults/oracle.test.ts
+import { describe, expect, test } from "vitest";
+import { simulate } from "../../sim/simulate.ts";
+import { faults } from "../../src/faults/catalogue.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { TraceLine } from "../../src/trace/read.ts";
+import type { TraceCall } from "../../src/trace/record.ts";
+import { judge } from "../../src/verify/judge.ts";
+import type { Verdict } from "../../src/verify/verdict.ts";
+import { crowd, crowdRules } from "./crowd.ts";
+
+async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<TraceLine, void> {
+  let line = 1;
+  for (const call of calls) {
+    line += 1;
+    yield { line, call };
+  }
+}
+
+const charges = ["reserved", "prepaid"] as const;
+
+/** @param text the fault, or `null` for the right deployment */
+function verdictOf(text: string | null, seed: number): Promise<Verdict> {
+  const graphqlCharge = charges[seed % charges.length] ?? "reserved";
+  const rules = parseRules({ ...crowdRules, semantics: { graphqlCharge } });
+  const fault = text === null ? undefined : parseFault(text);
+  const { header, calls } = simulate(crowd, { seed, rules, fault });
+  return judge(header, numbered(calls));
+}
+
+const judged = faults.filter(({ nets }) => nets.includes("V")).map(({ name }) => name);
+// The two skews of the catalogue: one that many windows divide, and one that none does.
+const forms = judged.flatMap((name) =>
+  name === "skewed-nodes" ? [`${name}=10`, `${name}=3.7`, `${name}=12`] : [name],
+);
+
+describe.each(forms)("the oracle catches %s", (text) => {
+  test.each([1, 2])("in the crowd of seed %i", async (seed) => {
+    const { verdict, violations } = await verdictOf(text, seed);
+    expect(verdict).toBe("violated");
+    expect(violations.length).toBeGreaterThan(0);
+  });
+});
+
+test.each([1, 2, 3, 4])("without a fault it accuses nothing in the crowd of seed %i", async (seed) => {
+  expect(await verdictOf(null, seed)).toMatchObject({ verdict: "ok", violations: [] });
+});
+
+const from = Number(process.env["MEASURE_FROM"] ?? 1);
+const measured = Number(process.env["MEASURE"] ?? 0);
+
+if (measured > 0)
+  test("how often the right name comes first", { timeout: 3_600_000 }, async () => {
+    const rows: Record<string, Record<string, string | number>> = {};
+    for (const text of forms) rows[text] = await row(text);
+    console.table(rows);
+  });
+
+async function row(text: string): Promise<Record<string, string | number>> {
+  const [name = text] = text.split("=");
+  const firsts = new Map<string, number>();
+  let caught = 0;
+  let among = 0;
+  for (let seed = from; seed < from + measured; seed++) {
+    const { violations } = await verdictOf(text, seed);
+    const [worst] = violations;
+    if (worst === undefined) continue;
+    caught += 1;
+    if (violations.some(({ suspects }) => suspects.includes(name))) among += 1;
+    const first = `${worst.law}: ${worst.suspects[0] ?? "none"}`;
+    firsts.set(first, (firsts.get(first) ?? 0) + 1);
+  }
+  const right = [...firsts].filter(([first]) => first.endsWith(`: ${name}`));
+  return {
+    caught,
+    "right name first": right.reduce((sum, [, count]) => sum + count, 0),
+    "among them": among,
+    "first named": [...firsts]
+      .sort((a, b) => b[1] - a[1])
+      .map(([first, count]) => `${first} ${count}`)
+      .slice(0, 3)
+      .join(", "),
+  };
+}
