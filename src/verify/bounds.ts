@@ -23,24 +23,33 @@ export interface BoundsInput {
   readonly binding: boolean;
 }
 
+export interface BoundsResult {
+  readonly findings: readonly Finding[];
+  /** Readings that could have had one value alone. */
+  readonly pinned: number;
+}
+
 /** Judges one window by bounds. O(n log n). */
-export function judgeBounds(input: BoundsInput): readonly Finding[] {
+export function judgeBounds(input: BoundsInput): BoundsResult {
   const findings: Finding[] = [];
+  let pinned = 0;
   const sums = new Sums(input);
   for (const mark of input.marks) {
     const exact = !mark.clamped || input.binding;
     const least = sums.leastBefore(mark);
     if (exact && mark.count < least) findings.push({ kind: "short", mark, least, by: fewest(input, mark) });
     const most = sums.mostBy(mark);
-    if (input.fromZero && input.complete && mark.count > most) findings.push({ kind: "excess", mark, most });
+    const accountable = input.fromZero && input.complete;
+    if (accountable && mark.count > most) findings.push({ kind: "excess", mark, most });
+    if (accountable && exact && least === most) pinned += 1;
     if (input.binding && input.fromZero && exact && mark.count > input.limit)
       findings.push({ kind: "beyond", mark });
   }
-  return findings;
+  return { findings, pinned };
 }
 
 /** Prefix sums over the marks by `received` and by `sent`: "before" is monotone in both. */
-class Sums {
+export class Sums {
   readonly #input: BoundsInput;
   readonly #others: ReadonlySet<Mark>;
   readonly #byReceived: readonly Mark[];

@@ -1,8 +1,13 @@
 // What was found in windows, until the end of the trace: only then is it known whether limits were enforced all
 // the while, and which calls without a known outcome may explain points that nothing else does.
+
 import type { Span } from "./clock.ts";
+import type { Accusation } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
+import type { Hypotheses, Hypothesis } from "./hypotheses.ts";
+import type { Overshoot } from "./overshoot.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
+import type { Suspicion } from "./suspicion.ts";
 import { type Unexplained, Unknowns } from "./unknowns.ts";
 import type { CountsResult } from "./window-counts.ts";
 
@@ -10,13 +15,27 @@ export interface Deferral {
   /** From the earliest that the window can have opened to the latest that it can have ended. */
   readonly span: Span;
   readonly window: { readonly opensAt: number; readonly endsAt: number };
-  readonly found: CountsResult;
+  readonly limit: number;
+  /** What was found under each hypothesis that was left. */
+  readonly found: ReadonlyMap<Hypothesis, CountsResult>;
 }
+
+/** A window of which something stands under a hypothesis. */
+export interface Standing {
+  readonly deferral: Deferral;
+  readonly suspicions: readonly Suspicion[];
+  /** How far it is off; `overAdmitted` is 0 where limits may not have been enforced. */
+  readonly overshoot: Overshoot;
+}
+
+/** Windows kept that speak against a hypothesis and for another: a few suffice to rule one out. */
+const keptAgainstMost = 20;
 
 export class Deferrals {
   readonly unknowns = new Unknowns();
   readonly #setting: QuotaSetting;
   readonly #deferrals: Deferral[] = [];
+  readonly #keptAgainst = new Map<Hypothesis, number>();
   #gapsExcused = false;
 
   constructor(setting: QuotaSetting) {
@@ -27,21 +46,49 @@ export class Deferrals {
     this.#gapsExcused = true;
   }
 
-  add(deferral: Deferral): void {
-    const { enforced, otherwise } = deferral.found;
-    if (enforced.length > 0 || otherwise.length > 0) this.#deferrals.push(deferral);
+  /** Rules out the hypotheses that a window contradicts whatever comes, and keeps what it says of the others. */
+  add(deferral: Deferral, hypotheses: Hypotheses): void {
+    const speaking = [...deferral.found].filter(([, result]) => speaks(result));
+    if (speaking.length === 0) return;
+    if (!hypotheses.isGiven) ruleOut(hypotheses, speaking);
+    const left = speaking.filter(([hypothesis]) => hypotheses.left.includes(hypothesis));
+    if (left.length === 0 || !this.#isWorthKeeping(left, hypotheses)) return;
+    if (this.#setting.docket.keeps()) this.#deferrals.push({ ...deferral, found: new Map(left) });
   }
 
-  /** Accuses what no unknown call and no change of enforcement explains. */
-  resolve(enforcement: Enforcement, lost: Unexplained): void {
-    const { docket, name } = this.#setting;
+  #isWorthKeeping(speaking: readonly (readonly [Hypothesis, CountsResult])[], { left }: Hypotheses): boolean {
+    if (speaking.length === left.length) return true;
+    const kept = speaking.map(([hypothesis]) => this.#keptAgainst.get(hypothesis) ?? 0);
+    for (const [hypothesis] of speaking)
+      this.#keptAgainst.set(hypothesis, (this.#keptAgainst.get(hypothesis) ?? 0) + 1);
+    return kept.some((count) => count < keptAgainstMost);
+  }
+
+  /** The windows in which something stands that no unknown call and no change of enforcement explains. */
+  standing(hypothesis: Hypothesis, enforcement: Enforcement, lost: Unexplained): readonly Standing[] {
     const total = { points: 0, calls: 0 };
-    for (const { span, window, found } of this.#deferrals) {
-      const standing = enforcement.throughout(span.from, span.to) === true ? found.enforced : found.otherwise;
-      for (const { unexplained, ...suspicion } of standing)
-        if (unexplained === null || !this.#explains(unexplained, span, lost, total))
-          docket.accuse({ ...suspicion, org: name.org, user: name.user, scope: name.scope, window });
-    }
+    return this.#deferrals.flatMap((deferral) => {
+      const { span, found } = deferral;
+      const result = found.get(hypothesis);
+      if (result === undefined) return [];
+      const enforced = enforcement.throughout(span.from, span.to) === true;
+      const suspicions = (enforced ? result.enforced : result.otherwise).filter(
+        ({ unexplained }) => unexplained === null || !this.#explains(unexplained, span, lost, total),
+      );
+      if (suspicions.length === 0) return [];
+      const unexplained = suspicions.some((each) => each.unexplained !== null);
+      const bound = enforced || this.#bindsAlways(hypothesis);
+      const overshoot = {
+        ...result.overshoot,
+        overAdmitted: bound ? result.overshoot.overAdmitted : 0,
+        wronglyRefused: unexplained ? result.overshoot.wronglyRefused : 0,
+      };
+      return [{ deferral, suspicions, overshoot }];
+    });
+  }
+
+  #bindsAlways({ terms }: Hypothesis): boolean {
+    return this.#setting.name.owner === "user" && terms.userEnforced === "always";
   }
 
   /**
@@ -64,4 +111,32 @@ export class Deferrals {
       covers(total, this.unknowns.within({ from: Number.NEGATIVE_INFINITY, to: span.to }))
     );
   }
+
+  /** An accusation for each suspicion of a window. */
+  accusations({ deferral, suspicions }: Standing): readonly Accusation[] {
+    const { org, user, scope } = this.#setting.name;
+    return suspicions.map(({ unexplained: _, ...suspicion }) => ({
+      ...suspicion,
+      org,
+      user,
+      scope,
+      window: deferral.window,
+    }));
+  }
+}
+
+const speaks = ({ enforced, otherwise }: CountsResult): boolean =>
+  enforced.length > 0 || otherwise.length > 0;
+
+/** What is a contradiction by itself, and whether or not limits were enforced, stands at once. */
+function ruleOut(hypotheses: Hypotheses, speaking: readonly (readonly [Hypothesis, CountsResult])[]): void {
+  const out = speaking.flatMap(([hypothesis, { otherwise }]) => {
+    const certain = otherwise.filter(({ unexplained }) => unexplained === null);
+    const [first] = certain;
+    if (first === undefined) return [];
+    const { lines, explanation } = first;
+    const weight = certain.reduce((sum, { count }) => sum + count, 0);
+    return [[hypothesis, { exhibit: { lines, explanation }, weight }] as const];
+  });
+  if (out.length > 0) hypotheses.ruleOut(new Map(out));
 }

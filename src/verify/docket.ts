@@ -2,13 +2,30 @@
 // becomes the verdict (FORMAT.md, "The verdict").
 import { type LawName, lawNames, voidEverywhere } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { LawVerdict, Verdict, Violation } from "./verdict.ts";
+import { type Acceptance, accept } from "./acceptance.ts";
+import { AmountsTally } from "./amounts.ts";
+import type { Inferred, LawVerdict, Methods, Verdict, Violation } from "./verdict.ts";
+import type { CountsResult } from "./window-counts.ts";
 
 /** An accusation; `count` is how many times this was seen at once, 1 where it is left out. */
 export interface Accusation extends Omit<Violation, "count"> {
   readonly count?: number;
   /** What sets it apart from other breaches of this law by the same quota and window: those are counted together. */
   readonly breach: string;
+  /** Whether it says that counts came out too low: of what was charged, or only of what was shown. */
+  readonly tooLow?: "charges" | "readings" | null;
+}
+
+/** Windows with findings that are kept until the end, for each violation that is. */
+const windowsEach = 10;
+/** Windows of which a picture may be kept, and violations that show one. */
+const picturesMost = 500;
+const picturesShown = 50;
+
+export interface DocketOptions {
+  /** Violations that are kept and told one by one. */
+  readonly violationsMost: number;
+  readonly accept: Acceptance | null;
 }
 
 /** Why a law that nothing was judged by was not, in words; the laws that no trace of one run can show. */
@@ -36,8 +53,9 @@ const unseen: Readonly<Record<LawName, string>> = {
 /** Laws whose breach is accused as `conserved` (FORMAT.md, "Naming the law"). */
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
 
-interface Accused {
+export interface Accused {
   readonly violation: Omit<Violation, "count" | "suspects">;
+  readonly tooLow: "charges" | "readings" | null;
   /** Accusations that differ only in whom and when have the same. */
   readonly kind: string;
   count: number;
@@ -46,36 +64,99 @@ interface Accused {
 }
 
 export class Docket {
+  readonly amounts = new AmountsTally();
+  readonly #options: DocketOptions;
   readonly #judged = new Set<LawName>();
+  readonly #broken = new Set<LawName>();
   readonly #accused = new Map<string, Accused>();
+  readonly #needless = { rest: 0, graphql: 0 };
+  readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
+  /** Violations that were found and not kept. */
+  #left = 0;
+  #windowsKept = 0;
+  #pictures = 0;
+
+  constructor(options: DocketOptions) {
+    this.#options = options;
+  }
 
   /** Notes that a law was judged at least once. */
   judged(law: LawName): void {
     this.#judged.add(law);
   }
 
-  accuse({ breach, count = 1, suspects, ...violation }: Accusation): void {
+  /** Whether there is room for one more window with findings; the others are only counted. */
+  keeps(): boolean {
+    this.#windowsKept += 1;
+    return this.#windowsKept <= windowsEach * this.#options.violationsMost;
+  }
+
+  /** Whether one more picture of a window is worth its memory. */
+  get takesPicture(): boolean {
+    this.#pictures += 1;
+    return this.#pictures <= picturesMost;
+  }
+
+  /** Notes how a window was judged, under each hypothesis. */
+  tallyMethods(results: Iterable<CountsResult>, readings: number): void {
+    const methods = this.#methods;
+    let [bounds, pinned] = [false, readings];
+    for (const result of results) {
+      if (result.method === "bounds") bounds = true;
+      pinned = Math.min(pinned, result.pinned);
+    }
+    methods[bounds ? "bounds" : "places"] += 1;
+    methods.readings += readings;
+    methods.pinned += pinned;
+  }
+
+  accuse({ breach, count = 1, suspects, tooLow = null, ...violation }: Accusation): void {
     const { law, org, user, scope, window } = violation;
+    this.#broken.add(law);
+    if (breach === "needless") this.#needless[scope] += count;
     const key = JSON.stringify([law, org, user, scope, window?.endsAt ?? null, breach]);
     let accused = this.#accused.get(key);
     if (accused === undefined) {
+      if (this.#accused.size >= this.#options.violationsMost) {
+        this.#left += 1;
+        return;
+      }
       const kind = JSON.stringify([law, breach, user === null]);
-      accused = { violation, kind, count: 0, scores: new Map() };
+      accused = { violation, kind, tooLow, count: 0, scores: new Map() };
       this.#accused.set(key, accused);
     }
     accused.count += count;
     for (const [rank, name] of suspects.entries()) add(accused.scores, name, weight(rank));
   }
 
-  verdict(rules: Rules | null, records: number, windows: number): Verdict {
-    const violations = byLikelihood([...this.#accused.values()]);
-    const broken = new Set(violations.map(({ law }) => law));
+  verdict(rules: Rules | null, records: number, windows: number, inferred: readonly Inferred[]): Verdict {
+    const amounts = this.amounts.result(this.#needless);
+    const all = [...this.#accused.values()];
+    const overruled = accept(this.#options.accept, amounts, all, this.#left);
+    const accused = overruled === null ? all : overruled.standing;
+    const broken = new Set(overruled === null ? this.#broken : accused.map(({ violation }) => violation.law));
     const laws = Object.fromEntries(
       lawNames.map((law) => [law, this.#lawVerdict(law, broken, rules)]),
     ) as Record<LawName, LawVerdict>;
+    for (const law of overruled?.laws ?? [])
+      if (laws[law] !== "violated") laws[law] = { skipped: "what broke it was accepted" };
     const held = Object.values(laws).includes("held");
-    const verdict = violations.length > 0 ? "violated" : held ? "ok" : "unknown";
-    return { verdict, records, windows, laws, violations };
+    const violations = byLikelihood(accused).map((violation, index) =>
+      index < picturesShown ? violation : withoutPicture(violation),
+    );
+    const methods: Methods = this.#methods;
+    return {
+      verdict: violations.length > 0 ? "violated" : held ? "ok" : "unknown",
+      records,
+      windows,
+      laws,
+      violations,
+      ...(this.#left > 0 ? { violationsFound: violations.length + this.#left } : {}),
+      methods,
+      ...(rules === null ? { inferred } : {}),
+      amounts,
+      ...(overruled === null ? {} : { accepted: overruled.accepted }),
+    };
   }
 
   #lawVerdict(law: LawName, broken: ReadonlySet<LawName>, rules: Rules | null): LawVerdict {
@@ -116,8 +197,13 @@ function byLikelihood(accused: readonly Accused[]): readonly Violation[] {
   return accused
     .map(({ violation, count, scores }) => {
       const names = [...scores].sort((a, b) => b[1] * vote(b[0]) - a[1] * vote(a[0])).map(([name]) => name);
-      const { law, org, user, scope, window, lines, explanation } = violation;
-      return { law, suspects: names, org, user, scope, window, count, lines, explanation };
+      const { law, org, user, scope, window, lines, explanation, places } = violation;
+      const told = { law, suspects: names, org, user, scope, window, count, lines, explanation };
+      return places === undefined ? told : { ...told, places };
     })
     .sort((a, b) => vote(b.suspects[0]) - vote(a.suspects[0]));
+}
+
+function withoutPicture({ places: _, ...violation }: Violation): Violation {
+  return violation;
 }

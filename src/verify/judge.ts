@@ -4,21 +4,27 @@
 import { type Owner, organizationLimit, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import type { Acceptance } from "./acceptance.ts";
 import { headerReading, isUnknown, type Reading, statusReading } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
+import type { Standing } from "./deferrals.ts";
 import { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
+import { type Exhibit, Hypotheses, type Hypothesis } from "./hypotheses.ts";
+import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import { SpanTotals } from "./span-totals.ts";
+import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
 import { type Terms, termsOf } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Inferred, Verdict } from "./verdict.ts";
+import { WindowShapes } from "./window-shapes.ts";
 
 export interface JudgeOptions {
   /** Windows that are over are looked for, judged and forgotten after so many calls. */
@@ -27,7 +33,15 @@ export interface JudgeOptions {
    * What the owner of a limiter that is approximate on purpose accepts: a share, from 0 to 1, of what was
    * admitted that may have been admitted above a limit.
    */
-  readonly accept?: { readonly overAdmission: number };
+  readonly accept?: Acceptance;
+  /** Violations that are kept and told one by one; the others are counted. */
+  readonly violationsMost?: number;
+}
+
+/** What is read out of a trace without rules. */
+interface Shown {
+  readonly evidence: SwitchEvidence;
+  readonly shapes: Readonly<Record<Scope, WindowShapes>>;
 }
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */
@@ -65,32 +79,53 @@ export async function judge(
 /** A judgement under way. */
 class Judgement {
   readonly #header: TraceHeader;
-  readonly #docket = new Docket();
+  readonly #docket: Docket;
   readonly #time: TraceTime;
   readonly #answers: AnswerLaws;
   readonly #clock: TargetClock;
   readonly #terms: Readonly<Record<Scope, Terms>>;
+  readonly #hypotheses: Readonly<Record<Scope, Hypotheses>>;
+  /** What a trace without rules shows of them. */
+  readonly #shown: Shown | null;
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
   readonly #callsBetweenClosings: number;
+  readonly #seen = new Set<Scope>();
   #records = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(header: TraceHeader, { callsBetweenClosings = 4096 }: JudgeOptions) {
+  constructor(
+    header: TraceHeader,
+    { callsBetweenClosings = 4096, violationsMost = 1000, accept }: JudgeOptions,
+  ) {
     const { rules, clock } = header;
+    this.#docket = new Docket({ violationsMost, accept: accept ?? null });
     this.#callsBetweenClosings = callsBetweenClosings;
     this.#header = header;
     this.#time = new TraceTime(clock);
     this.#answers = new AnswerLaws(rules, this.#docket);
     this.#clock = new TargetClock();
     this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
+    const of = (scope: Scope): Hypotheses =>
+      new Hypotheses(scope, rules === null ? null : this.#terms[scope]);
+    this.#hypotheses = { rest: of("rest"), graphql: of("graphql") };
+    const shapes = (scope: Scope): WindowShapes => new WindowShapes(scope, this.#time, this.#docket);
+    this.#shown =
+      rules === null
+        ? {
+            evidence: new SwitchEvidence(this.#hypotheses, this.#docket),
+            shapes: { rest: shapes("rest"), graphql: shapes("graphql") },
+          }
+        : null;
   }
 
   add(line: number, call: TraceCall): void {
     this.#records += 1;
     this.#latest = Math.max(this.#latest, call.received);
     this.#answers.check(line, call);
+    this.#shown?.evidence.observe(line, call);
     const both = this.#organization(call.org);
     const own = both[call.scope];
+    this.#seen.add(call.scope);
     if (call.user === null && !own.anonymous) makeAnonymous(own);
     if (isUnknown(call)) this.#addUnknown(call, own);
     else this.#addAnswer(line, call, own);
@@ -100,19 +135,83 @@ class Judgement {
 
   finish(): Verdict {
     let windows = 0;
-    for (const [org, both] of this.#organizations)
+    for (const both of this.#organizations.values())
       for (const scope of scopes) {
         const { enforcement, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
         for (const { quota, totals } of [organization, ...users.values()]) {
-          quota.finish(enforcement, this.#lost(org, scope));
+          quota.close(Number.POSITIVE_INFINITY);
           totals?.finish(enforcement, this.#docket);
           windows += quota.closed;
         }
       }
+    for (const scope of scopes) this.#conclude(scope);
     this.#clock.finish(this.#docket);
-    return this.#docket.verdict(this.#header.rules, this.#records, windows);
+    return this.#docket.verdict(this.#header.rules, this.#records, windows, this.#inferred());
+  }
+
+  /** Rules out what the whole trace contradicts, and accuses what stands where nothing else is left. */
+  #conclude(scope: Scope): void {
+    const hypotheses = this.#hypotheses[scope];
+    this.#ruleOutByUsers(scope);
+    const out = new Map<Hypothesis, { exhibit: Exhibit; weight: number }>();
+    for (const hypothesis of hypotheses.left) {
+      const standing = this.#standing(scope, hypothesis).flatMap((each) => each.standing);
+      const [first] = standing.flatMap(({ suspicions }) => suspicions);
+      const weight = standing.length;
+      if (first !== undefined) out.set(hypothesis, { exhibit: first, weight });
+    }
+    if (out.size === 0) return;
+    if (!hypotheses.isGiven && !hypotheses.isExhausted) hypotheses.ruleOut(out);
+    const [judged] = hypotheses.left;
+    if (judged === undefined || !(hypotheses.isGiven || hypotheses.isExhausted)) return;
+    for (const { quota, standing } of this.#standing(scope, judged)) quota.accuse(standing);
+  }
+
+  /** What stands under a hypothesis, quota by quota. */
+  #standing(scope: Scope, hypothesis: Hypothesis): { quota: Quota; standing: readonly Standing[] }[] {
+    return [...this.#organizations].flatMap(([org, both]) => {
+      const { enforcement, organization, users } = both[scope];
+      const lost = this.#lost(org, scope);
+      return [organization, ...users.values()].map(({ quota }) => ({
+        quota,
+        standing: quota.standing(hypothesis, enforcement, lost),
+      }));
+    });
+  }
+
+  /** A user's window that refuses while limits are off does so always. */
+  #ruleOutByUsers(scope: Scope): void {
+    for (const [org, both] of this.#organizations) {
+      const { refusals, enforcement } = both[scope];
+      const exhibit = refusals.userEnforcedAlways(enforcement);
+      if (exhibit === null) continue;
+      this.#shown?.evidence.ruleOut(scope, {
+        name: "userEnforced",
+        value: "with-organization",
+        law: "unenforced-never-refuses",
+        suspects: ["unenforced-refuses"],
+        org,
+        user: null,
+        exhibit,
+      });
+    }
+  }
+
+  #inferred(): readonly Inferred[] {
+    const shown = this.#shown;
+    if (shown === null) return [];
+    return scopes.flatMap((scope) => {
+      const { anchor, rounding } = shown.shapes[scope];
+      if (!this.#seen.has(scope)) return [];
+      return [
+        inferOption("anchor", scope, anchor),
+        ...inferCounts(scope, this.#hypotheses[scope]),
+        inferOption("reset", scope, rounding),
+        inferOption("retryAfter", scope, shown.evidence.retryAfter[scope]),
+      ];
+    });
   }
 
   #addUnknown(call: TraceCall, own: OrganizationScope): void {
@@ -124,6 +223,7 @@ class Judgement {
     const terms = this.#terms[call.scope];
     const counted = countedOf(call);
     if (call.kind === "call" && counted.role === "refused") own.refusals.add(line, call);
+    this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
@@ -159,7 +259,8 @@ class Judgement {
     counted: Counted,
     charge?: Charge,
   ): Mark {
-    const end = this.#time.windowEnd(call.sent, call.received, reading.reset, this.#terms[scope].reset);
+    const rounding = this.#terms[scope].reset ?? this.#shown?.shapes[scope].rounding.known ?? null;
+    const end = this.#time.windowEnd(call.sent, call.received, reading.reset, rounding);
     return markOf(line, call, reading, end, counted, charge);
   }
 
@@ -213,6 +314,8 @@ class Judgement {
     const quota = new Quota({
       name,
       terms,
+      hypotheses: this.#hypotheses[name.scope],
+      shapes: this.#shown?.shapes[name.scope] ?? null,
       time: this.#time,
       windowMs,
       startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,

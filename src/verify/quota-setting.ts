@@ -2,7 +2,9 @@
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import type { Hypotheses } from "./hypotheses.ts";
 import type { Terms } from "./terms.ts";
+import type { WindowShapes } from "./window-shapes.ts";
 
 export interface QuotaName {
   readonly org: string;
@@ -15,7 +17,11 @@ export interface QuotaName {
 /** What is known of a quota beforehand. */
 export interface QuotaSetting {
   readonly name: QuotaName;
+  /** What the rules say; where they say nothing, `hypotheses` has what may be. */
   readonly terms: Terms;
+  readonly hypotheses: Hypotheses;
+  /** What windows show of how they lie; `null` with rules. */
+  readonly shapes: WindowShapes | null;
   readonly time: TraceTime;
   /** `null` without rules. */
   readonly windowMs: number | null;

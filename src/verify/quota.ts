@@ -3,15 +3,17 @@
 // what was found. What comes later still only explains gaps.
 import { resetLeast, resetMost } from "./answer-laws.ts";
 import type { Span } from "./clock.ts";
-import { Deferrals } from "./deferrals.ts";
+import { Deferrals, type Standing } from "./deferrals.ts";
 import type { Enforcement } from "./enforcement.ts";
+import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Length } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import { judgeCounts, type PreviousWindow } from "./window-counts.ts";
+import { judgeWindow, type PreviousWindow } from "./window-counts.ts";
+import { QuotaShape } from "./window-shapes.ts";
 
 export class Quota {
   readonly #setting: QuotaSetting;
@@ -25,6 +27,7 @@ export class Quota {
   #closedUntil = Number.NEGATIVE_INFINITY;
   #previous: (PreviousWindow & { readonly window: Window }) | null = null;
   #closed = 0;
+  readonly #shape = new QuotaShape();
   #complete: boolean;
 
   constructor(setting: QuotaSetting) {
@@ -63,9 +66,10 @@ export class Quota {
   add(mark: Mark): void {
     const { terms } = this.#setting;
     this.#longestMs = Math.max(this.#longestMs, mark.reset * 1000);
+    this.#setting.shapes?.observe(this.#setting.name, this.#shape, mark);
     if (!Number.isFinite(mark.held)) {
       this.#addVague(mark);
-      this.add({ ...mark, most: mark.least, held: mark.least });
+      this.add({ ...mark, asked: 0, most: mark.least, held: mark.least });
       return;
     }
     const counted = terms.charging === "at-decision" && mark.least > 0;
@@ -127,8 +131,9 @@ export class Quota {
 
   #judge(window: Window | undefined): void {
     if (window === undefined) return;
-    const { docket, terms, windowMs } = this.#setting;
+    const { docket, terms, windowMs, name, shapes } = this.#setting;
     const previous = this.#previous;
+    shapes?.close(name, this.#shape, window, previous?.window ?? null, this.#windows[0] ?? null);
     const onGrid = windowMs !== null && terms.anchor === "epoch";
     const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
     docket.judged("reset-agrees");
@@ -146,21 +151,26 @@ export class Quota {
 
   #judgeCounts(window: Window): void {
     const { setting, opened } = { setting: this.#setting, opened: this.#opened(window) };
-    const { charging } = setting.terms;
+    const { hypotheses, docket } = setting;
     const earlierSent = (later: Window): readonly Mark[] =>
       later.marks.filter((mark) => this.#sentFrom(mark) < window.end.to);
-    const found = judgeCounts({
-      setting,
-      marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
-      others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
-      limit: window.limit,
-      fromZero: opened.from >= setting.startedBy,
-      complete: this.#complete,
-      certainFrom: charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + setting.time.slackMs,
-      previous: this.#previous,
-    });
+    const found = judgeWindow(
+      {
+        setting,
+        marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
+        others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
+        limit: window.limit,
+        fromZero: opened.from >= setting.startedBy,
+        complete: this.#complete,
+        openedBy: opened.to + setting.time.slackMs,
+        previous: this.#previous,
+      },
+      hypotheses.left,
+    );
+    docket.tallyMethods(found.values(), window.marks.length);
     const span = { from: opened.from, to: window.end.to };
-    this.#deferrals.add({ span, window: windowOf(this.#apartMs, window.end), found });
+    const deferral = { span, window: windowOf(this.#apartMs, window.end), limit: window.limit, found };
+    this.#deferrals.add(deferral, hypotheses);
   }
 
   /** When a window opened: its length before its end, or, where that is unknown, after the previous one's. */
@@ -185,9 +195,17 @@ export class Quota {
     return within;
   }
 
-  /** Judges what is left, and accuses what stands once all is known. */
-  finish(enforcement: Enforcement, lost: Unexplained): void {
-    this.close(Number.POSITIVE_INFINITY);
-    this.#deferrals.resolve(enforcement, lost);
+  /** What stands under a hypothesis, once all is known. */
+  standing(hypothesis: Hypothesis, enforcement: Enforcement, lost: Unexplained): readonly Standing[] {
+    return this.#deferrals.standing(hypothesis, enforcement, lost);
+  }
+
+  /** Accuses what stands. */
+  accuse(standing: readonly Standing[]): void {
+    const { docket, name } = this.#setting;
+    for (const window of standing) {
+      for (const accusation of this.#deferrals.accusations(window)) docket.accuse(accusation);
+      docket.amounts.add(name, window);
+    }
   }
 }

@@ -3,8 +3,10 @@
 import type { LawName } from "../rules/laws.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
+import { placesAround } from "./places-picture.ts";
 import { suspectsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
+import type { Violation } from "./verdict.ts";
 import type { CountsInput } from "./window-counts.ts";
 
 export interface Suspicion {
@@ -16,6 +18,21 @@ export interface Suspicion {
   readonly explanation: string;
   /** What calls of unknown outcome would have to explain; `null` for a contradiction by itself. */
   readonly unexplained: Unexplained | null;
+  /** Whether it says that counts came out too low: of what was charged, or only of what was shown. */
+  readonly tooLow: "charges" | "readings" | null;
+  readonly places: Violation["places"];
+}
+
+/** What a kind of finding says is too low, if it does. */
+function tooLowOf(findings: readonly Finding[]): Suspicion["tooLow"] {
+  const charges = findings.some((finding) => {
+    if (finding.kind === "fall") return finding.later.role === "admitted";
+    if (finding.kind === "overlap") return finding.over === null || finding.over.role === "admitted";
+    return finding.kind === "beyond" || (finding.kind === "short" && finding.mark.role === "admitted");
+  });
+  if (charges) return "charges";
+  const kind = findings[0]?.kind;
+  return kind === "fall" || kind === "overlap" || kind === "short" ? "readings" : null;
 }
 
 type FindingOf<K extends Finding["kind"]> = Extract<Finding, { kind: K }>;
@@ -78,6 +95,8 @@ class Words {
       count: findings.length,
       explanation,
       unexplained,
+      tooLow: tooLowOf(findings),
+      places: this.#input.setting.docket.takesPicture ? placesAround(this.#input, lines) : undefined,
     };
   }
 

@@ -1,6 +1,6 @@
 // What a judge may take for granted about one scope: the switches of the rules that the target claims, or
 // nothing at all. `null` always means "not known", and whoever reads it must hold under every value.
-import { type Rules, type Scope, type Semantics, semanticsOf } from "../rules/rules.ts";
+import { type Rules, type Scope, type Semantics, semanticsOf, switchValues } from "../rules/rules.ts";
 
 /**
  * When and what an admitted call adds to its windows (SPEC.md §8, `graphqlCharge`): its cost when it is decided
@@ -37,4 +37,30 @@ export function termsOf(rules: Rules | null, scope: Scope): Terms {
   );
   const charging = scope === "rest" || graphqlCharge === "prepaid" ? "at-decision" : graphqlCharge;
   return { anchor, refused, refusedByUser, charging, remaining, reset, userEnforced };
+}
+
+/**
+ * Every way in which a scope's counts may be kept where no rules say it, the defaults first. How window ends are
+ * shown, `anchor` and `reset`, is left open in all of them: counts do not depend on it.
+ */
+export function possibleTerms(scope: Scope): readonly Terms[] {
+  const open = termsOf(null, scope);
+  const chargings: readonly Charging[] =
+    scope === "rest" ? ["at-decision"] : ["reserved", "at-decision", "postpaid"];
+  return chargings.flatMap((charging) =>
+    switchValues.refused.flatMap((refused) =>
+      switchValues.refusedByUser.flatMap((refusedByUser) =>
+        switchValues.remaining.flatMap((remaining) =>
+          switchValues.userEnforced.map((userEnforced) => ({
+            ...open,
+            charging,
+            refused,
+            refusedByUser,
+            remaining,
+            userEnforced,
+          })),
+        ),
+      ),
+    ),
+  );
 }

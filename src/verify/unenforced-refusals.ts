@@ -5,6 +5,7 @@ import { refusedBy } from "./answer.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
+import type { Exhibit } from "./hypotheses.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import type { Terms } from "./terms.ts";
 
@@ -17,12 +18,18 @@ interface Refusal {
   readonly span: Span;
 }
 
+function keep(refusals: Refusal[], refusal: Refusal): void {
+  if (refusals.length < keptMost) refusals.push(refusal);
+}
+
 /** The refusals of one organization's scope that would be breaches if limits were not enforced. */
 export class UnenforcedRefusals {
   readonly #name: QuotaName;
   readonly #terms: Terms;
   readonly #time: TraceTime;
   readonly #refusals: Refusal[] = [];
+  /** By users' windows, where it is not known whether those follow their organization's. */
+  readonly #byUsers: Refusal[] = [];
 
   constructor(name: QuotaName, terms: Terms, time: TraceTime) {
     this.#name = name;
@@ -31,10 +38,20 @@ export class UnenforcedRefusals {
   }
 
   add(line: number, call: TraceCall): void {
+    const by = refusedBy(call);
+    const { userEnforced } = this.#terms;
+    const refusal = { line, span: this.#time.within(call.sent, call.received) };
     // A user's window may refuse by itself, unless it is known to follow its organization's.
-    if (refusedBy(call) !== "organization" && this.#terms.userEnforced !== "with-organization") return;
-    if (this.#refusals.length < keptMost)
-      this.#refusals.push({ line, span: this.#time.within(call.sent, call.received) });
+    if (by === "organization" || userEnforced === "with-organization") keep(this.#refusals, refusal);
+    else if (by === "user" && userEnforced === null) keep(this.#byUsers, refusal);
+  }
+
+  /** A refusal that shows users' windows to be enforced always; `null` where none does. */
+  userEnforcedAlways(enforcement: Enforcement): Exhibit | null {
+    const shown = this.#byUsers.find(({ span }) => enforcement.throughout(span.from, span.to) === false);
+    if (shown === undefined) return null;
+    const explanation = `line ${shown.line} was refused by a user's window while the limits of ${this.#name.scope} were not enforced`;
+    return { lines: [shown.line], explanation };
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {

@@ -20,7 +20,10 @@ export interface Methods {
 export interface Inferred {
   readonly switch: SwitchName;
   readonly scope: Scope;
-  readonly value: string;
+  /** `null` where the trace does not tell, or contradicts all of them. */
+  readonly value: string | null;
+  /** The values that the trace leaves, where it does not tell. */
+  readonly candidates?: readonly string[];
   /** What rules out the other values, in one sentence, and the lines that show it. */
   readonly explanation: string;
   readonly lines: readonly number[];
@@ -78,7 +81,7 @@ export interface Violation {
   /** One sentence with the arithmetic. */
   readonly explanation: string;
   /** The answers of that window around the breach, by place, at most 200; where the law is about its counts. */
-  readonly places?: { readonly limit: number; readonly answers: readonly Place[] };
+  readonly places?: { readonly limit: number; readonly answers: readonly Place[] } | undefined;
 }
 
 export interface Verdict {

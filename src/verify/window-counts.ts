@@ -1,23 +1,35 @@
-// The counts of one window, judged by the method that fits them: by places where the count only grows and each
-// call's own charge shows, by bounds where points are given back, or where nothing is known of the charging.
+// The counts of one window, judged under each hypothesis by the method that fits it: by places where the count only
+// grows and each call's own charge shows, by bounds where points are given back.
 import { type BoundsInput, judgeBounds } from "./bounds.ts";
 import type { Finding } from "./finding.ts";
-import type { Mark } from "./mark.ts";
+import type { Hypothesis } from "./hypotheses.ts";
+import { chargeOf, type Mark } from "./mark.ts";
+import { type Overshoot, overshootOf } from "./overshoot.ts";
 import { judgePlaces } from "./places.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { type Suspicion, suspicionsOf } from "./suspicion.ts";
+import type { Terms } from "./terms.ts";
 
-export interface CountsInput {
+/** What is known of a window, whatever the terms. */
+export interface WindowInput {
   readonly setting: QuotaSetting;
   readonly marks: readonly Mark[];
-  /** Calls that show a later window, and may have been charged to this one. */
+  /** Calls that show a later window, and may have been charged to this one if points are given back. */
   readonly others: readonly Mark[];
   readonly limit: number;
   /** Whether the window surely opened after the trace began, and so at a count of 0. */
   readonly fromZero: boolean;
   readonly complete: boolean;
-  readonly certainFrom: number;
+  /** A call that was sent at or after this surely belongs to the window that it shows, whenever it is charged. */
+  readonly openedBy: number;
   readonly previous: PreviousWindow | null;
+}
+
+/** The same under terms that are known. */
+export interface CountsInput extends WindowInput {
+  readonly terms: Terms;
+  /** Calls that were sent at or after this were surely charged to the window they show. */
+  readonly certainFrom: number;
 }
 
 /** What the window before one showed; a guess at what went wrong goes by it. */
@@ -32,52 +44,122 @@ export interface PreviousWindow {
 export interface CountsResult {
   readonly enforced: readonly Suspicion[];
   readonly otherwise: readonly Suspicion[];
+  /** How far it is off, if the limit was enforced. */
+  readonly overshoot: Overshoot;
+  readonly method: Method;
+  /** Readings that could have had one value alone. */
+  readonly pinned: number;
 }
 
-export function judgeCounts(input: CountsInput): CountsResult {
-  noteJudged(input);
-  const binding = bindingOf(input.setting);
-  if (binding === "never") {
-    const otherwise = found(input, false);
-    return { enforced: otherwise, otherwise };
+export type Method = "places" | "bounds";
+
+const methodOf = ({ charging }: Terms): Method => (charging === "reserved" ? "bounds" : "places");
+
+/** Judges a window under each of the hypotheses; what comes out alike for several is judged once. */
+export function judgeWindow(
+  input: WindowInput,
+  hypotheses: readonly Hypothesis[],
+): ReadonlyMap<Hypothesis, CountsResult> {
+  noteJudged(input, hypotheses);
+  const matters = hypotheses.length === 1 ? null : whatMatters(input);
+  const judged = new Map<string, CountsResult>();
+  const results = new Map<Hypothesis, CountsResult>();
+  for (const hypothesis of hypotheses) {
+    const { terms } = hypothesis;
+    const key = matters === null ? "" : matters.map((name) => terms[name]).join();
+    let result = judged.get(key);
+    if (result === undefined) {
+      result = judgeCounts(under(terms, input, matters));
+      judged.set(key, result);
+    }
+    results.set(hypothesis, result);
   }
-  const enforced = found(input, true);
+  return results;
+}
+
+/** The switches that this window's counts can depend on: most windows have neither refusals nor hidden counts. */
+function whatMatters({ setting, marks, others, limit }: WindowInput): readonly (keyof Terms)[] {
+  const { name } = setting;
+  const refusals = [...marks, ...others].some(({ role, asked }) => role === "refused" && asked > 0);
+  const full = marks.some(({ clamped, count }) => clamped || count > limit);
+  const matters: (keyof Terms)[] = [];
+  if (name.scope === "graphql") matters.push("charging");
+  if (refusals || full) matters.push("refused");
+  if (refusals && name.owner === "organization") matters.push("refusedByUser");
+  if (full) matters.push("remaining");
+  if (full && name.owner === "user") matters.push("userEnforced");
+  return matters;
+}
+
+/** A window as it is under terms. Its marks know of the terms already where there is one hypothesis from the start. */
+function under(terms: Terms, input: WindowInput, matters: readonly string[] | null): CountsInput {
+  const { owner } = input.setting.name;
+  const charged = (mark: Mark): Mark => ({
+    ...mark,
+    ...chargeOf(mark, owner, terms),
+    clamped: mark.clamped && terms.remaining !== "signed",
+  });
+  const isOpen = input.setting.terms.refused === null && matters?.length !== 0;
+  return {
+    ...input,
+    terms,
+    marks: isOpen ? input.marks.map(charged) : input.marks,
+    others: terms.charging === "reserved" ? (isOpen ? input.others.map(charged) : input.others) : [],
+    certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : input.openedBy,
+  };
+}
+
+function judgeCounts(input: CountsInput): CountsResult {
+  const binding = bindingOf(input);
+  const { suspicions, findings, pinned } = found(input, binding !== "never");
+  const overshoot = overshootOf(input, findings);
+  const method = methodOf(input.terms);
   // What holds where a 0 shows the limit holds all the more where it hides the count.
-  if (enforced.length === 0 || binding === "always") return { enforced, otherwise: enforced };
-  return { enforced, otherwise: found(input, false) };
+  const same = suspicions.length === 0 || binding !== "if-enforced";
+  const otherwise = same ? suspicions : found(input, false).suspicions;
+  return { enforced: suspicions, otherwise, overshoot, method, pinned };
 }
 
 /**
  * Whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
- * "Hidden places"): not where refusals are counted or calls overshoot, or where that is unknown.
+ * "Hidden places"): not where refusals are counted or calls overshoot.
  */
-function bindingOf({ terms, name }: QuotaSetting): "always" | "if-enforced" | "never" {
-  if (terms.refused !== "uncounted" || terms.charging === "postpaid" || terms.charging === null)
-    return "never";
+function bindingOf({ terms, setting: { name } }: CountsInput): "always" | "if-enforced" | "never" {
+  if (terms.refused !== "uncounted" || terms.charging === "postpaid") return "never";
   return name.owner === "user" && terms.userEnforced === "always" ? "always" : "if-enforced";
 }
 
-function found(input: CountsInput, binding: boolean): readonly Suspicion[] {
-  const { charging } = input.setting.terms;
-  const given = { ...input, time: input.setting.time, startedBy: input.setting.startedBy, binding };
-  if (charging === "reserved" || charging === null)
-    return suspicionsOf(input, judgeBounds(given), { points: 0, calls: 0 });
-  const { findings, loose } = judgePlaces(given);
-  const hidden = !binding && input.marks.some((mark) => mark.clamped);
-  return suspicionsOf(input, hidden ? [...findings, ...shortfalls(given, findings)] : findings, loose);
+interface Found {
+  readonly suspicions: readonly Suspicion[];
+  readonly findings: readonly Finding[];
+  readonly pinned: number;
+}
+
+function found(input: CountsInput, binding: boolean): Found {
+  const { time, startedBy } = input.setting;
+  const given = { ...input, time, startedBy, binding };
+  if (methodOf(input.terms) === "bounds") {
+    const { findings, pinned } = judgeBounds(given);
+    return { findings, pinned, suspicions: suspicionsOf(input, findings, { points: 0, calls: 0 }) };
+  }
+  const { findings: placed, loose } = judgePlaces(given);
+  const open = binding ? 0 : input.marks.filter(({ clamped }) => clamped).length;
+  const findings = open > 0 ? [...placed, ...shortfalls(given, placed)] : placed;
+  return { findings, pinned: input.marks.length - open, suspicions: suspicionsOf(input, findings, loose) };
 }
 
 /** Hidden places can still be too few for what was surely charged. */
 function shortfalls(input: BoundsInput, findings: readonly Finding[]): readonly Finding[] {
   if (findings.some(({ kind }) => kind === "overlap" || kind === "fall")) return [];
-  return judgeBounds(input).filter(({ kind }) => kind === "short");
+  return judgeBounds(input).findings.filter(({ kind }) => kind === "short");
 }
 
-function noteJudged({ setting, marks, fromZero, complete }: CountsInput): void {
+function noteJudged({ setting, marks, fromZero, complete }: WindowInput, left: readonly Hypothesis[]): void {
   const { docket } = setting;
   docket.judged("conserved");
   docket.judged("monotone");
-  if (bindingOf(setting) !== "never" && fromZero) docket.judged("bounded");
+  const bounded = left.some(({ terms }) => terms.refused === "uncounted" && terms.charging !== "postpaid");
+  if (bounded && fromZero) docket.judged("bounded");
   if (marks.some(({ role }) => role === "status")) docket.judged("status-free");
   if (marks.some(({ role }) => role === "refused")) docket.judged("all-or-nothing");
   if (!fromZero || !complete) return;

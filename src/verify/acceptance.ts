@@ -1,0 +1,54 @@
+// What an owner accepts: large limiters are approximate on purpose, and let a little through above their limits. Where
+// that stays within what was accepted, findings that say nothing else are not held against them.
+import type { LawName } from "../rules/laws.ts";
+import type { Accused } from "./docket.ts";
+import type { Amounts, Verdict } from "./verdict.ts";
+
+export interface Acceptance {
+  /** The share, from 0 to 1, of what is admitted that may be above a limit. */
+  readonly overAdmission: number;
+}
+
+/** What is left of the accusations, and what was accepted instead. */
+export interface Overruled {
+  readonly standing: readonly Accused[];
+  readonly laws: readonly LawName[];
+  readonly accepted: NonNullable<Verdict["accepted"]>;
+}
+
+const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
+
+/**
+ * Sets aside the accusations that say only that counts came out too low, if what was admitted above limits stays
+ * within what is accepted; `null` where nothing is.
+ * @param unkept accusations that nothing is known of but their number
+ */
+export function accept(
+  acceptance: Acceptance | null,
+  { overAdmission, overAdmitted }: Amounts,
+  accused: readonly Accused[],
+  unkept: number,
+): Overruled | null {
+  if (acceptance === null || unkept > 0 || overAdmission > acceptance.overAdmission) return null;
+  const quotaOf = ({ violation: { org, user, scope } }: Accused): string =>
+    JSON.stringify([org, user, scope]);
+  const approximate = new Set(accused.filter(({ tooLow }) => tooLow === "charges").map(quotaOf));
+  // A reading that is too low may be of a counter that is behind; where charges are not, it is a wrong reading.
+  const isAccepted = (each: Accused): boolean =>
+    each.tooLow === "charges" || (each.tooLow === "readings" && approximate.has(quotaOf(each)));
+  const set = accused.filter(isAccepted);
+  if (set.length === 0) return null;
+  const findings = set.length === 1 ? "1 finding" : `${set.length} findings`;
+  return {
+    standing: accused.filter((each) => !isAccepted(each)),
+    laws: [...new Set(set.map(({ violation }) => violation.law))],
+    accepted: [
+      {
+        expectation: `overAdmission <= ${percent(acceptance.overAdmission)}`,
+        explanation:
+          `${findings} of counts that came out too low: by them at least ${overAdmitted} points or calls went in ` +
+          `above a limit, ${percent(overAdmission)} of what was admitted`,
+      },
+    ],
+  };
+}

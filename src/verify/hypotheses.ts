@@ -1,0 +1,76 @@
+// Hypotheses: the ways in which a scope's counts may be kept. With rules there is one. Without them there is one for
+// each combination of the switches that counts depend on, and each that the trace contradicts is ruled out. A
+// deployment follows one of them all the time, so that it is accused where none is left, and only then; and a switch
+// is known where all that are left agree on it.
+import type { Scope } from "../rules/rules.ts";
+import { possibleTerms, type Terms } from "./terms.ts";
+
+/** What contradicts a hypothesis. */
+export interface Exhibit {
+  readonly lines: readonly number[];
+  readonly explanation: string;
+}
+
+export interface Hypothesis {
+  readonly terms: Terms;
+  /** What ruled it out; `null` while it is left. */
+  readonly against: Exhibit | null;
+}
+
+class Candidate implements Hypothesis {
+  readonly terms: Terms;
+  against: Exhibit | null = null;
+
+  constructor(terms: Terms) {
+    this.terms = terms;
+  }
+}
+
+export class Hypotheses {
+  /** The likeliest first: the defaults of SPEC.md §8. */
+  readonly all: readonly Hypothesis[];
+  readonly #candidates: ReadonlyMap<Hypothesis, Candidate>;
+  #left: readonly Hypothesis[];
+  #isExhausted = false;
+  /** Whether the rules say which it is. */
+  readonly isGiven: boolean;
+
+  /** @param given the terms of the rules, `null` without rules */
+  constructor(scope: Scope, given: Terms | null) {
+    const candidates = (given === null ? possibleTerms(scope) : [given]).map((terms) => new Candidate(terms));
+    this.isGiven = given !== null;
+    this.all = candidates;
+    this.#left = candidates;
+    this.#candidates = new Map(candidates.map((candidate) => [candidate, candidate]));
+  }
+
+  /** Those that nothing contradicts; where everything does, the one that is contradicted least. Never empty. */
+  get left(): readonly Hypothesis[] {
+    return this.#left;
+  }
+
+  /** Whether something contradicts each of them. */
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
+
+  /**
+   * Rules out what is contradicted.
+   * @param out each hypothesis with what contradicts it, and how much does
+   */
+  ruleOut(out: ReadonlyMap<Hypothesis, { readonly exhibit: Exhibit; readonly weight: number }>): void {
+    const survivors = this.#left.filter((each) => !out.has(each));
+    for (const [hypothesis, { exhibit }] of out) {
+      const candidate = this.#candidates.get(hypothesis);
+      if (candidate !== undefined) candidate.against ??= exhibit;
+    }
+    if (survivors.length > 0) {
+      this.#left = survivors;
+      return;
+    }
+    this.#isExhausted = true;
+    const weightOf = (each: Hypothesis): number => out.get(each)?.weight ?? 0;
+    const least = this.#left.toSorted((a, b) => weightOf(a) - weightOf(b)).slice(0, 1);
+    this.#left = least;
+  }
+}

@@ -1,0 +1,124 @@
+// What a trace without rules told of the switches, in words: a value is inferred where answers contradict all others.
+import type { Scope, SwitchName } from "../rules/rules.ts";
+import { switchValues } from "../rules/rules.ts";
+import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
+import type { Terms } from "./terms.ts";
+import type { Inferred } from "./verdict.ts";
+import type { Options } from "./window-shapes.ts";
+
+/** The switches that counts depend on, each with its value under terms. */
+const countSwitches: readonly { readonly name: SwitchName; valueIn(terms: Terms): string | null }[] = [
+  { name: "refused", valueIn: ({ refused }) => refused },
+  { name: "refusedByUser", valueIn: ({ refusedByUser }) => refusedByUser },
+  {
+    name: "graphqlCharge",
+    valueIn: ({ charging }) => (charging === "at-decision" ? "prepaid" : charging),
+  },
+  { name: "remaining", valueIn: ({ remaining }) => remaining },
+  { name: "userEnforced", valueIn: ({ userEnforced }) => userEnforced },
+];
+
+/** What a switch that nothing speaks about would have to show. */
+const untold: Readonly<Record<SwitchName, string>> = {
+  anchor: "no window's end or opening told a grid from first calls",
+  refused: "no refusal stood where a charge of its own would have shown",
+  refusedByUser: "no refusal by a user's window stood where the organization's count would have shown it",
+  graphqlCharge: "no count told requested points from actual ones",
+  remaining: "no count passed its limit where its remaining showed",
+  reset: "no window was seen so near to its end that its seconds told how they are rounded",
+  userEnforced: "no user's window was full while the organization's limits were not enforced",
+  retryAfter: "nothing was refused",
+};
+
+/** The switches of one scope's counts. */
+export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Inferred[] {
+  return countSwitches
+    .filter(({ name }) => scope === "graphql" || name !== "graphqlCharge")
+    .map(({ name, valueIn }) => {
+      const values = new Set(hypotheses.left.map(({ terms }) => valueIn(terms)));
+      const all = switchValues[name].map(String);
+      const left = all.filter((value) => values.has(value));
+      if (hypotheses.isExhausted)
+        return {
+          ...unknown(name, scope, all),
+          explanation: `no values of the switches fit this trace; counts were judged as under ${left[0]}, among others`,
+        };
+      const [value] = left;
+      if (left.length !== 1 || value === undefined) return unknown(name, scope, left);
+      const others = all.filter((other) => other !== value);
+      const exhibits = others.flatMap((other) => {
+        const exhibit = nearest(hypotheses, valueIn, other);
+        return exhibit === null ? [] : [[other, exhibit] as const];
+      });
+      return known(name, scope, value, exhibits);
+    });
+}
+
+/** A switch that is told by windows or answers alone. */
+export function inferOption<T extends string | boolean>(
+  name: SwitchName,
+  scope: Scope,
+  options: Options<T>,
+): Inferred {
+  const { left, all, against } = options;
+  const [value] = left;
+  if (left.length !== 1 || value === undefined) {
+    if (left.length > 0) return unknown(name, scope, left.map(String));
+    const told = [...against.values()];
+    return {
+      ...unknown(name, scope, all.map(String)),
+      explanation: `no value fits: ${told.map(({ explanation }) => explanation).join("; but ")}`,
+      lines: linesOf(told),
+    };
+  }
+  return known(
+    name,
+    scope,
+    String(value),
+    [...against].map(([other, exhibit]) => [String(other), exhibit] as const),
+  );
+}
+
+/** What ruled a value out, under terms that are otherwise like those that are left. */
+function nearest(
+  { all, left }: Hypotheses,
+  valueIn: (terms: Terms) => string | null,
+  value: string,
+): Exhibit | null {
+  const likeness = ({ terms }: Hypothesis): number => {
+    const [one] = left;
+    if (one === undefined) return 0;
+    return countSwitches.filter((other) => other.valueIn(terms) === other.valueIn(one.terms)).length;
+  };
+  const ruledOut = all.filter(({ terms, against }) => against !== null && valueIn(terms) === value);
+  const [best] = ruledOut.sort((a, b) => likeness(b) - likeness(a));
+  return best?.against ?? null;
+}
+
+const unknown = (name: SwitchName, scope: Scope, candidates: readonly string[]): Inferred => ({
+  switch: name,
+  scope,
+  value: null,
+  candidates,
+  explanation: untold[name],
+  lines: [],
+});
+
+function known(
+  name: SwitchName,
+  scope: Scope,
+  value: string,
+  others: readonly (readonly [string, Exhibit])[],
+): Inferred {
+  const told = others.map(([other, { explanation }]) => `not ${other}: ${explanation}`);
+  return {
+    switch: name,
+    scope,
+    value,
+    explanation: told.join("; "),
+    lines: linesOf(others.map(([, e]) => e)),
+  };
+}
+
+const linesOf = (exhibits: readonly Exhibit[]): readonly number[] =>
+  [...new Set(exhibits.flatMap(({ lines }) => lines))].sort((a, b) => a - b);

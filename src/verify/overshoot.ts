@@ -1,0 +1,95 @@
+// How far one window is off, beside what is wrong with it. Everything here is a lower bound: only what surely
+// belongs to the window counts, and only what surely came before.
+import { Sums } from "./bounds.ts";
+import type { Finding } from "./finding.ts";
+import type { Mark } from "./mark.ts";
+import type { CountsInput } from "./window-counts.ts";
+
+export interface Overshoot {
+  /** Calls that were let through, and refused. */
+  readonly admitted: number;
+  readonly refused: number;
+  /** Points that were admitted, and those of them above the limit, if it was enforced. */
+  readonly points: number;
+  readonly overAdmitted: number;
+  /** Refused although there was room, unless calls of unknown outcome took it. */
+  readonly wronglyRefused: number;
+  /** The age of the oldest reading that lags; `null` where none does. */
+  readonly stalenessMs: number | null;
+}
+
+/** Readings whose age is told, of one window. */
+const agedMost = 100;
+
+export function overshootOf(input: CountsInput, findings: readonly Finding[]): Overshoot {
+  const { marks, limit, terms, certainFrom } = input;
+  let [admitted, refused, points] = [0, 0, 0];
+  for (const { role, asked, sent, least } of marks) {
+    if (asked === 0) continue;
+    if (role === "refused") refused += 1;
+    if (role !== "admitted") continue;
+    admitted += 1;
+    if (sent >= certainFrom) points += least;
+  }
+  return {
+    admitted,
+    refused,
+    points,
+    overAdmitted: terms.charging === "postpaid" ? 0 : Math.max(0, points - limit),
+    wronglyRefused: findings.some(({ kind }) => kind === "gap" || kind === "excess") ? roomFor(input) : 0,
+    stalenessMs: findings.length === 0 ? null : oldest(input, findings),
+  };
+}
+
+/** Refusals of this window that had room by all that can have been charged to it by then. */
+function roomFor(input: CountsInput): number {
+  const { setting, marks, limit, fromZero, complete } = input;
+  if (!fromZero || !complete) return 0;
+  const sums = new Sums({ ...input, time: setting.time, binding: false });
+  const ours = marks.filter(({ refusedBy }) => refusedBy === setting.name.owner);
+  return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
+}
+
+/** How long before its sending a reading last held, of all that lag: the count had surely passed it by then. */
+function oldest(input: CountsInput, findings: readonly Finding[]): number | null {
+  const lagging = new Set(findings.flatMap(lagsOf).slice(0, agedMost));
+  let age: number | null = null;
+  for (const mark of lagging) {
+    const { time } = input.setting;
+    const passed = passedAt(input, mark.count);
+    const since = passed === null ? null : mark.sent - time.within(passed, passed).to;
+    if (since !== null && since > 0) age = Math.max(age ?? 0, since);
+  }
+  return age;
+}
+
+/** The readings, as opposed to charges, that a finding shows to lag. */
+function lagsOf(finding: Finding): readonly Mark[] {
+  const marks: readonly (Mark | null)[] =
+    finding.kind === "fall"
+      ? [finding.later]
+      : finding.kind === "short"
+        ? [finding.mark]
+        : finding.kind === "overlap"
+          ? [finding.over]
+          : [];
+  return marks.flatMap((mark) => (mark === null || mark.role === "admitted" ? [] : [mark]));
+}
+
+/**
+ * When a window's count had surely passed a value: once it was told to be higher, where it only grows; once calls
+ * had left more than that, where points are given back.
+ */
+function passedAt({ marks, terms, certainFrom }: CountsInput, count: number): number | null {
+  if (terms.charging !== "reserved") {
+    const higher = marks.filter((mark) => mark.count > count).map(({ received }) => received);
+    return higher.length === 0 ? null : higher.reduce((a, b) => Math.min(a, b));
+  }
+  const charges = marks.filter(({ sent, least }) => least > 0 && sent >= certainFrom);
+  let sum = 0;
+  for (const { received, least } of charges.sort((a, b) => a.received - b.received)) {
+    sum += least;
+    if (sum > count) return received;
+  }
+  return null;
+}

@@ -1,0 +1,247 @@
+// What a trace without rules shows of how windows lie and how their ends are rounded (SPEC.md §8, `anchor` and
+// `reset`): a value stays possible until answers contradict it.
+import type { Scope, SwitchValue } from "../rules/rules.ts";
+import { driftShare, type TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
+import type { Exhibit } from "./hypotheses.ts";
+import type { Mark } from "./mark.ts";
+import type { QuotaName } from "./quota-setting.ts";
+import type { Window } from "./window.ts";
+
+type Anchor = SwitchValue<"anchor">;
+type Rounding = SwitchValue<"reset">;
+
+/** The values of a switch that are left, and what ruled out the others. */
+export class Options<T> {
+  readonly all: readonly T[];
+  readonly against = new Map<T, Exhibit>();
+
+  constructor(all: readonly T[]) {
+    this.all = all;
+  }
+
+  get left(): readonly T[] {
+    return this.all.filter((value) => !this.against.has(value));
+  }
+
+  /** Whether more than one value is left. */
+  get isOpen(): boolean {
+    return this.against.size < this.all.length - 1;
+  }
+
+  /** The only value left; `null` where there are several, or none. */
+  get known(): T | null {
+    const { left } = this;
+    return left.length === 1 ? (left[0] ?? null) : null;
+  }
+}
+
+/** Windows farther apart than so many lengths are not compared: drift adds up. */
+const lengthsMost = 20;
+const second = 1000;
+
+/** What one quota's windows have shown of their length. */
+export class QuotaShape {
+  /** The longest reset that was shown: no window is shorter. */
+  longestMs = 0;
+  longestLine = 0;
+  /** Seconds that divide every `reset_at`. */
+  divisor = 0;
+  readonly dates: Mark[] = [];
+  /** Lengths in seconds that fit how far ends lie apart; `null` before any were compared. */
+  lengths: readonly number[] | null = null;
+  readonly apart: (readonly [Mark, Mark])[] = [];
+}
+
+/** One scope's windows, all organizations'. */
+export class WindowShapes {
+  readonly anchor = new Options<Anchor>(["epoch", "first-request"]);
+  readonly rounding = new Options<Rounding>(["ceil", "floor", "round"]);
+  readonly #scope: Scope;
+  readonly #time: TraceTime;
+  readonly #docket: Docket;
+
+  constructor(scope: Scope, time: TraceTime, docket: Docket) {
+    this.#scope = scope;
+    this.#time = time;
+    this.#docket = docket;
+  }
+
+  /** Any answer that shows a quota's window. */
+  observe(name: QuotaName, shape: QuotaShape, mark: Mark): void {
+    if (mark.reset * second > shape.longestMs) {
+      shape.longestMs = mark.reset * second;
+      shape.longestLine = mark.line;
+    }
+    if (mark.reset === 0 && !this.rounding.against.has("ceil"))
+      this.#ruleOut(name, this.rounding, "ceil", [mark], `line ${mark.line} shows reset 0`);
+    if (mark.resetAt !== null && !this.anchor.against.has("epoch")) this.#date(name, shape, mark);
+  }
+
+  /** A window that is over, the one before it, and what came next. */
+  close(
+    name: QuotaName,
+    shape: QuotaShape,
+    window: Window,
+    previous: Window | null,
+    next: Window | null,
+  ): void {
+    if (this.rounding.isOpen) this.#round(name, window, next);
+    if (this.anchor.left.length === 0) return;
+    if (previous !== null) this.#measure(name, shape, previous, window);
+    const first = this.#scope === "rest" ? window.marks.find(isFirstCharge) : undefined;
+    if (first !== undefined && first.reset * second <= shape.longestMs - 2 * second)
+      this.#ruleOut(
+        name,
+        this.anchor,
+        "first-request",
+        [first],
+        `line ${first.line} was the first call of its window, count 1, and was told reset ${first.reset}, though ` +
+          `windows last ${shape.longestMs / second} s or more (line ${shape.longestLine}): it was open before`,
+        [shape.longestLine],
+      );
+  }
+
+  /** On the epoch's grid every end is a multiple of the length, which is at least the longest reset. */
+  #date(name: QuotaName, shape: QuotaShape, mark: Mark): void {
+    const divisor = greatestDivisor(shape.divisor, (mark.resetAt ?? 0) / second);
+    if (divisor !== shape.divisor) shape.dates.push(mark);
+    shape.divisor = divisor;
+    if (divisor * second >= shape.longestMs) return;
+    const iso = shape.dates.map(({ resetAt }) => new Date(resetAt ?? 0).toISOString().slice(11, 19));
+    const explanation =
+      `windows end at ${iso.join(", ")}, and no length of ${shape.longestMs / second} s or more, the longest ` +
+      `reset that was shown (line ${shape.longestLine}), divides the seconds of all of them`;
+    this.#ruleOut(name, this.anchor, "epoch", shape.dates, explanation, [shape.longestLine]);
+  }
+
+  /** The same without dates: on a grid, ends lie whole lengths apart. */
+  #measure(name: QuotaName, shape: QuotaShape, earlier: Window, later: Window): void {
+    const least = (later.end.from - earlier.end.to) * (1 - driftShare);
+    const most = (later.end.to - earlier.end.from) * (1 + driftShare);
+    if (this.anchor.against.has("epoch") || most > lengthsMost * shape.longestMs) return;
+    const known = shape.lengths ?? wholeFrom(shape.longestMs / second, Math.floor(most / second));
+    const fits = (seconds: number): boolean =>
+      seconds * second >= shape.longestMs &&
+      Math.floor(most / (seconds * second)) >= Math.max(1, Math.ceil(least / (seconds * second)));
+    const lengths = known.filter(fits);
+    if (lengths.length < known.length || shape.lengths === null)
+      shape.apart.splice(0, Math.max(0, shape.apart.length - 2), [earlier.fromMark, later.toMark]);
+    shape.lengths = lengths;
+    if (lengths.length > 0) return;
+    const marks = [...shape.apart.flat(), earlier.toMark, later.fromMark];
+    const explanation =
+      `no window length of ${shape.longestMs / second} s or more fits how far apart windows end: the last two, ` +
+      `by lines ${earlier.fromMark.line} and ${later.toMark.line}, ${(least / second).toFixed(1)} to ` +
+      `${(most / second).toFixed(1)} s`;
+    this.#ruleOut(name, this.anchor, "epoch", marks, explanation, [shape.longestLine]);
+  }
+
+  /** A window that was still shown had not ended, and one that was followed by another had: by its own seconds. */
+  #round(name: QuotaName, window: Window, next: Window | null): void {
+    const shown = latest(window.marks, this.#time);
+    const over = next === null ? null : earliest(next.marks, this.#time);
+    for (const rounding of this.rounding.left) {
+      const end: { from: number; to: number } = { from: -Infinity, to: Infinity };
+      let [fromMark, toMark] = [shown.mark, shown.mark];
+      for (const mark of window.marks) {
+        const { from, to } = this.#time.windowEnd(mark.sent, mark.received, mark.reset, rounding);
+        if (from > end.from) [end.from, fromMark] = [from, mark];
+        if (to < end.to) [end.to, toMark] = [to, mark];
+      }
+      if (end.to + grainMs < shown.at)
+        this.#ruleOut(
+          name,
+          this.rounding,
+          rounding,
+          [toMark, shown.mark],
+          `line ${toMark.line} was told reset ${toMark.reset}, and at least ` +
+            `${Math.floor(shown.at - end.to)} ms after the end that ${rounding} gives that, line ${shown.mark.line} ` +
+            "was shown the same window",
+        );
+      else if (over !== null && end.from > over.at + grainMs)
+        this.#ruleOut(
+          name,
+          this.rounding,
+          rounding,
+          [fromMark, over.mark],
+          `line ${fromMark.line} was told reset ${fromMark.reset}, and at least ` +
+            `${Math.floor(end.from - over.at)} ms before the end that ${rounding} gives that, line ` +
+            `${over.mark.line} was shown the next window`,
+        );
+    }
+  }
+
+  #ruleOut<T>(
+    { org, user, scope }: QuotaName,
+    options: Options<T>,
+    value: T,
+    marks: readonly Mark[],
+    explanation: string,
+    more: readonly number[] = [],
+  ): void {
+    if (options.against.has(value)) return;
+    const lines = [...new Set([...marks.map(({ line }) => line), ...more])].sort((a, b) => a - b);
+    const others = [...options.against.values()];
+    options.against.set(value, { lines, explanation });
+    if (options.left.length > 0) return;
+    this.#docket.accuse({
+      law: "reset-agrees",
+      breach: "no value fits",
+      suspects: [
+        "rearmed-per-hit",
+        "two-interleaved-windows",
+        "skewed-nodes",
+        "reset-at-drifts",
+        "clock-step",
+      ],
+      org,
+      user,
+      scope,
+      window: null,
+      lines: [...new Set([...lines, ...others.flatMap((exhibit) => exhibit.lines)])].sort((a, b) => a - b),
+      explanation: [...others.map((exhibit) => exhibit.explanation), explanation].join("; but "),
+    });
+  }
+}
+
+/** Both clocks count whole milliseconds. */
+const grainMs = 2;
+
+/** The call that opened its window, if windows open with their first call: it alone is counted yet. */
+const isFirstCharge = ({ role, sure, asked, count, clamped }: Mark): boolean =>
+  role === "admitted" && sure && asked === 1 && count === 1 && !clamped;
+
+function latest(marks: readonly Mark[], time: TraceTime): { readonly at: number; readonly mark: Mark } {
+  return furthest(marks, (mark) => time.within(mark.sent, mark.received).from, 1);
+}
+
+function earliest(marks: readonly Mark[], time: TraceTime): { readonly at: number; readonly mark: Mark } {
+  return furthest(marks, (mark) => time.within(mark.sent, mark.received).to, -1);
+}
+
+function furthest(
+  marks: readonly Mark[],
+  instant: (mark: Mark) => number,
+  sign: 1 | -1,
+): { readonly at: number; readonly mark: Mark } {
+  const [first] = marks;
+  if (first === undefined) throw new RangeError("a window without answers");
+  let [mark, at] = [first, instant(first)];
+  for (const each of marks) {
+    const other = instant(each);
+    if ((other - at) * sign > 0) [mark, at] = [each, other];
+  }
+  return { at, mark };
+}
+
+function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}
+
+function wholeFrom(least: number, most: number): readonly number[] {
+  return Array.from(
+    { length: Math.max(0, most - Math.ceil(least) + 1) },
+    (_, index) => Math.ceil(least) + index,
+  );
+}
