@@ -9,7 +9,7 @@ import { shellCommand } from "./run-place.ts";
 export const scenarioPositional = {
   type: "string",
   demandOption: true,
-  describe: "steady, ci-fleet, herd, or a path to a .ts or .js file",
+  describe: "steady, ci-fleet, herd, audit, or a path to a .ts or .js file",
 } as const satisfies PositionalOptions;
 
 export const runOptions = {

@@ -168,7 +168,8 @@ async function furnish(
     DURATION_MS: String(plan.scenario.durationMs),
     TIMEOUT_MS: String(options.timeoutMs ?? defaultTimeoutMs),
     KEEP_ALIVE: flag(isOwn || options.keepAlive),
-    SHARED: flag(!isOwn && options.shared),
+    // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
+    SHARED: flag(!isOwn && (options.shared === true || options.keepAlive === true)),
     TRACE: "1",
   };
   return { script, variables };

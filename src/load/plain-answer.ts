@@ -60,6 +60,7 @@ export function readPlain(
   const userReset = numbers.get(text) ?? newNumber(text);
   if (!(remaining >= 1 && remaining <= limit && userRemaining >= 1 && userRemaining <= userLimit))
     return null;
+  if (limit !== (organization.limit || limit) || userLimit !== (user.limit || userLimit)) return null;
   if (!(reset >= organization.resetLeast && reset <= organization.resetMost)) return null;
   if (!(userReset >= user.resetLeast && userReset <= user.resetMost)) return null;
   event.nowMs = receivedMs;

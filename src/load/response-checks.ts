@@ -15,6 +15,8 @@ export interface WindowBounds {
   readonly scopeName: string;
   /** Whether `remaining` may be below 0 (`remaining: "signed"`). */
   readonly signed: boolean;
+  /** As the rules have it, `NaN` where nobody claims any. */
+  readonly limit: number;
   /** Seconds. */
   readonly resetLeast: number;
   readonly resetMost: number;
@@ -46,21 +48,23 @@ export function headerBounds(
     signed: semantics === null || semantics.remaining === "signed",
     resetLeast: semantics?.reset === "ceil" ? 1 : 0,
   };
-  const most = (windowSeconds: number | undefined): number => windowSeconds ?? Number.MAX_SAFE_INTEGER;
+  const unclaimed = { limit: Number.NaN, windowSeconds: Number.MAX_SAFE_INTEGER };
+  const broad = rules === null ? unclaimed : organizationLimit(rules, organization, scope);
+  const narrow = rules === null ? unclaimed : userLimit(rules, organization, user, scope);
   return {
     organization: {
       ...shared,
       prefix: "RateLimit-",
       scopeName: scope,
-      resetMost: most(
-        rules === null ? undefined : organizationLimit(rules, organization, scope).windowSeconds,
-      ),
+      limit: broad.limit,
+      resetMost: broad.windowSeconds,
     },
     user: {
       ...shared,
       prefix: "RateLimit-User-",
       scopeName: userScopeName(scope),
-      resetMost: most(rules === null ? undefined : userLimit(rules, organization, user, scope).windowSeconds),
+      limit: narrow.limit,
+      resetMost: narrow.windowSeconds,
     },
   };
 }
@@ -93,6 +97,7 @@ function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null 
   if (typeof remaining !== "number") return noInteger(`${prefix}Remaining`, remaining);
   if (typeof reset !== "number") return noInteger(`${prefix}Reset`, reset);
   if (limit < 1) return `limit-agrees: ${prefix}Limit is below 1`;
+  if (limit !== (bounds.limit || limit)) return `limit-agrees: ${prefix}Limit is not that of the rules`;
   if (remaining > limit) return `remaining-agrees: ${prefix}Remaining is above ${prefix}Limit`;
   if (remaining < 0 && !bounds.signed) return `remaining-agrees: ${prefix}Remaining is below 0`;
   if (reset < bounds.resetLeast) return `reset-agrees: ${prefix}Reset is below ${bounds.resetLeast}`;

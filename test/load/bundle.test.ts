@@ -89,7 +89,7 @@ describe("plain k6 runs it", () => {
     const target = await fakeTarget((_request, response) => response.writeHead(200, plainHeaders).end("{}"));
     const broken = await k6Run(file, { TARGET: target.url, RULES: rules });
     await target.close();
-    expect(broken.output).toContain("✗ reset-agrees: RateLimit-Reset is above 1");
+    expect(broken.output).toContain("✗ limit-agrees: RateLimit-Limit is not that of the rules");
     expect(broken.code).toBe(99);
   });
 

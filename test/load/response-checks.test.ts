@@ -52,6 +52,7 @@ describe("an answer's headers", () => {
     [{ "Ratelimit-User-Scope": "rest" }, "headers-present: RateLimit-User-Scope names the wrong scope"],
     [{ "Ratelimit-Scope": "graphql" }, "headers-present: RateLimit-Scope names the wrong scope"],
     [{ "Ratelimit-Limit": "0", "Ratelimit-Remaining": "0" }, "limit-agrees: RateLimit-Limit is below 1"],
+    [{ "Ratelimit-User-Limit": "100" }, "limit-agrees: RateLimit-User-Limit is not that of the rules"],
     [{ "Ratelimit-Remaining": "201" }, "remaining-agrees: RateLimit-Remaining is above RateLimit-Limit"],
     [{ "Ratelimit-User-Remaining": "-1" }, "remaining-agrees: RateLimit-User-Remaining is below 0"],
     [{ "Ratelimit-Reset": "0" }, "reset-agrees: RateLimit-Reset is below 1"],

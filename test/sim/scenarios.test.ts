@@ -23,7 +23,7 @@ const conditions: [string, SimulateOptions][] = [
   ["windows of a few seconds", shortWindows],
 ];
 
-const names = ["ci-fleet", "herd", "steady"];
+const names = ["audit", "ci-fleet", "herd", "steady"];
 const scenarios = new Map<string, Scenario>();
 const scenario = (name: string): Scenario => {
   const found = scenarios.get(name);

@@ -8,7 +8,9 @@ import type { Population } from "../../scenario/scenario.ts";
 import { Answer, isCutOff, type RawAnswer, tell } from "../answer.ts";
 import { callLine, type LineParts, lineParts } from "../call-line.ts";
 import type { World } from "../drive.ts";
+import { LoneOrganization } from "../lone-organization.ts";
 import { mayBePlain, readPlain } from "../plain-answer.ts";
+import { refusalFault } from "../refusal-checks.ts";
 import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "../response-checks.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
 import type { Caller, Settings } from "./settings.ts";
@@ -36,6 +38,18 @@ interface Prepared {
   readonly params: object;
 }
 
+/** Whether a population is one client, and no other uses its organization. */
+function isAlone({ scenario, callers }: Settings, population: Population, organization: string): boolean {
+  if (population.clients !== 1) return false;
+  return scenario.populations.every((other, place) => {
+    const seats = callers[place] ?? [];
+    // What k6 shares between clients is no whole array.
+    for (let n = 0; n < seats.length && other !== population; n++)
+      if (seats[n]?.organization === organization) return false;
+    return true;
+  });
+}
+
 /** Thrown where k6 ends a client: it has no last line then, and what it had on the way counts as lost. */
 export class CutOff extends Error {}
 
@@ -45,14 +59,21 @@ export class Client implements World {
   readonly #caller: Caller;
   readonly #prepared: readonly Prepared[];
   readonly #lone: LoneUser | null;
+  /** Sees more than one that is alone as its user only. */
+  readonly #alone: LoneOrganization | null;
   readonly #answer = new Answer();
   #calls = 0;
 
   constructor(settings: Settings, population: Population, name: string, caller: Caller) {
     this.#settings = settings;
     this.#caller = caller;
-    const isLone = population.user === "each" && population.behaviour.inFlightMost === 1 && !settings.shared;
-    this.#lone = isLone ? new LoneUser() : null;
+    const { organization, user } = caller;
+    const isInTurn = population.behaviour.inFlightMost === 1 && !settings.shared;
+    this.#alone =
+      isInTurn && isAlone(settings, population, organization)
+        ? new LoneOrganization(settings.scenario.rules, organization, user)
+        : null;
+    this.#lone = isInTurn && population.user === "each" && this.#alone === null ? new LoneUser() : null;
     this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template, name));
     const expected = { min: 200, max: 399 };
     // Of this VU, which is this client's for its whole life.
@@ -70,7 +91,7 @@ export class Client implements World {
     return {
       template,
       line: lineParts(name, organization, user, template),
-      mayBePlain: mayBePlain(template),
+      mayBePlain: this.#alone === null && mayBePlain(template),
       method: template.method,
       url: this.#fixedUrl(template),
       bounds: headerBounds(scenario.rules, organization, user, template.scope),
@@ -79,6 +100,7 @@ export class Client implements World {
         headers: {
           Authorization: `Bearer ${token}`,
           ...(isQuery ? { "Content-Type": "application/json" } : {}),
+          ...template.headers,
         },
         // k6 groups its metrics by this rather than by each page's URL.
         tags: { name: template.name },
@@ -168,11 +190,19 @@ export class Client implements World {
       answer.read(template, response, sentMs, receivedMs, this.#caller.token);
       tell(event, answer);
       line = callLine(prepared.line, call, planned, answer);
-      fault = headerFault(answer, bounds);
+      const { rules } = this.#settings.scenario;
+      fault = headerFault(answer, bounds) ?? refusalFault(template, answer, rules);
+      if (this.#alone !== null) {
+        const found = this.#alone.answered(template, answer);
+        fault ??= found;
+      }
       isCounted = answer.kind === "call" && answer.status !== 0;
     }
     if (this.#settings.trace) console.log(line);
-    if (this.#lone !== null) fault ??= this.#lone.answered(template, event);
+    if (this.#lone !== null) {
+      const found = this.#lone.answered(template, event);
+      fault ??= found;
+    }
     const isRefusal = event.status === 429;
     check(null, fault !== null ? verdict(fault, false) : isRefusal ? passedRefusal : passed);
     const { measured } = this.#settings;

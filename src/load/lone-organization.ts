@@ -1,0 +1,138 @@
+// What a client can tell that is alone in its organization and makes one call at a time: nobody else moves its
+// windows, so from each answer it knows what the next may show. It sees counts that jump or stand still, windows
+// that end when they should not, and a status that is another's.
+//
+// Sound because little is assumed: the target's clock is off by any constant; seconds are whole; where a window
+// may or may not have rolled, both are allowed; after a call whose outcome is unknown nothing is said any more
+// (it may be charged late, in any later window).
+import { organizationLimit, type Rules, type Scope, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
+import type { CallTemplate } from "../scenario/client.ts";
+import type { Answer, WindowHeaders } from "./answer.ts";
+import { type Charge, LoneWindow, type WindowTerms } from "./lone-window.ts";
+import { StatusClock } from "./status-clock.ts";
+
+/** A call that adds nothing, as far as is known. */
+const nothing: Charge = { by: "other", least: 0, most: 0, needs: 0, mayRoll: false };
+
+interface ScopeWindows {
+  readonly organization: LoneWindow;
+  readonly user: LoneWindow;
+}
+
+/** What the claimed rules say of one owner's window. */
+function termsFor(rules: Rules | null, organization: string, user: string | null, scope: Scope): WindowTerms {
+  const prefix = user === null ? "RateLimit-" : "RateLimit-User-";
+  if (rules === null) return { prefix, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
+  const { windowSeconds } =
+    user === null
+      ? organizationLimit(rules, organization, scope)
+      : userLimit(rules, organization, user, scope);
+  const { reset, anchor, remaining } = semanticsOf(rules, scope);
+  return { prefix, reset, isEpoch: anchor === "epoch", isSigned: remaining === "signed", windowSeconds };
+}
+
+export class LoneOrganization {
+  readonly #rules: Rules | null;
+  readonly #windows: Readonly<Record<Scope, ScopeWindows>>;
+  readonly #clock = new StatusClock();
+  /** Whether the organization's windows refuse: claimed, and no status said otherwise. */
+  readonly #enforced: Record<Scope, boolean>;
+  #unsure = false;
+
+  constructor(rules: Rules | null, organization: string, user: string) {
+    this.#rules = rules;
+    const windows = (scope: Scope): ScopeWindows => ({
+      organization: new LoneWindow(termsFor(rules, organization, null, scope)),
+      user: new LoneWindow(termsFor(rules, organization, user, scope)),
+    });
+    this.#windows = { rest: windows("rest"), graphql: windows("graphql") };
+    const enforced = (scope: Scope): boolean =>
+      rules !== null && organizationLimit(rules, organization, scope).enforced;
+    this.#enforced = { rest: enforced("rest"), graphql: enforced("graphql") };
+  }
+
+  /** What is wrong with this answer in the light of those before it, or `null`. */
+  answered(template: CallTemplate, answer: Answer): string | null {
+    const { status, kind } = answer;
+    this.#unsure ||= status === 0 || status >= 500;
+    if (this.#unsure) return null;
+    const { scope } = template;
+    const charge = this.#chargeOf(template, answer);
+    const windows = this.#windows[scope];
+    // Each window is told of each answer, whatever another one found.
+    const found = [
+      read(windows.organization, answer.organization, answer, charge),
+      read(windows.user, answer.user, answer, charge),
+      kind === "status" && status === 200 ? this.#statusFault(answer) : null,
+    ];
+    return found.find((fault) => fault !== null) ?? null;
+  }
+
+  /** What an answer's call may have added to both of its windows. */
+  #chargeOf({ scope, cost }: CallTemplate, { status, kind, requested, actual }: Answer): Charge {
+    if (kind === "status") return { ...nothing, by: "status" };
+    if (kind === "other") return nothing;
+    const asked = typeof requested === "number" ? requested : cost;
+    const needs = this.#enforced[scope] ? roomNeeded(this.#rules, scope, asked) : 0;
+    if (status === 429) {
+      const isFree = this.#rules !== null && !chargesRefusals(this.#rules, scope);
+      return { ...nothing, by: "refused", most: isFree ? 0 : asked };
+    }
+    if (scope === "rest") return { by: "admitted", least: 1, most: 1, needs, mayRoll: false };
+    const graphqlCharge = this.#rules === null ? null : semanticsOf(this.#rules, scope).graphqlCharge;
+    const used = typeof actual === "number" ? actual : null;
+    const mayRoll = graphqlCharge !== "prepaid";
+    if (graphqlCharge === "prepaid") return { by: "admitted", least: asked, most: asked, needs, mayRoll };
+    if (graphqlCharge !== null && used !== null)
+      return { by: "admitted", least: used, most: used, needs, mayRoll };
+    return { by: "admitted", least: 0, most: asked, needs, mayRoll };
+  }
+
+  #statusFault(answer: Answer): string | null {
+    const { scopes: shown } = Object(answer.body) as { scopes?: Partial<Record<Scope, unknown>> };
+    const found = scopes.map((scope) => this.#scopeFault(scope, Object(shown?.[scope]), answer));
+    return found.find((fault) => fault !== null) ?? null;
+  }
+
+  #scopeFault(scope: Scope, shown: Readonly<Record<string, unknown>>, answer: Answer): string | null {
+    const { limit, current, reset, reset_at: resetAt, enforced } = shown;
+    // Where it is not as claimed, or is switched while we look, nothing is said of refusing from then on.
+    this.#enforced[scope] &&= enforced === true;
+    if (typeof limit !== "number" || typeof current !== "number" || typeof reset !== "number")
+      return "headers-present: the status has a member that is no integer";
+    const window = this.#windows[scope].organization;
+    const headers: WindowHeaders = { name: scope, limit, remaining: limit - current, reset };
+    const fault = read(window, headers, answer, { ...nothing, by: "body" });
+    const endMs = typeof resetAt === "string" ? Date.parse(resetAt) : Number.NaN;
+    if (!(endMs >= 0)) return "reset-agrees: reset_at of the status is no time";
+    return (
+      fault ??
+      window.resetAtFault(endMs) ??
+      this.#clock.fault(endMs, window.secondsLeft(reset), answer.sentMs, answer.receivedMs)
+    );
+  }
+}
+
+/** What must be left for a call to be let through; 0 where nobody says. */
+function roomNeeded(rules: Rules | null, scope: Scope, cost: number): number {
+  if (rules === null) return 0;
+  return scope === "graphql" && semanticsOf(rules, scope).graphqlCharge === "postpaid" ? 1 : cost;
+}
+
+function chargesRefusals(rules: Rules, scope: Scope): boolean {
+  const { refused, refusedByUser } = semanticsOf(rules, scope);
+  return refused === "counted" || refusedByUser === "charges-organization";
+}
+
+function read(
+  window: LoneWindow,
+  { limit, remaining, reset }: WindowHeaders,
+  { sentMs, receivedMs }: Answer,
+  charge: Charge,
+): string | null {
+  if (typeof limit !== "number" || typeof remaining !== "number" || typeof reset !== "number") {
+    window.forget();
+    return null;
+  }
+  return window.read({ limit, remaining, reset, sentMs, receivedMs }, charge);
+}

@@ -1,0 +1,164 @@
+// One window of which a client knows every charge: what it showed last, when it ends, and what it may show next.
+
+/** What the claimed rules say of a window; `null` where nobody claims any. */
+export interface WindowTerms {
+  /** What the names of its headers begin with. */
+  readonly prefix: "RateLimit-" | "RateLimit-User-";
+  readonly reset: "ceil" | "floor" | "round" | null;
+  /** `false` too where the anchor is unknown. */
+  readonly isEpoch: boolean;
+  readonly isSigned: boolean | null;
+  readonly windowSeconds: number | null;
+}
+
+/** A reading of a window, and when it was taken at the earliest and at the latest, ms on the client's clock. */
+export interface WindowShown {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+  readonly sentMs: number;
+  readonly receivedMs: number;
+}
+
+/** What the call of an answer did to the window, as far as that is known. */
+export interface Charge {
+  readonly by: "admitted" | "refused" | "status" | "body" | "other";
+  /** Points (REST: calls) that were added. */
+  readonly least: number;
+  readonly most: number;
+  /** What had to be left for it to be let through; 0 where that is unknown. */
+  readonly needs: number;
+  /** The window may have rolled between decision and reading: then it shows nothing of this call. */
+  readonly mayRoll: boolean;
+}
+
+/** A span of ms on the client's clock, or of counts. */
+interface Span {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Clocks are read in whole ms and drift apart by 100 ppm at the most (FORMAT.md, "The verdict"). */
+const slackMs = 2;
+const drift = 1e-4;
+
+export class LoneWindow {
+  readonly #terms: WindowTerms;
+  #limit = Number.NaN;
+  #remaining = Number.NaN;
+  /** Where the window ends that was shown last; `null` where no window is known to have been open. */
+  #end: Span | null = null;
+  #resetAtMs = Number.NaN;
+
+  constructor(terms: WindowTerms) {
+    this.#terms = terms;
+  }
+
+  forget(): void {
+    this.#limit = Number.NaN;
+    this.#end = null;
+    this.#resetAtMs = Number.NaN;
+  }
+
+  /** What is wrong with a reading, or `null`; it is the last one known from then on. */
+  read(shown: WindowShown, charge: Charge): string | null {
+    const last = { limit: this.#limit, remaining: this.#remaining, end: this.#end };
+    const end = this.#endOf(shown);
+    const isSame = last.end !== null && shown.receivedMs + 1 < last.end.least;
+    const isNew = last.end !== null && shown.sentMs > last.end.most;
+    const known = isSame ? last.end : null;
+    const isMoved = known !== null && end !== null && apart(end, known);
+    this.#limit = shown.limit;
+    this.#remaining = shown.remaining;
+    this.#end = known !== null && end !== null && !isMoved ? both(end, known) : end;
+    if (!isSame) this.#resetAtMs = Number.NaN;
+    if (isMoved) return `reset-agrees: ${this.#terms.prefix}Reset moved within a window`;
+    if (last.limit !== shown.limit) return null;
+    if (isSame && charge.needs > 0 && last.remaining < charge.needs)
+      return `bounded: admitted with too little left in ${this.#terms.prefix}Remaining`;
+    return this.#countFault(shown, charge, last.remaining, isSame, isNew);
+  }
+
+  #countFault(
+    { limit, remaining }: WindowShown,
+    charge: Charge,
+    before: number,
+    isSame: boolean,
+    isNew: boolean,
+  ): string | null {
+    const after = (from: number): Span => ({ least: from - charge.most, most: from - charge.least });
+    // With nothing counted it does not matter whether the window rolled.
+    const goesOn = after(before);
+    const begins = after(limit);
+    const may: Span[] = isSame ? [goesOn] : isNew ? [begins] : [goesOn, begins];
+    if (!isSame && charge.mayRoll) may.push({ least: limit, most: limit });
+    if (may.some((span) => this.#holds(remaining, span))) return null;
+    const nearest = isSame || !isNew ? goesOn : begins;
+    return this.#nameOf(remaining < nearest.least, charge, isNew);
+  }
+
+  /** Clamped at 0, what is below shows as 0. Where nobody says whether it is, either will do. */
+  #holds(remaining: number, { least, most }: Span): boolean {
+    const { isSigned } = this.#terms;
+    const isWithin = remaining >= least && remaining <= most;
+    if (isSigned === true) return isWithin;
+    const clamped = remaining >= Math.max(0, least) && remaining <= Math.max(0, most);
+    return clamped || (isWithin && isSigned === null) || (remaining < 0 && this.#holds(0, { least, most }));
+  }
+
+  #nameOf(isLess: boolean, { by }: Charge, isNew: boolean): string {
+    const name = `${this.#terms.prefix}Remaining`;
+    if (by === "body") return `conserved: the status shows another count than ${name}`;
+    if (by === "status" && isLess) return `status-free: ${name} fell by a status call`;
+    if (by === "refused" && isLess) return `all-or-nothing: ${name} fell by a refused call`;
+    if (isNew)
+      return isLess ? `recovers: ${name} did not recover at its reset` : `conserved: ${name} begins too high`;
+    if (isLess) return `conserved: ${name} fell by more than the call's cost`;
+    return by === "admitted"
+      ? `conserved: ${name} fell by less than the call's cost`
+      : `monotone: ${name} rose within a window`;
+  }
+
+  /** The window's end, by its reset (FORMAT.md, "The verdict"); `null` where no window need be open. */
+  #endOf({ limit, remaining, reset, sentMs, receivedMs }: WindowShown): Span | null {
+    // An idle first-request window reads as one that would open now: it ends later each time it is read.
+    if (!this.#terms.isEpoch && remaining >= limit) return null;
+    const { least, most } = this.secondsLeft(reset);
+    const slack = slackMs + most * 1000 * drift;
+    return { least: sentMs + least * 1000 - slack, most: receivedMs + 1 + most * 1000 + slack };
+  }
+
+  /** What a reset may mean, in seconds, by how it is rounded. */
+  secondsLeft(reset: number): Span {
+    switch (this.#terms.reset) {
+      case "ceil":
+        return { least: reset - 1, most: reset };
+      case "floor":
+        return { least: reset, most: reset + 1 };
+      case "round":
+        return { least: reset - 0.5, most: reset + 0.5 };
+      case null:
+        return { least: reset - 1, most: reset + 1 };
+    }
+  }
+
+  /** What is wrong with the `reset_at` that a status shows of the window read last, or `null`. */
+  resetAtFault(resetAtMs: number): string | null {
+    const last = this.#resetAtMs;
+    this.#resetAtMs = this.#end === null ? Number.NaN : resetAtMs;
+    const { isEpoch, windowSeconds } = this.#terms;
+    if (isEpoch && windowSeconds !== null && resetAtMs % (windowSeconds * 1000) !== 0)
+      return "reset-agrees: reset_at of the status is no multiple of the window's length";
+    return last === resetAtMs || Number.isNaN(last) || this.#end === null
+      ? null
+      : "reset-agrees: reset_at of the status changed within a window";
+  }
+}
+
+/** Whether two spans cannot both hold one instant. */
+const apart = (a: Span, b: Span): boolean => a.least > b.most || b.least > a.most;
+
+const both = (a: Span, b: Span): Span => ({
+  least: Math.max(a.least, b.least),
+  most: Math.min(a.most, b.most),
+});

@@ -1,0 +1,49 @@
+// What a refusal shows by itself, whoever else calls: its headers and its body are of one decision, so they must
+// agree, and some window must have lacked the room (SPEC.md §5-§7).
+import type { Rules } from "../rules/rules.ts";
+import { semanticsOf } from "../rules/rules.ts";
+import type { CallTemplate } from "../scenario/client.ts";
+import type { Answer, WindowHeaders } from "./answer.ts";
+import { userScopeName } from "./response-checks.ts";
+
+/** What is wrong with a 429, or `null`; other answers have nothing of this kind. */
+export function refusalFault(template: CallTemplate, answer: Answer, rules: Rules | null): string | null {
+  if (answer.status !== 429) return null;
+  if (template.kind === "status") return "status-free: a status call was refused";
+  const { organization, user } = answer;
+  const cost = leastRoom(template, answer, rules);
+  if (hasRoom(organization, cost) && hasRoom(user, cost))
+    return "refusal-justified: refused, and neither window lacks room";
+  return template.scope === "rest" ? bodyFault(answer) : null;
+}
+
+/**
+ * With so much left, no window may refuse: its cost; under `postpaid`, where a call is refused when nothing is
+ * left, any. Where refusals are counted the headers show what is left after that, which is less.
+ */
+function leastRoom({ scope, cost }: CallTemplate, { requested }: Answer, rules: Rules | null): number {
+  if (scope === "rest") return 1;
+  if (rules !== null && semanticsOf(rules, scope).graphqlCharge === "postpaid") return 1;
+  return Math.max(1, typeof requested === "number" ? requested : cost);
+}
+
+const hasRoom = ({ remaining }: WindowHeaders, cost: number): boolean =>
+  typeof remaining === "number" && remaining >= cost;
+
+/** REST's body is all of the window that refused; of the headers only those of that window can differ. */
+function bodyFault({ organization, user, body, retryAfter }: Answer): string | null {
+  if (typeof body !== "object" || body === null) return null;
+  const { scope, limit, current, reset } = body as Readonly<Record<string, unknown>>;
+  const window = scope === "rest" ? organization : scope === userScopeName("rest") ? user : null;
+  if (window === null) return "refusal-agrees: the refusal names no window of this call";
+  if (typeof window.limit !== "number" || typeof window.remaining !== "number") return null;
+  if (window.remaining > 0) return "refusal-agrees: the refusal names a window that has room";
+  if (limit !== window.limit) return "refusal-agrees: limit differs between body and headers";
+  if (reset !== window.reset) return "refusal-agrees: reset differs between body and headers";
+  if (retryAfter !== null && retryAfter !== window.reset)
+    return "refusal-agrees: Retry-After is not the reset of the window that refused";
+  const left = typeof current === "number" ? Math.max(0, window.limit - current) : Number.NaN;
+  if (left !== Math.max(0, window.remaining))
+    return "refusal-agrees: current and remaining differ between body and headers";
+  return null;
+}

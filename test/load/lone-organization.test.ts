@@ -1,0 +1,176 @@
+// A client that is alone in its organization: whatever the switches, it never accuses a right deployment; and by
+// itself it sees each fault of the catalogue that one client can see.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { faults } from "../../src/faults/catalogue.ts";
+import { injectFault } from "../../src/faults/choice.ts";
+import { seededRandom } from "../../src/faults/random.ts";
+import { Answer } from "../../src/load/answer.ts";
+import { LoneOrganization } from "../../src/load/lone-organization.ts";
+import { refusalFault } from "../../src/load/refusal-checks.ts";
+import { headerBounds, headerFault } from "../../src/load/response-checks.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Rules, type RulesInput, switchValues } from "../../src/rules/rules.ts";
+import { callPath, callQuery, pipelinesQuery, rest, status, withHeaders } from "../../src/scenario/calls.ts";
+import type { CallTemplate } from "../../src/scenario/client.ts";
+import { type AppOptions, buildApp } from "../../src/service/app.ts";
+
+const START_MS = Date.UTC(2026, 0, 2, 3, 0, 2, 500);
+const user = rest("/v2/user");
+const calls: readonly CallTemplate[] = [
+  withHeaders(user, { "X-Forwarded-For": "203.0.113.1" }),
+  status(),
+  withHeaders(user, { "X-Forwarded-For": "203.0.113.2" }),
+  pipelinesQuery(30),
+  rest("/v2/organizations/:org/pipelines/none"),
+];
+const token = {
+  token: "the-token",
+  user: "user-0",
+  organization: "acme",
+  scopes: ["read_accounts", "read_user", "read_pipelines", "graphql"],
+} as const;
+
+/** Calls of one client, one after the other, in virtual time: what it waits, what each trip takes, what it asks. */
+interface Step {
+  readonly pauseMs: number;
+  readonly thereMs: number;
+  readonly backMs: number;
+  readonly call: number;
+}
+
+/** What a lone client finds in the answers, each with its place. */
+async function findings(
+  claimed: Rules | null,
+  steps: readonly Step[],
+  options: Omit<AppOptions, "tokens" | "now">,
+  aheadMs = 0,
+): Promise<string[]> {
+  let nowMs = START_MS;
+  const app = buildApp({
+    tokens: [token],
+    now: () => nowMs + aheadMs,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+    ...options,
+  });
+  const alone = new LoneOrganization(claimed, "acme", "user-0");
+  const answer = new Answer();
+  const found: string[] = [];
+  for (const [n, { pauseMs, thereMs, backMs, call }] of steps.entries()) {
+    const template = calls[call % calls.length] ?? user;
+    nowMs += pauseMs;
+    const sentMs = nowMs;
+    nowMs += thereMs;
+    const isQuery = template.scope === "graphql";
+    const said = await app.inject({
+      method: template.method,
+      url: callPath(template, "acme", 1),
+      headers: { authorization: `Bearer ${token.token}`, ...template.headers },
+      ...(isQuery ? { payload: { query: callQuery(template, "acme") } } : {}),
+    });
+    nowMs += backMs;
+    const headers = Object.fromEntries(
+      Object.entries(said.headers).map(([name, value]) => [canonical(name), String(value)]),
+    );
+    const raw = { status: said.statusCode, headers, body: said.body, error_code: 0, error: "" };
+    answer.read(template, raw, sentMs, nowMs, token.token);
+    const fault =
+      headerFault(answer, headerBounds(claimed, "acme", "user-0", template.scope)) ??
+      refusalFault(template, answer, claimed);
+    const seen = alone.answered(template, answer);
+    if ((fault ?? seen) !== null) found.push(`${n}: ${fault ?? seen}`);
+  }
+  await app.close();
+  return found;
+}
+
+/** As Go writes it: `Ratelimit-User-Reset`. */
+const canonical = (name: string): string =>
+  name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());
+
+const step = fc.record({
+  pauseMs: fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 4_000 })),
+  thereMs: fc.integer({ min: 0, max: 30 }),
+  backMs: fc.integer({ min: 0, max: 30 }),
+  call: fc.nat(calls.length - 1),
+});
+
+const semantics = fc.record(
+  Object.fromEntries(
+    Object.entries(switchValues).map(([name, values]) => [
+      name,
+      fc.constantFrom(...(values as readonly (string | boolean)[])),
+    ]),
+  ),
+);
+
+const rulesArbitrary: fc.Arbitrary<RulesInput> = fc
+  .record({
+    semantics,
+    limits: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 4, maxLength: 4 }),
+    seconds: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 4, maxLength: 4 }),
+    enforced: fc.boolean(),
+  })
+  .map(({ semantics: switches, limits, seconds, enforced }) => {
+    const window = (n: number) => ({ limit: limits[n] ?? 1, windowSeconds: seconds[n] ?? 1 });
+    return {
+      organization: { rest: { ...window(0), enforced }, graphql: { ...window(1), enforced } },
+      user: { rest: window(2), graphql: window(3) },
+      semantics: switches,
+    } as RulesInput;
+  });
+
+describe("a right deployment is never accused", () => {
+  test.each([
+    ["under the rules that it claims", true],
+    ["where nobody says which rules", false],
+  ])("%s", async (_, isClaimed) => {
+    await fc.assert(
+      fc.asyncProperty(
+        rulesArbitrary,
+        fc.array(step, { minLength: 5, maxLength: 60, size: "max" }),
+        fc.integer({ min: -100_000, max: 100_000 }),
+        fc.constantFrom(0, 40),
+        async (input, steps, aheadMs, executionDelayMs) => {
+          const rules = parseRules(input);
+          const claimed = isClaimed ? rules : null;
+          expect(await findings(claimed, steps, { rules, executionDelayMs }, aheadMs)).toEqual([]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("a lone client sees", () => {
+  const input: RulesInput = {
+    organization: { rest: { limit: 40, windowSeconds: 5 }, graphql: { limit: 120, windowSeconds: 7 } },
+    user: { rest: { limit: 12, windowSeconds: 5 }, graphql: { limit: 60, windowSeconds: 7 } },
+  };
+  const rules = parseRules(input);
+  const steps = Array.from({ length: 400 }, (_, n) => ({
+    pauseMs: 40 + ((n * 37) % 90),
+    thereMs: 3,
+    backMs: 4,
+    call: (n * 7) % 11,
+  }));
+  // It takes a second user to see these.
+  const needNeighbours = ["wrong-user-key"];
+  const names = faults
+    .filter(({ nets, name }) => nets.includes("L") && !needNeighbours.includes(name))
+    .map(({ name }) => name);
+
+  test.each(names)("%s", async (name) => {
+    const fault = faults.find((known) => known.name === name);
+    if (fault === undefined) throw new Error(`no fault ${name}`);
+    const faulty = injectFault({ fault, rate: fault.rate?.default ?? 1 }, rules, seededRandom(1));
+    const found = await findings(rules, steps, { rules, ...faulty });
+    expect(found[0]).toBeDefined();
+  });
+
+  test("nothing where nothing is wrong", async () => {
+    expect(await findings(rules, steps, { rules })).toEqual([]);
+  });
+});
