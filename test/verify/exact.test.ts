@@ -1,0 +1,150 @@
+// The oracle against the exact checker on small histories. Where an order explains every answer the oracle must not
+// accuse; how often it sees that none does is measured, and printed by
+//   MEASURE=400 npx vitest run --config test/vitest.config.ts test/verify/exact.test.ts
+// More histories than the default: HISTORIES=20000. A failure prints fast-check's seed and path.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Limiter } from "../../src/engine/limiter.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { judge } from "../../src/verify/judge.ts";
+import type { Violation } from "../../src/verify/verdict.ts";
+import { brokenDeployments } from "./broken.ts";
+import { hasOrder, NotKnown } from "./exact.ts";
+import { lineChanges, mutated, mutations, smallWorlds, withLines } from "./exact-histories.ts";
+import { type History, play, type World } from "./history.ts";
+
+const runs = Number(process.env["HISTORIES"] ?? 150);
+const callsMost = 7;
+const pick = fc.nat({ max: 1000 });
+
+/** Whether an order exists; `null` where the exact checker does not know what is in the trace. */
+function ordered({ header, lines }: History): boolean | null {
+  try {
+    return hasOrder(header, lines);
+  } catch (error) {
+    if (error instanceof NotKnown) return null;
+    throw error;
+  }
+}
+
+async function accusations({ header, lines }: History): Promise<readonly Violation[]> {
+  return (await judge(header, lines)).violations;
+}
+
+/** What the oracle accuses has no order, whether it knows the rules or not. */
+async function agrees(history: History): Promise<void> {
+  const silent = { ...history, header: { ...history.header, rules: null } };
+  const violations = [...(await accusations(history)), ...(await accusations(silent))];
+  if (violations.length === 0 || ordered(history) !== true) return;
+  const shown = [history.header, ...history.lines.map(({ call }) => call), ...violations];
+  expect.fail(`accused, though an order exists:\n${shown.map((each) => JSON.stringify(each)).join("\n")}`);
+}
+
+const correct = (world: World): History => play(world, new Limiter(world.rules));
+
+/** Kinds of histories that may be wrong, each made from a world and a number that chooses the place. */
+type Wrong = readonly [kind: string, make: (world: World, at: number) => History | null];
+
+/** The rules that a plain counter knows: elsewhere it is not the fault that is judged. */
+function plain({ organization, user, semantics }: Rules): Rules {
+  const { rest, graphql } = organization;
+  const { graphqlCharge } = semantics;
+  const known = graphqlCharge.graphql === "postpaid" ? {} : { graphqlCharge };
+  const enforced = { rest: { ...rest, enforced: true }, graphql: { ...graphql, enforced: true } };
+  return parseRules({ organization: enforced, user, semantics: known });
+}
+
+const changedAnswers: readonly Wrong[] = mutations.map((mutation) => [
+  mutation.kind,
+  (world, at) => mutated(correct(world), mutation, at),
+]);
+const changedLines: readonly Wrong[] = lineChanges.map((kind) => [
+  kind,
+  (world, at) => withLines(correct(world), kind, at),
+]);
+const deployments: readonly Wrong[] = brokenDeployments.map(({ fault, make, change, epochOnly = false }) => [
+  fault,
+  (drawn) => {
+    const world = epochOnly ? { ...drawn, rules: plain(drawn.rules) } : drawn;
+    const { header, lines } = play(world, make(world.rules));
+    return { header, lines: lines.map(({ line, call }) => ({ line, call: change?.(call) ?? call })) };
+  },
+]);
+
+describe("the oracle accuses only where no order exists", () => {
+  test("in the engine's histories, which all have one", async () => {
+    const property = fc.asyncProperty(smallWorlds(callsMost), async (world) => {
+      const history = correct(world);
+      const order = ordered(history);
+      fc.pre(order !== null);
+      expect(order).toBe(true);
+      await agrees(history);
+    });
+    await fc.assert(property, { numRuns: runs });
+  }, 3_600_000);
+
+  test.each([
+    ["answers that were changed", changedAnswers],
+    ["calls that were left out, or told twice", changedLines],
+    ["deployments with a fault", deployments],
+  ] as const)(
+    "in %s",
+    async (_, kinds) => {
+      const property = fc.asyncProperty(
+        smallWorlds(callsMost),
+        fc.constantFrom(...kinds),
+        pick,
+        async (world, [, make], at) => {
+          const history = make(world, at);
+          fc.pre(history !== null);
+          await agrees(history);
+        },
+      );
+      await fc.assert(property, { numRuns: 3 * runs });
+    },
+    3_600_000,
+  );
+});
+
+const measured = Number(process.env["MEASURE"] ?? 0);
+
+if (measured > 0)
+  test.each([
+    ["answers", [...changedAnswers, ...changedLines]],
+    ["deployments", deployments],
+  ] as const)(
+    "how often the oracle sees that no order exists: %s",
+    async (_, kinds) => {
+      const rows: Record<string, object> = {};
+      for (const [kind, make] of kinds) rows[kind] = await row(kind, make);
+      console.table(rows);
+    },
+    3_600_000,
+  );
+
+async function row(kind: string, make: Wrong[1]): Promise<object> {
+  const seed = Number(process.env["SEED"] ?? 1);
+  const worlds = fc.sample(fc.tuple(smallWorlds(callsMost), pick), { numRuns: measured, seed });
+  const count = { histories: 0, "no order": 0, seen: 0 };
+  const missed: History[] = [];
+  for (const [world, at] of worlds) {
+    const history = make(world, at);
+    const order = history === null ? null : ordered(history);
+    if (history === null || order === null) continue;
+    count.histories += 1;
+    if (order) continue;
+    count["no order"] += 1;
+    if ((await accusations(history)).length > 0) count.seen += 1;
+    else missed.push(history);
+  }
+  show(kind, missed);
+  return { ...count, share: `${((100 * count.seen) / Math.max(1, count["no order"])).toFixed(0)} %` };
+}
+
+/** The shortest that were missed, to look at: SHOW=3 of each kind. */
+function show(kind: string, missed: History[]): void {
+  missed.sort((a, b) => a.lines.length - b.lines.length);
+  for (const { header, lines } of missed.slice(0, Number(process.env["SHOW"] ?? 0)))
+    console.log([`missed: ${kind}`, ...[header, ...lines].map((each) => JSON.stringify(each))].join("\n"));
+}
