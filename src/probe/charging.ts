@@ -66,6 +66,7 @@ export async function probeCharging(session: Session): Promise<Finding[]> {
   if (over === null) return [...findings, ...refusalsUnseen(session, room)];
   findings.push(...refusalFindings(over));
   findings.push(userEnforcedFinding(over, charged, room));
+  findings.push(...clampedFinding(over, charged, findings));
   findings.push(await firstRefuser(session, room, over, findings));
   return findings;
 }
@@ -175,6 +176,13 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
       `${evidence}: reserved or postpaid`,
       "a scope that is enforced: then a query above the limit tells them apart",
     );
+  if (over.action.status === 429 && !over.hadRoom)
+    return notSeen(
+      name,
+      scope,
+      `${evidence}: reserved or postpaid; a window was full already before a query above the limit`,
+      "longer windows, or a larger limit",
+    );
   const { action } = over;
   const asked = `${callAt(action)} asked for ${action.requested} points, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = action.status === 429 ? "reserved" : "postpaid";
@@ -268,6 +276,19 @@ function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): 
   );
 }
 
+/** A charge above what was left, and yet `remaining` shows 0. */
+function clampedFinding(over: Trial, charged: Charged | null, findings: readonly Finding[]): Finding[] {
+  const { action, user, isUserClamped } = over;
+  const isCounted =
+    action.status === 429
+      ? refuser(action) === "user" &&
+        findings.some(({ name, value }) => name === "refused" && value === "counted")
+      : charged?.isPrepaid === true;
+  if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
+  const evidence = `${callAt(action)} was charged ${action.requested} points where ${user} were left of the user's, and showed remaining 0`;
+  return [found("remaining", scope, "clamped", "certain", evidence, trialCalls(over))];
+}
+
 /** Which window is named where both lack room. Not where that would charge the organization for a refusal. */
 async function firstRefuser(
   session: Session,
@@ -276,15 +297,23 @@ async function firstRefuser(
   findings: readonly Finding[],
 ): Promise<Finding> {
   const name = "firstRefuser";
-  const valueOf = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
+  const seen = (of: Finding["name"]) => findings.find((finding) => finding.name === of)?.value;
   const points = Math.max(room.limits.user, room.limits.organization) + 1;
-  const isFree = valueOf("refused") === "uncounted" && valueOf("refusedByUser") !== "charges-organization";
+  const isFree = seen("refused") === "uncounted" && seen("refusedByUser") !== "charges-organization";
   const both = (made: Trial | null): Finding | null => {
     const who = made === null ? null : refuser(made.action);
     if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
     const evidence = `${callAt(made.action)} asked for ${made.action.requested} points, above both limits, and the ${who}'s window refused`;
     return found(name, scope, who, "certain", evidence, [made.action]);
   };
+  const isByRequest = seen("graphqlCharge") === "reserved" || seen("graphqlCharge") === "prepaid";
+  if (!isByRequest)
+    return notSeen(
+      name,
+      scope,
+      "how GraphQL is charged was not seen, or it is postpaid",
+      "a charge by what is asked for",
+    );
   const known = room.enforced ? both(over) : null;
   if (known !== null) return known;
   if (!room.enforced || over.action.status !== 429)

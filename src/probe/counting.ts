@@ -17,6 +17,8 @@ export interface Trial {
   readonly user: number | null;
   /** The user's window showed 0 after the call: it may have grown by more. */
   readonly isUserClamped: boolean;
+  /** Both windows showed something left before the call. */
+  readonly hadRoom: boolean;
 }
 
 /** Reads, calls, reads; `null` where the allowance does not hold for it. */
@@ -38,9 +40,11 @@ export async function trial(session: Session, action: Action): Promise<Trial | n
  * @param prior the last reading of the user's window before the call: GraphQL's is in no status answer
  */
 function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sight | null): Trial {
-  const void_ = { before, action, after, organization: null, user: null, isUserClamped: false };
-  if (action.status === 0 || action.status >= 500) return void_;
   const from = before.statusScopes?.[scope] ?? null;
+  const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.user.remaining) ?? 0;
+  const hadRoom = userLeft > 0 && from !== null && from.current < from.limit;
+  const void_ = { before, action, after, organization: null, user: null, isUserClamped: false, hadRoom };
+  if (action.status === 0 || action.status >= 500) return void_;
   const to = after.statusScopes?.[scope] ?? null;
   const stays = isSameWindow(before, after, scope);
   const organization = stays && from !== null && to !== null ? to.current - from.current : null;
@@ -54,6 +58,8 @@ function userGrowth(first: Seen, second: Seen): number | null {
   const from = whole(first.headers.user.remaining);
   const to = whole(second.headers.user.remaining);
   const isSameLimit = first.headers.user.limit === second.headers.user.limit;
+  // Nothing left may hide any count above the limit.
+  if (from === 0) return null;
   return from === null || to === null || !isSameLimit ? null : from - to;
 }
 

@@ -38,6 +38,8 @@ export interface Seen {
   readonly retryAfter: HeaderValue;
   /** The `Date` header, ms since the epoch, whole seconds. */
   readonly dateMs: number | null;
+  /** Requested points as worked out here; `null` for REST and for what is no query. */
+  readonly points: number | null;
   /** GraphQL points, as the target counts them; what was asked where it does not say. */
   readonly requested: number | null;
   readonly actual: number | null;

@@ -3,7 +3,7 @@
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/rules.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";
-import type { Seen } from "./seen.ts";
+import { type Seen, whole } from "./seen.ts";
 import { type FullSight, headerSights, type Sight, statusSights } from "./sight.ts";
 
 type Rounding = Semantics["reset"];
@@ -69,13 +69,9 @@ export function anchorOf(
   scope: Scope,
   windowSeconds: number | null,
 ): Conclusion<Anchor> | null {
-  if (windowSeconds === 1)
-    return {
-      value: "epoch",
-      isSure: true,
-      why: "a window of one second is the same under both anchors",
-      calls: [],
-    };
+  const byUser = anchorByUser(headerSights(untouched, scope, "user"));
+  // A window of one second is the same under both anchors.
+  if (windowSeconds === 1) return byUser;
   const sights = statusSights(calls, scope);
   const moves = movesOf(sights);
   const [move] = moves;
@@ -91,9 +87,7 @@ export function anchorOf(
     const why = `with nothing counted reset_at stood still for ${seconds.toFixed(1)} s`;
     return { value: "epoch", isSure: true, why, calls: [from.call, to.call] };
   }
-  const byUser = anchorByUser(headerSights(untouched, scope, "user"));
-  if (byUser !== null) return byUser;
-  return anchorByAlignment(sights, windowSeconds);
+  return byUser ?? anchorByAlignment(sights, windowSeconds);
 }
 
 /** Readings between which `reset_at` moved by less than what was left: no window ended. */
@@ -210,7 +204,7 @@ export function userWindow(
     return agreed(
       ends.flatMap(({ sight, end, when }) => {
         const isIdle = sight.remaining !== null && sight.remaining === sight.limit;
-        const opened = isIdle ? wholeSecond(when) : null;
+        const opened = isIdle && !mayBeOpen(calls, sight) ? wholeSecond(when) : null;
         return opened === null ? [] : [{ value: end - opened, call: sight.call }];
       }),
       (_call, value) => `an idle window of the user's showed a reset of ${value} s, as it is rounded`,
@@ -227,6 +221,21 @@ export function userWindow(
     }),
     (call, value) => `at call ${call.number} the user's window had ended and the next was ${value} s long`,
   );
+}
+
+/**
+ * Whether an own query may have opened the window that a reading shows, though nothing is counted in it: points
+ * that were held are given back, and a query of nobody's costs none.
+ */
+function mayBeOpen(calls: readonly Seen[], { call, reset }: Sight): boolean {
+  if (call.scope === "rest") return false;
+  const queries = calls.filter(({ points, number }) => (points ?? 0) > 0 && number <= call.number);
+  const last = queries.at(-1);
+  const longest = Math.max(
+    reset ?? 0,
+    ...queries.map(({ headers }) => whole(headers.user.reset) ?? Number.POSITIVE_INFINITY),
+  );
+  return last !== undefined && call.sentMs < last.receivedMs + (longest + 1) * 1000;
 }
 
 /** The whole second of the target's clock at which a window ends; `null` where more than one would do. */

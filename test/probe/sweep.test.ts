@@ -1,0 +1,160 @@
+// What the probe infers is what was set, or "not seen": under every value of every switch (SPEC.md §8), under
+// presets, several limits and lengths, and under random rules.
+import { fc } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import type { Finding, FindingName } from "../../src/probe/finding.ts";
+import type { ProbeReport } from "../../src/probe/probe.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { presets } from "../../src/rules/presets.ts";
+import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { probeVirtually, START_MS, type VirtualOptions } from "./virtual.ts";
+
+/** What was set, by finding; `undefined` where the rules leave it open. */
+function truth(input: RulesInput): (finding: Pick<Finding, "name" | "scope">) => unknown {
+  const { organization, user, semantics } = parseRules(input);
+  return ({ name, scope }) => {
+    if (scope === null) return undefined;
+    const values: Partial<Record<FindingName, unknown>> = {
+      organizationLimit: organization[scope].limit,
+      userLimit: user[scope].limit,
+      organizationWindow: organization[scope].windowSeconds,
+      userWindow: user[scope].windowSeconds,
+      enforced: organization[scope].enforced,
+      firstRefuser: "organization",
+      statusCounted: false,
+      getCounted: true,
+      headCounted: true,
+      headStatusCounted: false,
+      notFoundCounted: true,
+      wrongMethodCounted: scope === "rest",
+      badBodyCounted: false,
+      badQueryCounted: false,
+    };
+    return name in switchValues ? semantics[name as SwitchName][scope] : values[name];
+  };
+}
+
+/** Findings that say something else than what was set. */
+function mistakes(report: ProbeReport, rules: RulesInput): string[] {
+  const set = truth(rules);
+  const seconds = { ...parseRules(rules) };
+  return report.findings.flatMap((finding) => {
+    const { name, scope, value } = finding;
+    const expected = set(finding);
+    if (value === null || expected === undefined || value === expected) return [];
+    // A window of one second is the same under both anchors.
+    if (name === "anchor" && scope !== null && seconds.organization[scope].windowSeconds === 1) return [];
+    return [
+      `${name} ${scope}: ${String(value)} (${finding.confidence}), was set ${String(expected)}: ${finding.evidence}`,
+    ];
+  });
+}
+
+const seen = (report: ProbeReport, name: FindingName, scope: Scope | null): unknown =>
+  report.findings.find((finding) => finding.name === name && finding.scope === scope)?.value;
+
+/** Long enough to see GraphQL's window end. */
+const patient = { allowance: { waitMs: 700_000, calls: 120 } };
+
+async function holds(
+  rules: RulesInput,
+  virtual: VirtualOptions = {},
+  options = patient,
+): Promise<ProbeReport> {
+  const report = await probeVirtually(rules, virtual, options);
+  expect(report.ended).toBe("whole");
+  expect(mistakes(report, rules)).toEqual([]);
+  return report;
+}
+
+/** Where a value shows at all: what else must be set for it. */
+const stages: Partial<Record<SwitchName, RulesInput>> = {
+  remaining: { semantics: { refused: "counted" } },
+  userEnforced: {
+    organization: { rest: { enforced: false }, graphql: { enforced: false } },
+    semantics: { graphqlCharge: "prepaid" },
+  },
+};
+
+const cases = (Object.keys(switchValues) as SwitchName[]).flatMap((name) =>
+  switchValues[name].flatMap((value) =>
+    scopes.flatMap((scope) => (name === "graphqlCharge" && scope === "rest" ? [] : [{ name, value, scope }])),
+  ),
+);
+
+describe("every value of every switch", () => {
+  test.each(cases)("$name: $value, for $scope", async ({ name, value, scope }) => {
+    const stage = stages[name] ?? {};
+    const rules = {
+      ...stage,
+      semantics: { ...stage.semantics, [name]: { ...[], [scope]: value } },
+    } as RulesInput;
+    const report = await holds(rules);
+    expect(seen(report, name, scope)).toBe(value);
+  });
+});
+
+describe("every value of every switch under the other charges", () => {
+  const charges = switchValues.graphqlCharge.filter((charge) => charge !== "reserved");
+  test.each(charges.flatMap((charge) => cases.map((one) => ({ ...one, charge }))))(
+    "$charge, $name: $value, for $scope",
+    async ({ name, value, scope, charge }) => {
+      const semantics = { graphqlCharge: charge, [name]: { [scope]: value } };
+      await holds({ semantics } as RulesInput);
+    },
+  );
+});
+
+describe("presets and lengths", () => {
+  test.each(Object.entries(presets))("%s", async (_name, rules) => {
+    const report = await holds(rules);
+    for (const scope of scopes)
+      for (const name of [
+        "organizationWindow",
+        "userWindow",
+        "anchor",
+        "reset",
+        "organizationLimit",
+        "userLimit",
+      ] as const)
+        expect(seen(report, name, scope), `${name} ${scope}`).not.toBeNull();
+  });
+
+  test.each([1, 2, 3, 5, 7, 30, 90, 120, 3600])("windows of %i s", async (windowSeconds) => {
+    for (const anchor of switchValues.anchor) {
+      const windows = { rest: { windowSeconds }, graphql: { windowSeconds } };
+      await holds({ organization: windows, user: windows, semantics: { anchor } });
+    }
+  });
+});
+
+const limit = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 61, max: 30_000 }));
+const windowSeconds = fc.oneof(fc.constantFrom(60, 300, 10, 5), fc.integer({ min: 1, max: 400 }));
+const userLimits = fc.record({ limit, windowSeconds });
+const organizationLimits = fc.record({ limit, windowSeconds, enforced: fc.boolean() });
+const perScope = <T>(one: fc.Arbitrary<T>) => fc.record({ rest: one, graphql: one });
+const anyRules = fc.record({
+  organization: perScope(organizationLimits),
+  user: perScope(userLimits),
+  semantics: fc.record(
+    Object.fromEntries(
+      Object.entries(switchValues).map(([name, values]) => [name, perScope(fc.constantFrom(...values))]),
+    ),
+  ),
+}) as fc.Arbitrary<RulesInput>;
+
+describe("random rules", () => {
+  test("nothing wrong is said", { timeout: 240_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyRules,
+        fc.integer({ min: 0, max: 299_999 }),
+        fc.integer({ min: 1, max: 60 }),
+        async (rules, phaseMs, latency) => {
+          await holds(rules, { startMs: START_MS + phaseMs, latencyMs: () => latency });
+        },
+      ),
+      { numRuns: Number(process.env["PROBE_RUNS"] ?? 100) },
+    );
+  });
+});
