@@ -75,7 +75,7 @@ export interface RefusalBody {
   readonly reset: unknown;
 }
 
-export function refusalBody({ refusal }: TraceCall): RefusalBody {
+export function refusalBody({ refusal }: Pick<TraceCall, "refusal">): RefusalBody {
   return {
     scope: member(refusal, "scope"),
     limit: member(refusal, "limit"),
@@ -85,7 +85,7 @@ export function refusalBody({ refusal }: TraceCall): RefusalBody {
 }
 
 /** Whose window a 429 names by its body (SPEC.md §6); `null` where it does not say. */
-export function refusedBy(call: TraceCall): Owner | null {
+export function refusedBy(call: Pick<TraceCall, "refusal">): Owner | null {
   const { scope } = refusalBody(call);
   if (scope === "rest" || scope === "graphql") return "organization";
   if (scope === "rest_user" || scope === "graphql_user") return "user";
@@ -97,7 +97,7 @@ export function refusedBy(call: TraceCall): Owner | null {
 }
 
 /** The limit and the seconds that a refused GraphQL call's message names (SPEC.md §6). */
-export function refusalMessageNumbers(call: TraceCall): { limit: number; reset: number } | null {
+export function refusalMessageNumbers(call: Pick<TraceCall, "refusal">): { limit: number; reset: number } | null {
   const errors = member(call.refusal, "errors");
   const message: unknown = Array.isArray(errors) ? member(errors[0], "message") : undefined;
   if (typeof message !== "string") return null;

@@ -52,13 +52,20 @@ export class TraceTime {
   /**
    * When the window ends that shows `reset` seconds in an answer: with `ceil`, `reset_at - now` is in
    * `(reset - 1, reset]` at some instant `now` from sending to receipt.
+   * @param end is filled and returned
    */
-  windowEnd(sent: number, received: number, reset: number, rounding: Semantics["reset"] | null): Span {
-    const [least, most] = rounding === null ? roundedSomehow : roundedFrom[rounding];
-    const { from, to } = this.within(sent, received);
-    return {
-      from: from + (Math.max(0, reset + least) * 1000 - targetGrainMs) * (1 - driftShare),
-      to: to + (reset + most) * 1000 * (1 + driftShare),
-    };
+  windowEnd(
+    sent: number,
+    received: number,
+    reset: number,
+    rounding: Semantics["reset"] | null,
+    end: { from: number; to: number } = { from: 0, to: 0 },
+  ): Span {
+    const { resolutionMs, errorMs } = this.#clock;
+    const rounded = rounding === null ? roundedSomehow : roundedFrom[rounding];
+    const earliest = Math.max(0, reset + rounded[0]) * 1000 - targetGrainMs;
+    end.from = sent - 2 * errorMs + earliest * (1 - driftShare);
+    end.to = received + resolutionMs + 2 * errorMs + (reset + rounded[1]) * 1000 * (1 + driftShare);
+    return end;
   }
 }

@@ -1,7 +1,8 @@
 // The oracle: judges a trace by the rules alone, as FORMAT.md says what a judge may assume. It never imports the
 // engine: two independent readings of the rules. Every call goes through the laws of one answer, then into the
 // quotas that it touches; those judge window by window while the trace streams by.
-import { type Owner, organizationLimit, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import type { CallBatch } from "../trace/batch.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import type { Acceptance } from "./acceptance.ts";
@@ -15,6 +16,7 @@ import { EpochGrid } from "./epoch-grid.ts";
 import { type Exhibit, Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
+import { PlainCalls, type Route, type RoutedQuota } from "./plain-calls.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import { SpanTotals } from "./span-totals.ts";
@@ -76,6 +78,17 @@ export async function judge(
   return judgement.finish();
 }
 
+/** `judge`, by columns. A batch is used up before the next one is asked for. */
+export async function judgeBatches(
+  header: TraceHeader,
+  batches: AsyncIterable<CallBatch>,
+  options: JudgeOptions = {},
+): Promise<Verdict> {
+  const judgement = new Judgement(header, options);
+  for await (const batch of batches) judgement.addAll(batch);
+  return judgement.finish();
+}
+
 /** A judgement under way. */
 class Judgement {
   readonly #header: TraceHeader;
@@ -90,6 +103,8 @@ class Judgement {
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
   readonly #callsBetweenClosings: number;
   readonly #seen = new Set<Scope>();
+  /** The short way, where rules are known. */
+  readonly #plain: PlainCalls | null;
   #records = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
@@ -105,6 +120,10 @@ class Judgement {
     this.#answers = new AnswerLaws(rules, this.#docket);
     this.#clock = new TargetClock();
     this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
+    this.#plain =
+      rules === null
+        ? null
+        : new PlainCalls(this.#terms, this.#time, (org, user, scope) => this.#route(rules, org, user, scope));
     const of = (scope: Scope): Hypotheses =>
       new Hypotheses(scope, rules === null ? null : this.#terms[scope]);
     this.#hypotheses = { rest: of("rest"), graphql: of("graphql") };
@@ -118,9 +137,13 @@ class Judgement {
         : null;
   }
 
+  addAll(batch: CallBatch): void {
+    for (let row = 0; row < batch.size; row++)
+      if (this.#plain?.add(batch, row) === true) this.#count(batch.received[row] ?? 0);
+      else this.add(batch.line[row] ?? 0, batch.callAt(row));
+  }
+
   add(line: number, call: TraceCall): void {
-    this.#records += 1;
-    this.#latest = Math.max(this.#latest, call.received);
     this.#answers.check(line, call);
     this.#shown?.evidence.observe(line, call);
     const both = this.#organization(call.org);
@@ -130,7 +153,28 @@ class Judgement {
     if (isUnknown(call)) this.#addUnknown(call, own);
     else this.#addAnswer(line, call, own);
     if (call.kind === "status") this.#addBody(line, call, both);
+    this.#count(call.received);
+  }
+
+  #count(received: number): void {
+    this.#records += 1;
+    this.#latest = Math.max(this.#latest, received);
     if (this.#records % this.#callsBetweenClosings === 0) this.#close(this.#latest - outOfOrderMsMost);
+  }
+
+  /** Where calls go, by rules that are known. */
+  #route(rules: Rules, org: string, user: string, scope: Scope): Route {
+    const own = this.#organization(org)[scope];
+    const routed = (owner: Owner, { quota, totals }: Owned): RoutedQuota => {
+      const { limit, windowSeconds } =
+        owner === "user" ? userLimit(rules, org, user, scope) : organizationLimit(rules, org, scope);
+      return { owner, limit, windowSeconds, quota, totals };
+    };
+    return {
+      organization: routed("organization", own.organization),
+      user: routed("user", this.#user(org, user, scope, own)),
+      refusals: own.refusals,
+    };
   }
 
   finish(): Verdict {
@@ -222,7 +266,7 @@ class Judgement {
   #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
     const terms = this.#terms[call.scope];
     const counted = countedOf(call);
-    if (call.kind === "call" && counted.role === "refused") own.refusals.add(line, call);
+    if (call.kind === "call" && counted.role === "refused") own.refusals.add(line, call.sent, call.received, counted.refusedBy);
     this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);

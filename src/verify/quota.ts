@@ -15,6 +15,9 @@ import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./
 import { judgeWindow, type PreviousWindow } from "./window-counts.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
+/** How long a call may have been under way when the trace began: k6 gives up after so long. */
+const underWayMsMost = 60_000;
+
 export class Quota {
   readonly #setting: QuotaSetting;
   /** By where they end. */
@@ -103,7 +106,7 @@ export class Quota {
 
   #addIdle(mark: Mark): void {
     this.#addVague(mark);
-    if (mark.least === 0) this.#idle.push(mark);
+    if (mark.least === 0) this.#idle.push({ ...mark, end: { ...mark.end } });
   }
 
   #place(mark: Mark): void {
@@ -162,6 +165,7 @@ export class Quota {
         limit: window.limit,
         fromZero: opened.from >= setting.startedBy,
         complete: this.#complete,
+        settled: opened.from >= setting.startedBy + underWayMsMost,
         openedBy: opened.to + setting.time.slackMs,
         previous: this.#previous,
       },

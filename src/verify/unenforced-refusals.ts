@@ -1,7 +1,6 @@
 // `unenforced-never-refuses` (SPEC.md §2.5): refusals are kept until it is known whether limits were enforced.
 
-import type { TraceCall } from "../trace/record.ts";
-import { refusedBy } from "./answer.ts";
+import type { Owner } from "../rules/rules.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -16,10 +15,6 @@ interface Refusal {
   readonly line: number;
   /** When it was decided. */
   readonly span: Span;
-}
-
-function keep(refusals: Refusal[], refusal: Refusal): void {
-  if (refusals.length < keptMost) refusals.push(refusal);
 }
 
 /** The refusals of one organization's scope that would be breaches if limits were not enforced. */
@@ -37,13 +32,14 @@ export class UnenforcedRefusals {
     this.#time = time;
   }
 
-  add(line: number, call: TraceCall): void {
-    const by = refusedBy(call);
+  /** @param by whose window refused, as far as the refusal says it */
+  add(line: number, sent: number, received: number, by: Owner | null): void {
     const { userEnforced } = this.#terms;
-    const refusal = { line, span: this.#time.within(call.sent, call.received) };
     // A user's window may refuse by itself, unless it is known to follow its organization's.
-    if (by === "organization" || userEnforced === "with-organization") keep(this.#refusals, refusal);
-    else if (by === "user" && userEnforced === null) keep(this.#byUsers, refusal);
+    const speaks = by === "organization" || userEnforced === "with-organization";
+    if (!speaks && (by !== "user" || userEnforced !== null)) return;
+    const kept = speaks ? this.#refusals : this.#byUsers;
+    if (kept.length < keptMost) kept.push({ line, span: this.#time.within(sent, received) });
   }
 
   /** A refusal that shows users' windows to be enforced always; `null` where none does. */

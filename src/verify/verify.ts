@@ -1,6 +1,7 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
-import { type ReadTraceOptions, readTrace, type TraceLine } from "../trace/read.ts";
-import { type JudgeOptions, judge } from "./judge.ts";
+import type { CallBatch } from "../trace/batch.ts";
+import { type ReadTraceOptions, readTrace } from "../trace/read.ts";
+import { type JudgeOptions, judgeBatches } from "./judge.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
@@ -21,22 +22,23 @@ export async function verify(
   source: AsyncIterable<Uint8Array>,
   { onProgress, signal, ...options }: VerifyOptions = {},
 ): Promise<Verdict> {
-  const { header, calls } = await readTrace(source, options);
-  return judge(header, watched(calls, onProgress, signal), options);
+  const { header, batches } = await readTrace(source, options);
+  return judgeBatches(header, watched(batches, onProgress, signal), options);
 }
 
 async function* watched(
-  calls: AsyncIterable<TraceLine>,
+  batches: AsyncIterable<CallBatch>,
   onProgress: VerifyOptions["onProgress"],
   signal: AbortSignal | undefined,
-): AsyncGenerator<TraceLine, void> {
+): AsyncGenerator<CallBatch, void> {
   let count = 0;
-  for await (const call of calls) {
-    count += 1;
-    if (count % callsBetweenReports === 0) {
-      signal?.throwIfAborted();
-      onProgress?.(count);
-    }
-    yield call;
+  let reported = 0;
+  for await (const batch of batches) {
+    yield batch;
+    count += batch.size;
+    if (count - reported < callsBetweenReports) continue;
+    reported = count;
+    signal?.throwIfAborted();
+    onProgress?.(count);
   }
 }

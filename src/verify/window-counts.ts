@@ -20,6 +20,8 @@ export interface WindowInput {
   /** Whether the window surely opened after the trace began, and so at a count of 0. */
   readonly fromZero: boolean;
   readonly complete: boolean;
+  /** Whether nothing that was under way when the trace began can have been charged here on completion. */
+  readonly settled: boolean;
   /** A call that was sent at or after this surely belongs to the window that it shows, whenever it is charged. */
   readonly openedBy: number;
   readonly previous: PreviousWindow | null;
@@ -103,6 +105,7 @@ function under(terms: Terms, input: WindowInput, matters: readonly string[] | nu
   return {
     ...input,
     terms,
+    complete: input.complete && (terms.charging !== "postpaid" || input.settled),
     marks: isOpen ? input.marks.map(charged) : input.marks,
     others: terms.charging === "reserved" ? (isOpen ? input.others.map(charged) : input.others) : [],
     certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : input.openedBy,

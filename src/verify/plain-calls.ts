@@ -1,0 +1,235 @@
+// The short way through the judge, for what most calls are: answered, with all eight headers, right by every law that
+// one answer can show. Such a call leaves a mark in each of its two windows and nothing else, and goes there from the
+// columns of its batch without an object of its own. It takes no call that `AnswerLaws` would accuse, and any that it
+// does not take goes the long way: what is said of a trace never depends on which way a call went.
+import type { Owner, Scope } from "../rules/rules.ts";
+import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
+import { type RefusalBody, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
+import { resetLeast } from "./answer-laws.ts";
+import type { TraceTime } from "./clock.ts";
+import { chargeOf, type Mark, type Role } from "./mark.ts";
+import type { Quota } from "./quota.ts";
+import type { SpanTotals } from "./span-totals.ts";
+import type { Terms } from "./terms.ts";
+import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
+
+/** One owner's quota of one scope, by rules that are known. */
+export interface RoutedQuota {
+  readonly owner: Owner;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly quota: Quota;
+  readonly totals: SpanTotals | null;
+}
+
+/** Where the calls of one user of one organization go. */
+export interface Route {
+  readonly organization: RoutedQuota;
+  readonly user: RoutedQuota;
+  readonly refusals: UnenforcedRefusals;
+}
+
+interface KnownRoute extends Route {
+  /** Numbers of names. */
+  readonly org: number;
+  readonly userName: number;
+}
+
+/** What a refusal's body says, in as far as laws speak of it. */
+interface Refusal {
+  readonly by: Owner | null;
+  readonly limit: unknown;
+  readonly reset: unknown;
+  readonly current: unknown;
+}
+
+const needed = has.user | has.cost | has.headers;
+const forgottenAt = 4096;
+
+export class PlainCalls {
+  readonly #terms: readonly [Terms, Terms];
+  readonly #time: TraceTime;
+  readonly #find: (org: string, user: string, scope: Scope) => Route;
+  /** By client and scope: a client is one user of one organization nearly always. */
+  readonly #routes: (KnownRoute | undefined)[] = [];
+  readonly #refusals = new Map<unknown, Refusal>();
+  /** The kinds of answers that went the long way once, which noted the laws that they are judged by. */
+  readonly #noted = new Uint8Array(16);
+  readonly #mark = new ReusedMark();
+
+  /** @param find what a route leads to */
+  constructor(
+    terms: Readonly<Record<Scope, Terms>>,
+    time: TraceTime,
+    find: (org: string, user: string, scope: Scope) => Route,
+  ) {
+    this.#terms = [terms.rest, terms.graphql];
+    this.#time = time;
+    this.#find = find;
+  }
+
+  /** @returns `false` where this call has to go the long way */
+  add(batch: CallBatch, row: number): boolean {
+    const bits = batch.has[row] ?? 0;
+    if ((bits & (needed | has.odd)) !== needed || batch.kind[row] !== 0) return false;
+    const scope = batch.scope[row] === 0 ? 0 : 1;
+    const status = batch.status[row] ?? 0;
+    if (status !== 429 && !isSurelyCounted(scope, status)) return false;
+    const route = this.#route(batch, row, scope);
+    const terms = this.#terms[scope];
+    const { organization, user } = route;
+    const limit = batch.limit[row] ?? 0;
+    const remaining = batch.remaining[row] ?? 0;
+    const reset = batch.reset[row] ?? 0;
+    const userLimit = batch.userLimit[row] ?? 0;
+    const userRemaining = batch.userRemaining[row] ?? 0;
+    const userReset = batch.userReset[row] ?? 0;
+    const cost = batch.cost[row] ?? 0;
+    if (!isRight(organization, limit, remaining, reset, terms)) return false;
+    if (!isRight(user, userLimit, userRemaining, userReset, terms)) return false;
+    let refusal: Refusal | null = null;
+    if (status === 429) {
+      refusal = this.#refusal((bits & has.refusal) === 0 ? undefined : batch.refusal[row]);
+      if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset)) return false;
+    }
+    const kind = scope + (refusal === null ? 0 : refusal.by === null ? 2 : refusal.by === "user" ? 4 : 6);
+    if (this.#noted[kind] === 0) {
+      this.#noted[kind] = 1;
+      return false;
+    }
+    const mark = this.#mark;
+    const sent = batch.sent[row] ?? 0;
+    const received = batch.received[row] ?? 0;
+    mark.line = batch.line[row] ?? 0;
+    mark.sent = Math.min(sent, received);
+    mark.received = Math.max(sent, received);
+    mark.role = refusal === null ? "admitted" : "refused";
+    mark.refusedBy = refusal === null ? null : refusal.by;
+    mark.cost = cost;
+    mark.asked = cost;
+    mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
+    mark.sure = refusal === null;
+    if (refusal !== null) route.refusals.add(mark.line, sent, received, refusal.by);
+    this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
+    this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);
+    return true;
+  }
+
+  #read(
+    routed: RoutedQuota,
+    limit: number,
+    remaining: number,
+    reset: number,
+    refusal: Refusal | null,
+    sent: number,
+    received: number,
+    terms: Terms,
+  ): void {
+    const mark = this.#mark;
+    const isEnd = remaining === 0 && terms.remaining !== "signed";
+    const shown = isEnd && refusal !== null && refusal.by === routed.owner ? refusal.current : null;
+    const isExact = Number.isSafeInteger(shown) && (shown as number) >= limit;
+    mark.limit = limit;
+    mark.count = isExact ? (shown as number) : limit - remaining;
+    mark.clamped = isEnd && !isExact;
+    mark.reset = reset;
+    this.#time.windowEnd(sent, received, reset, terms.reset, mark.end);
+    const { least, most, held } = chargeOf(mark, routed.owner, terms);
+    mark.least = least;
+    mark.most = most;
+    mark.held = held;
+    routed.quota.add(mark);
+    if (refusal === null && least > 0) routed.totals?.add(mark.line, sent, received, least);
+  }
+
+  #route(batch: CallBatch, row: number, scope: 0 | 1): KnownRoute {
+    const at = 2 * (batch.client[row] ?? 0) + scope;
+    const org = batch.org[row] ?? 0;
+    const userName = batch.user[row] ?? 0;
+    const known = this.#routes[at];
+    if (known !== undefined && known.org === org && known.userName === userName) return known;
+    const { names } = batch;
+    const found = this.#find(names.text(org), names.text(userName), scopeNames[scope] ?? "rest");
+    const route = { ...found, org, userName };
+    while (this.#routes.length <= at) this.#routes.push(undefined);
+    this.#routes[at] = route;
+    return route;
+  }
+
+  /** The reader gives the same object for the same text, so that it need not be looked at again. */
+  #refusal(body: unknown): Refusal {
+    const known = this.#refusals.get(body);
+    if (known !== undefined) return known;
+    const call = body === undefined ? {} : { refusal: body };
+    const said: RefusalBody = { ...refusalBody(call), ...refusalMessageNumbers(call) };
+    const refusal = { by: refusedBy(call), limit: said.limit, reset: said.reset, current: said.current };
+    if (this.#refusals.size >= forgottenAt) this.#refusals.clear();
+    this.#refusals.set(body, refusal);
+    return refusal;
+  }
+}
+
+function isSurelyCounted(scope: 0 | 1, status: number): boolean {
+  if (scope === 1) return status === 200;
+  return status >= 100 && status < 500 && status !== 401 && status !== 403;
+}
+
+/** Whether no law speaks against these headers. */
+function isRight(routed: RoutedQuota, limit: number, remaining: number, reset: number, terms: Terms): boolean {
+  return (
+    limit === routed.limit &&
+    remaining >= 0 &&
+    remaining <= limit &&
+    reset >= resetLeast(terms) &&
+    reset <= routed.windowSeconds
+  );
+}
+
+/** Whether no law speaks against a refusal: a window that lacks room refused, and says of itself what its headers say. */
+function isJustified(
+  { by, limit: saidLimit, reset: saidReset, current }: Refusal,
+  terms: Terms,
+  cost: number,
+  limit: number,
+  remaining: number,
+  reset: number,
+  userLimit: number,
+  userRemaining: number,
+  userReset: number,
+): boolean {
+  const room = terms.charging === "postpaid" ? 1 : Math.max(1, cost);
+  if (by === null) return remaining < room || userRemaining < room;
+  const ownLimit = by === "user" ? userLimit : limit;
+  const ownRemaining = by === "user" ? userRemaining : remaining;
+  const ownReset = by === "user" ? userReset : reset;
+  return (
+    ownRemaining < room &&
+    (typeof saidLimit !== "number" || saidLimit === ownLimit) &&
+    (typeof saidReset !== "number" || Math.abs(saidReset - ownReset) <= 1) &&
+    (typeof current !== "number" ||
+      (Math.max(0, ownLimit - current) === ownRemaining && (current <= ownLimit || terms.remaining === "clamped")))
+  );
+}
+
+/** One mark for all calls; whoever keeps marks keeps what they say (`MarkRows`). */
+class ReusedMark implements Mark {
+  line = 0;
+  sent = 0;
+  received = 0;
+  role: Role = "admitted";
+  refusedBy: Owner | null = null;
+  cost = 0;
+  asked = 0;
+  actual: number | null = null;
+  sure = true;
+  limit = 0;
+  count = 0;
+  clamped = false;
+  reset = 0;
+  readonly resetAt = null;
+  readonly echoesUser = false;
+  readonly end = { from: 0, to: 0 };
+  least = 0;
+  most = 0;
+  held = 0;
+}
