@@ -91,7 +91,7 @@ export class UnsteadyCounter extends Counter {
 }
 
 /** The rules with every organization's limit raised by a share of it, at least 1. */
-export function raisedLimits(rules: Rules, share: number): Rules {
+function raisedLimits(rules: Rules, share: number): Rules {
   const raised = <W extends { readonly limit?: number | undefined }>(window: W): W =>
     window.limit === undefined
       ? window
