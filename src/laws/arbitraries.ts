@@ -249,7 +249,7 @@ function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): 
 const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
-export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrary<Script> {
+export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 30): fc.Arbitrary<Script> {
   const { rules, keyed = false, opensToMs = 1000 } = subject;
   const world = rules === undefined ? drawnWorld : worldOf(rules);
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
@@ -263,7 +263,7 @@ export function scriptArbitrary(subject: Subject, profile: Profile): fc.Arbitrar
       rules: rules === undefined ? (keyed ? drawn.map(keyedRules) : drawn) : fc.constant(rules),
       phaseMs,
       // Without fast-check's bias towards short arrays: the weights above are the bias that is wanted.
-      intents: fc.noBias(fc.array(intent, { maxLength: 30, size: "max" })),
+      intents: fc.noBias(fc.array(intent, { maxLength, size: "max" })),
       pick: fc.nat({ max: 60 }),
     })
     .map(({ rules, phaseMs, intents, pick }) => {

@@ -1,17 +1,17 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
 import fc from "fast-check";
-import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames, lawStatements, voidEverywhere, voidReason } from "../rules/laws.ts";
-import { parseRules } from "../rules/parse.ts";
 import { type Rules, scopes } from "../rules/rules.ts";
-import { keyedRules, type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
+import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
-import { AdapterFailure, makeLimiter, play } from "./history.ts";
+import { play } from "./history.ts";
 import type { Judgement } from "./law.ts";
 import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport, Outcome } from "./report.ts";
 import type { Script } from "./script.ts";
+import { anySeed, prepare, requireInteger } from "./subject.ts";
 import { Broken, Failed, Trials } from "./trials.ts";
 
 /** Where a check stands. */
@@ -55,8 +55,6 @@ export interface CheckOptions {
   readonly onProgress?: (progress: CheckProgress) => void | PromiseLike<void>;
 }
 
-const newYear2026Ms = 1_767_225_600_000;
-
 /** What the scripts may do with a limiter, and under which rules. */
 interface Setting {
   readonly factory: LimiterFactory;
@@ -86,10 +84,7 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
   const names = lawNames.filter((law) => wanted.includes(law));
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
-  const rules = factory.keyed && options.rules !== undefined ? keyedRules(options.rules) : options.rules;
-  const startMs = options.startMs ?? newYear2026Ms;
-  const may = await abilities(factory, rules, startMs);
-  const subject = subjectOf(factory, { startMs, rules }, may);
+  const { subject, may } = await prepare(factory, options);
   const setting = { factory, options, subject, may, runs, seed, names };
   const reports: LawReport[] = [];
   for (const law of names)
@@ -108,61 +103,9 @@ export function judgeScript(factory: LimiterFactory, law: LawName, script: Scrip
   return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops) });
 }
 
-function requireInteger(field: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${field} must be an integer from ${least} to ${most}, got ${value}`);
-}
-
-/** A seed as fast-check draws one. */
-const anySeed = (): number =>
-  fc.check(
-    fc.property(fc.constant(0), () => true),
-    { numRuns: 1 },
-  ).seed | 0;
-
 /** A seed for each law: laws that draw alike should not all see the same scripts. */
 const seedOf = (law: LawName, seed: number): number =>
   (seed + Math.imul(lawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
-
-/** The default rules, as far as the limiter can follow them. */
-function firstRules({ semantics = {} }: LimiterFactory): Rules {
-  const first = Object.entries(semantics).map(([name, values]) => [name, values?.[0]]);
-  return parseRules({ semantics: Object.fromEntries(first) });
-}
-
-/** Makes one limiter to see what it can be asked. One that does not claim never-rolls-back sees no step back. */
-async function abilities(
-  factory: LimiterFactory,
-  rules: Rules | undefined,
-  startMs: number,
-): Promise<Set<keyof Profile>> {
-  const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
-  const may = new Set<keyof Profile>(["call", "edge"]);
-  if (limiter.settle !== undefined) may.add("settle");
-  if (limiter.status !== undefined) may.add("status");
-  if (limiter.setEnforced !== undefined) may.add("enforce");
-  if (limiter.sweep !== undefined) may.add("sweep");
-  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
-  if (factory.claims === "all" || factory.claims.includes("never-rolls-back")) may.add("back");
-  return may;
-}
-
-function subjectOf(
-  factory: LimiterFactory,
-  options: { readonly rules: Rules | undefined; readonly startMs: number },
-  may: ReadonlySet<keyof Profile>,
-): Subject {
-  // What is never told of a completion can only be charged at the decision.
-  const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
-  return {
-    rules: options.rules,
-    semantics: { ...charge, ...factory.semantics },
-    scopes: factory.scopes,
-    keyed: factory.keyed,
-    opensToMs: factory.opensToMs,
-    startMs: options.startMs,
-  };
-}
 
 /** A law's profile without what this limiter cannot be asked. */
 function profileFor(law: LawName, may: ReadonlySet<keyof Profile>): Profile {
@@ -257,24 +200,4 @@ function repeatCommand(
 ): string {
   const to = path === null ? [] : [`--path ${path}`];
   return ["spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
-}
-
-/**
- * Makes one limiter, to see that it can be made and what it can be asked.
- * @throws SpillwayError `ADAPTER_INVALID`
- */
-async function tried(factory: LimiterFactory, rules: Rules, nowMs: number): Promise<LimiterAdapter> {
-  try {
-    const limiter = await makeLimiter(factory, rules, nowMs);
-    await limiter.close?.();
-    return limiter;
-  } catch (error) {
-    if (!(error instanceof AdapterFailure)) throw error;
-    const { call, got, allowed, cause } = error;
-    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
-      problems: [{ path: call, got, allowed }],
-      hint: "no law was checked",
-      cause,
-    });
-  }
 }

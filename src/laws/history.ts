@@ -18,7 +18,7 @@ import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 export type PartialReading = Partial<WindowReading>;
 export type PartialStatus = { readonly [S in Scope]?: PartialReading };
 
-interface CallEvent {
+export interface CallEvent {
   readonly op: CallOp;
   readonly decision: PartialDecision;
   /** Absent: the limiter shows no HTTP answers; `null`: none was sent. */
@@ -138,7 +138,7 @@ function httpMistake(value: unknown): [string, unknown, string] | null {
 type Mistake = (value: unknown) => [string, unknown, string] | null;
 
 /** One limiter with the reservations that are open on it. */
-class Player {
+export class Player {
   readonly #factory: LimiterFactory;
   readonly #rules: Rules;
   #limiter: LimiterAdapter;
@@ -175,13 +175,18 @@ class Player {
     return { http };
   }
 
-  async play(op: Op): Promise<HistoryEvent> {
-    await tellTime(this.#factory, op.atMs);
+  /** Tells the limiter what time it is. */
+  async setNow(nowMs: number): Promise<void> {
+    await tellTime(this.#factory, nowMs);
     const { setNow } = this.#limiter;
-    if (setNow !== undefined) await ask("setNow", [op.atMs], () => setNow.call(this.#limiter, op.atMs));
+    if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(this.#limiter, nowMs));
+  }
+
+  async play(op: Op): Promise<HistoryEvent> {
+    await this.setNow(op.atMs);
     switch (op.do) {
       case "call":
-        return this.#call(op);
+        return this.call(op);
       case "settle":
         return this.#settle(op);
       case "status":
@@ -202,7 +207,8 @@ class Player {
     }
   }
 
-  async #call(op: CallOp): Promise<HistoryEvent> {
+  /** Decides a call; others may be under way. */
+  async call(op: CallOp): Promise<CallEvent> {
     const call = callOf(op);
     const decision = await this.#answered("decide", [call, op.atMs], decisionMistake, () =>
       this.#limiter.decide(call, op.atMs),

@@ -15,6 +15,7 @@ export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
 export { type CheckOptions, type CheckProgress, checkLaws, judgeScript } from "./check.ts";
+export { type DescribeOptions, describeLimiter, type RegisterTest } from "./describe-limiter.ts";
 export { engineAdapter, engineFactory } from "./engine-factory.ts";
 export type { History, HistoryEvent } from "./history.ts";
 export {
@@ -29,6 +30,14 @@ export {
   type MiddlewareOptions,
   middlewareLimiter,
 } from "./http-limiter.ts";
+export {
+  checkInterleavings,
+  type InterleavingOptions,
+  type InterleavingReport,
+  type Round,
+  type Unexplained,
+} from "./interleavings.ts";
+export { renderInterleaving } from "./interleavings-text.ts";
 export {
   type CountingStore,
   type KeyedAnswer,
@@ -49,4 +58,5 @@ export type { Timers } from "./patience.ts";
 export { readRateLimitHeaders } from "./rate-limit-headers.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
+export { stillSeam } from "./seam.ts";
 export { renderCounterexample } from "./timeline.ts";

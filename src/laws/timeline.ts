@@ -18,7 +18,8 @@ import type { Terms } from "./script.ts";
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export function renderCounterexample(report: LawReport): string[] {
   const { counterexample, failure } = report;
-  if (failure !== undefined) return renderFailure(report, failure);
+  if (failure !== undefined)
+    return renderFailure(report, `${report.law} cannot be judged: the limiter failed`, failure);
   if (counterexample === undefined) return [];
   const { script, history, compared, violation } = counterexample;
   return [
@@ -32,12 +33,16 @@ export function renderCounterexample(report: LawReport): string[] {
 }
 
 /** What was asked until the limiter failed, and the call at which it did. */
-function renderFailure(report: LawReport, { script, history, call, got, allowed }: Failure): string[] {
+export function renderFailure(
+  report: Pick<LawReport, "repeat">,
+  title: string,
+  { script, history, call, got, allowed }: Failure,
+): string[] {
   const failed = script.ops.find((op) => !history.some((event) => event.op === op));
   const last = history.at(-1)?.op.atMs ?? script.startMs;
   const at = failed?.atMs ?? last;
   return [
-    `${report.law} cannot be judged: the limiter failed`,
+    title,
     "",
     ...setting({ script, history }),
     ...timeline(script, history, script.startMs, null),
@@ -49,7 +54,7 @@ function renderFailure(report: LawReport, { script, history, call, got, allowed 
 }
 
 /** The rules that matter, and when +0 is. */
-const setting = (played: Played): string[] => {
+export const setting = (played: Played): string[] => {
   const { startMs } = played.script;
   const start = isoSecond(startMs).replace("Z", `.${String(startMs % 1000).padStart(3, "0")}Z`);
   return [...rulesText(played), `+0 is ${start}`, ""];
@@ -76,7 +81,7 @@ function rulesText({ script, history }: Played): string[] {
   for (const event of history)
     for (const sight of ledger.look(event)) {
       windows.set(nameOf(sight), windowText(rules, sight));
-      for (const text of switchesText(rules, sight)) switches.add(text);
+      for (const text of switchesText(rules, sight, script.keyed === true)) switches.add(text);
     }
   return [...windows.values(), ...switches].map((line) => `rule: ${line}`);
 }
@@ -90,10 +95,13 @@ function windowText(rules: Rules, { organization, user, scope }: Sight): string 
   return `${organization} ${scope}: ${limit} per ${windowSeconds} s${enforced ? "" : ", not enforced"}`;
 }
 
-function switchesText(rules: Rules, { scope }: Sight): string[] {
+function switchesText(rules: Rules, { scope }: Sight, keyed: boolean): string[] {
   const semantics = semanticsOf(rules, scope);
   return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
-    const usual = semantics[name] === switchValues[name][0] || (scope === "rest" && name === "graphqlCharge");
+    const meaningless =
+      (scope === "rest" && name === "graphqlCharge") ||
+      (keyed && (name === "userEnforced" || name === "retryAfter"));
+    const usual = semantics[name] === switchValues[name][0] || meaningless;
     return usual ? [] : [`${scope}: ${name} = ${semantics[name]}`];
   });
 }
@@ -124,9 +132,9 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   return lines;
 }
 
-const indent = " ".repeat(14);
+export const indent = " ".repeat(14);
 
-function breach({ expected, got, arithmetic, window }: Violation): string[] {
+export function breach({ expected, got, arithmetic, window }: Violation): string[] {
   const owner =
     window === null
       ? ""
@@ -138,7 +146,7 @@ function breach({ expected, got, arithmetic, window }: Violation): string[] {
   ];
 }
 
-const time = (atMs: number, startMs: number): string => {
+export const time = (atMs: number, startMs: number): string => {
   const seconds = (atMs - startMs) / 1000;
   return `${seconds < 0 ? "-" : "+"}${Math.abs(seconds).toFixed(3)} s`.padStart(12);
 };
@@ -173,7 +181,7 @@ function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean
   return key(event) === key(next);
 }
 
-function operation(event: HistoryEvent, times: number, keyed: boolean): string {
+export function operation(event: HistoryEvent, times: number, keyed: boolean): string {
   const { op } = event;
   const again =
     times > 1
@@ -194,7 +202,7 @@ function operation(event: HistoryEvent, times: number, keyed: boolean): string {
   return String(text).padEnd(28);
 }
 
-function answer(event: HistoryEvent): string {
+export function answer(event: HistoryEvent): string {
   if ("decision" in event) {
     const { admitted, refusedBy, organization, user } = event.decision;
     const outcome = admitted ? "admitted" : `REFUSED${refusedBy ? ` by ${refusedBy}` : ""}`;
@@ -206,9 +214,13 @@ function answer(event: HistoryEvent): string {
   return "";
 }
 
+const shows = (reading: unknown): boolean => Object.keys(reading ?? {}).length > 0;
+
 const windows = (readings: Readonly<Record<string, unknown>>): string =>
   Object.entries(readings)
-    .flatMap(([name, reading]) => (reading ? [`${name} ${readingText(reading as PartialReading)}`] : []))
+    .flatMap(([name, reading]) =>
+      shows(reading) ? [`${name} ${readingText(reading as PartialReading)}`] : [],
+    )
     .join("   ");
 
 /** `3 of 5, 2 left, reset 4 s`, as far as it is shown. */

@@ -52,9 +52,11 @@ const broken = ({ laws }: CheckReport): LawName[] =>
 /** The examples of a file, by the function that they stand above. */
 function examplesOf(file: string): [string, string][] {
   const text = readFileSync(fileURLToPath(new URL(`../../src/laws/${file}`, import.meta.url)), "utf8");
-  return [...text.matchAll(/ \* @example\n([\s\S]*?) \*\/\nexport (?:async )?function (\w+)/g)].map(
-    ([, block = "", name = ""]) => [name, block.replace(/^ \* ?/gm, "")],
-  );
+  return [
+    ...text.matchAll(
+      / \* @example\n([\s\S]*?) \*(?: @throws[^\n]*\n \*)?\/\nexport (?:async )?function (\w+)/g,
+    ),
+  ].map(([, block = "", name = ""]) => [name, block.replace(/^ \* ?/gm, "")]);
 }
 
 describe("the example of", () => {
@@ -79,6 +81,28 @@ describe("the example of", () => {
     const report: CheckReport = await run(...Object.values(scope));
     expectNone(report, ["refusal-justified", "recovers", "isolated"]);
   });
+});
+
+test("the example of describeLimiter registers cases that pass", async () => {
+  const [[, example = ""] = []] = examplesOf("describe-limiter.ts");
+  const bodies: (() => Promise<void>)[] = [];
+  const register = (_name: string, body: () => Promise<void>): number => bodies.push(body);
+  const { code } = await transform(example, { loader: "ts" });
+  new Function("test", "keyedLimiter", "describeLimiter", code)(register, keyedLimiter, kit.describeLimiter);
+  expect(bodies).toHaveLength(kit.keyedLaws.length);
+  for (const body of bodies) await body();
+});
+
+test("the example of checkInterleavings finds what it shows", async () => {
+  const [[, example = ""] = []] = examplesOf("interleavings.ts");
+  const { code } = await transform(`async function example() {${example}\nreturn report;}`, { loader: "ts" });
+  const said: string[] = [];
+  const scope = { ...kit, console: { log: (text: string) => said.push(text) } };
+  const report = await new Function(...Object.keys(scope), `${code}\nreturn example();`)(
+    ...Object.values(scope),
+  );
+  expect(report.outcome).toBe("violated");
+  expect(said.join()).toContain("2 calls overlap");
 });
 
 const rateLimitOf = (example: string): unknown =>

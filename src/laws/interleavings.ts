@@ -1,0 +1,348 @@
+// Calls that overlap. Whatever a limiter awaits in between, some order of the calls, one after the other, must
+// explain who was admitted; a lost update is what no order explains. The order is looked for by the laws
+// themselves: the claimed ones that look at one run.
+import fc from "fast-check";
+import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
+import { type LawName, voidEverywhere } from "../rules/laws.ts";
+import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
+import { laws } from "./catalogue.ts";
+import type { CheckOptions } from "./check.ts";
+import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
+import type { Violation } from "./law.ts";
+import { patient } from "./patience.ts";
+import type { Failure } from "./report.ts";
+import type { CallOp, Script } from "./script.ts";
+import { anySeed, prepare, requireInteger } from "./subject.ts";
+import { Weave } from "./weave.ts";
+
+export interface InterleavingOptions
+  extends Pick<
+    CheckOptions,
+    "runs" | "seed" | "path" | "rules" | "startMs" | "timers" | "answerMsMost" | "signal"
+  > {
+  /** The most calls that overlap, 2 to 5; 3 unless told. */
+  readonly overlap?: number;
+}
+
+/** Calls that overlapped, in the order in which they were answered. */
+export interface Round {
+  readonly atMs: number;
+  readonly events: readonly CallEvent[];
+  /** What was let in between them, in its order; empty where the limiter takes no seam. */
+  readonly steps: readonly string[];
+}
+
+/** The smallest script found whose answers no order of the calls explains. */
+export interface Unexplained {
+  readonly script: Script;
+  /** The last one is what cannot be explained. */
+  readonly rounds: readonly Round[];
+  /** The law that the likeliest order breaks: the one in which the calls were answered. */
+  readonly law: LawName;
+  readonly violation: Violation;
+  /** How many orders were tried. */
+  readonly orders: number;
+}
+
+export interface InterleavingReport {
+  readonly limiter: string;
+  readonly seed: number;
+  readonly runs: number;
+  /** Rounds of two calls or more, that were explained. */
+  readonly overlapped: number;
+  /** `not-claimed`: none of the laws by which an order is looked for. */
+  readonly outcome: "no-counterexample" | "violated" | "failed" | "not-claimed" | "interrupted";
+  readonly ok: boolean;
+  readonly path?: string;
+  readonly repeat?: string;
+  readonly counterexample?: Unexplained;
+  readonly failure?: Failure;
+}
+
+/** The laws by which orders are told apart: those that look at one run and nothing else. */
+const judges: readonly LawName[] = [
+  "refusal-justified",
+  "conserved",
+  "bounded",
+  "recovers",
+  "monotone",
+  "twice-at-most",
+  "limit-agrees",
+];
+
+/** Calls alone, at few instants. */
+const profile: Profile = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
+const intentsMost = 8;
+/** No more orders than this are tried of one script; one for which they do not suffice is let pass. */
+const ordersMost = 2_000;
+/** Calls after all others, one by one, that show what the count came to. */
+const closingMost = 12;
+
+interface Drawn {
+  readonly script: Script;
+  /** How many calls overlap, and in which rounds, by bits, they start all at once. */
+  readonly overlap: number;
+  readonly together: number;
+}
+
+/**
+ * Looks for calls whose answers no order explains. An asynchronous limiter that reaches its store through the
+ * `seam` of `create` has every interleaving explored, and repeated; one that does not has its calls started at
+ * once and in every order, and interleaves them as it does.
+ *
+ * @example
+ * const racy = keyedLimiter({
+ *   name: "reads, then writes",
+ *   anchor: "epoch",
+ *   create({ limit, windowMs }, seam) {
+ *     const counts = new Map<string, number>();
+ *     const store = seam.over({
+ *       read: async (key: string) => counts.get(key) ?? 0,
+ *       write: async (key: string, count: number) => void counts.set(key, count),
+ *     });
+ *     return {
+ *       async consume(key, _cost, nowMs) {
+ *         const window = `${key} ${Math.floor(nowMs / windowMs)}`;
+ *         const count = await store.read(window);
+ *         if (count >= limit) return false;
+ *         await store.write(window, count + 1);
+ *         return true;
+ *       },
+ *     };
+ *   },
+ * });
+ * const report = await checkInterleavings(racy, { seed: 1 });
+ * console.log(renderInterleaving(report).join("\n"));
+ *
+ * @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made
+ */
+export async function checkInterleavings(
+  given: LimiterFactory,
+  options: InterleavingOptions = {},
+): Promise<InterleavingReport> {
+  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
+  const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
+  const most = requireInteger("overlap", options.overlap ?? 3, 2, 5);
+  const { subject } = await prepare(factory, options);
+  const claimed = judges.filter((law) => factory.claims === "all" || factory.claims.includes(law));
+  const trial = new OverlapTrial(factory, claimed, options.signal);
+  const report = { limiter: factory.name, seed, runs: 0, overlapped: 0, ok: true };
+  if (claimed.length === 0) return { ...report, outcome: "not-claimed" };
+  const drawn = fc.record({
+    script: scriptArbitrary(subject, profile, intentsMost),
+    overlap: fc.integer({ min: 2, max: most }),
+    together: fc.nat({ max: 255 }),
+  });
+  const property = fc.asyncProperty(drawn, fc.scheduler(), (one, scheduler) => trial.run(one, scheduler));
+  const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true };
+  const details = await fc.check(property, {
+    seed,
+    numRuns: options.path === undefined ? runs : 1,
+    ...replay,
+  });
+  const { errorInstance, counterexamplePath, numRuns, interrupted } = details;
+  const seen = { ...report, runs: numRuns, overlapped: trial.overlapped };
+  const path = counterexamplePath ?? "";
+  if (errorInstance instanceof NoOrder)
+    return { ...seen, ok: false, outcome: "violated", path, counterexample: errorInstance.unexplained };
+  if (errorInstance instanceof FailedOverlap)
+    return { ...seen, ok: false, outcome: "failed", path, failure: errorInstance.failure };
+  if (details.failed && errorInstance !== null) throw errorInstance;
+  return { ...seen, outcome: interrupted ? "interrupted" : "no-counterexample" };
+}
+
+class NoOrder extends Error {
+  readonly unexplained: Unexplained;
+  constructor(unexplained: Unexplained) {
+    super("no order of the calls explains their answers");
+    this.unexplained = unexplained;
+  }
+}
+
+class FailedOverlap extends Error {
+  readonly failure: Failure;
+  constructor(
+    script: Script,
+    { call, got, allowed, hung }: AdapterFailure,
+    history: readonly HistoryEvent[],
+  ) {
+    super(got);
+    this.failure = { call, got, allowed, hung, script, history };
+  }
+}
+
+/** The runs of one check, of one kind: a script that fails otherwise is not taken for a smaller one. */
+class OverlapTrial {
+  overlapped = 0;
+  readonly #factory: LimiterFactory;
+  readonly #claimed: readonly LawName[];
+  readonly #signal: AbortSignal | undefined;
+  #kind: "broken" | "failed" | null = null;
+  #hung = 0;
+
+  constructor(factory: LimiterFactory, claimed: readonly LawName[], signal: AbortSignal | undefined) {
+    this.#factory = factory;
+    this.#claimed = claimed;
+    this.#signal = signal;
+  }
+
+  async run(drawn: Drawn, scheduler: fc.Scheduler): Promise<void> {
+    // After so many answers that never came a counterexample is as small as it gets.
+    if (this.#signal?.aborted || this.#hung > 10) throw new fc.PreconditionFailure(true);
+    const { script } = drawn;
+    const rounds: Round[] = [];
+    try {
+      await playOverlapping(this.#factory, drawn, scheduler, rounds);
+    } catch (error) {
+      if (!(error instanceof AdapterFailure)) throw error;
+      if (this.#kind === "broken") return;
+      this.#kind = "failed";
+      if (error.hung) this.#hung += 1;
+      throw new FailedOverlap(
+        script,
+        error,
+        rounds.flatMap(({ events }) => events),
+      );
+    }
+    if (this.#kind === "failed") return;
+    const found = await new OrderSearch(script, this.#claimed, rounds).unexplained();
+    if (this.#kind === null) this.overlapped += rounds.filter(({ events }) => events.length > 1).length;
+    if (found === null) return;
+    this.#kind = "broken";
+    throw new NoOrder({ script, ...found });
+  }
+}
+
+/** Plays a script's calls, those of one instant overlapping, and then some one by one. */
+async function playOverlapping(
+  factory: LimiterFactory,
+  { script, overlap, together }: Drawn,
+  scheduler: fc.Scheduler,
+  rounds: Round[],
+): Promise<void> {
+  const weave = new Weave(scheduler);
+  const limiter = await makeLimiter(factory, script.rules, script.startMs, weave);
+  const player = new Player(factory, script.rules, limiter);
+  const calls = script.ops.flatMap((op) => (op.do === "call" ? [op] : []));
+  const playRound = async (group: readonly CallOp[], atOnce: boolean): Promise<Round> => {
+    const atMs = group[0]?.atMs ?? script.startMs;
+    await player.setNow(atMs);
+    const events: CallEvent[] = [];
+    const from = weave.steps.length;
+    const runs = group.map((op) => ({
+      id: op.id,
+      run: () => player.call(op).then((event) => events.push(group.length > 1 ? bare(event) : event)),
+    }));
+    await weave.overlap(runs, atOnce);
+    const round = { atMs, events, steps: weave.steps.slice(from) };
+    rounds.push(round);
+    return round;
+  };
+  try {
+    for (const [at, group] of grouped(calls, overlap).entries())
+      await playRound(group, ((together >> (at % 8)) & 1) === 1);
+    for (const call of closing(calls)) {
+      const { events } = await playRound([call], true);
+      if (events[0]?.decision.admitted !== true) break;
+    }
+  } finally {
+    await player.close();
+  }
+}
+
+/** Calls of one instant together, at most so many. */
+function grouped(calls: readonly CallOp[], most: number): CallOp[][] {
+  const groups: CallOp[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < most && last[0]?.atMs === call.atMs) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+/** Calls of the last caller, one after the other, that use up what is left. */
+function closing(calls: readonly CallOp[]): CallOp[] {
+  const last = calls.at(-1);
+  if (last === undefined) return [];
+  return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
+}
+
+/** What overlapping calls are held to: who was admitted, and the window's limit and end; their counts may be later. */
+function bare(event: CallEvent): CallEvent {
+  const { organization, user, ...decision } = event.decision;
+  const window = (reading: Partial<WindowReading> | undefined): Partial<WindowReading> => ({
+    ...(reading?.limit !== undefined && { limit: reading.limit }),
+    ...(reading?.resetAtMs !== undefined && { resetAtMs: reading.resetAtMs }),
+  });
+  return {
+    op: event.op,
+    decision: {
+      ...decision,
+      ...(organization && { organization: window(organization) }),
+      ...(user && { user: window(user) }),
+    },
+  };
+}
+
+/** Looks for one order a round, such that the whole keeps every law. */
+class OrderSearch {
+  readonly #terms: Script;
+  readonly #claimed: readonly LawName[];
+  readonly #rounds: readonly Round[];
+  #orders = 0;
+  /** How far any order came, and how the first that came so far ended. */
+  #furthest = -1;
+  #breach: { law: LawName; violation: Violation } | null = null;
+
+  constructor(terms: Script, claimed: readonly LawName[], rounds: readonly Round[]) {
+    this.#terms = terms;
+    this.#claimed = claimed.filter((law) => voidEverywhere(law, terms.rules) === null);
+    this.#rounds = rounds;
+  }
+
+  /** `null` where an order was found, or not every one could be tried. */
+  async unexplained(): Promise<Omit<Unexplained, "script"> | null> {
+    if (await this.#explains([], 0)) return null;
+    if (this.#breach === null || this.#orders >= ordersMost) return null;
+    return { ...this.#breach, rounds: this.#rounds.slice(0, this.#furthest + 1), orders: this.#orders };
+  }
+
+  async #explains(history: readonly CallEvent[], at: number): Promise<boolean> {
+    const round = this.#rounds[at];
+    if (round === undefined) return true;
+    for (const order of ordersOf(round.events)) {
+      if (this.#orders >= ordersMost) return true;
+      this.#orders += 1;
+      const sofar = [...history, ...order];
+      const breach = await this.#judge(sofar);
+      if (breach === null) {
+        if (await this.#explains(sofar, at + 1)) return true;
+      } else if (at > this.#furthest) {
+        this.#furthest = at;
+        this.#breach = breach;
+      }
+    }
+    return false;
+  }
+
+  async #judge(history: readonly CallEvent[]): Promise<{ law: LawName; violation: Violation } | null> {
+    for (const law of this.#claimed) {
+      const trial = { script: this.#terms, play: async () => history };
+      const { violation } = await laws[law].judge(trial);
+      if (violation !== null) return { law, violation };
+    }
+    return null;
+  }
+}
+
+/** Every order, that of the answers first. */
+function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  if (items.length <= 1) {
+    yield items;
+    return;
+  }
+  for (const [at, first] of items.entries())
+    for (const rest of ordersOf(items.toSpliced(at, 1))) yield [first, ...rest];
+}

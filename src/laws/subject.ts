@@ -1,0 +1,101 @@
+// What a check finds out before its first run: that the limiter can be made, what it can be asked, and under
+// which rules; and what every check is told.
+import fc from "fast-check";
+import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import { keyedRules, type Profile, type Subject } from "./arbitraries.ts";
+import { AdapterFailure, makeLimiter } from "./history.ts";
+
+const newYear2026Ms = 1_767_225_600_000;
+
+/** The kinds of operations that a limiter can be asked, and what scripts are drawn from. */
+export interface Prepared {
+  readonly subject: Subject;
+  readonly may: ReadonlySet<keyof Profile>;
+}
+
+/** @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made */
+export async function prepare(
+  factory: LimiterFactory,
+  given: { readonly rules?: Rules | undefined; readonly startMs?: number | undefined },
+): Promise<Prepared> {
+  const startMs = given.startMs ?? newYear2026Ms;
+  const rules = factory.keyed && given.rules !== undefined ? keyedRules(given.rules) : given.rules;
+  const may = await abilities(factory, rules, startMs);
+  return { subject: subjectOf(factory, { rules, startMs }, may), may };
+}
+
+/** @throws RangeError naming the field */
+export function requireInteger(field: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new RangeError(`${field} must be an integer from ${least} to ${most}, got ${value}`);
+}
+
+/** A seed as fast-check draws one. */
+export const anySeed = (): number =>
+  fc.check(
+    fc.property(fc.constant(0), () => true),
+    { numRuns: 1 },
+  ).seed | 0;
+
+/** The default rules, as far as the limiter can follow them. */
+function firstRules({ semantics = {} }: LimiterFactory): Rules {
+  const first = Object.entries(semantics).map(([name, values]) => [name, values?.[0]]);
+  return parseRules({ semantics: Object.fromEntries(first) });
+}
+
+/** Makes one limiter to see what it can be asked. One that does not claim never-rolls-back sees no step back. */
+async function abilities(
+  factory: LimiterFactory,
+  rules: Rules | undefined,
+  startMs: number,
+): Promise<Set<keyof Profile>> {
+  const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
+  const may = new Set<keyof Profile>(["call", "edge"]);
+  if (limiter.settle !== undefined) may.add("settle");
+  if (limiter.status !== undefined) may.add("status");
+  if (limiter.setEnforced !== undefined) may.add("enforce");
+  if (limiter.sweep !== undefined) may.add("sweep");
+  if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
+  if (factory.claims === "all" || factory.claims.includes("never-rolls-back")) may.add("back");
+  return may;
+}
+
+function subjectOf(
+  factory: LimiterFactory,
+  options: { readonly rules: Rules | undefined; readonly startMs: number },
+  may: ReadonlySet<keyof Profile>,
+): Subject {
+  // What is never told of a completion can only be charged at the decision.
+  const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
+  return {
+    rules: options.rules,
+    semantics: { ...charge, ...factory.semantics },
+    scopes: factory.scopes,
+    keyed: factory.keyed,
+    opensToMs: factory.opensToMs,
+    startMs: options.startMs,
+  };
+}
+
+/**
+ * Makes one limiter, to see that it can be made and what it can be asked.
+ * @throws SpillwayError `ADAPTER_INVALID`
+ */
+async function tried(factory: LimiterFactory, rules: Rules, nowMs: number): Promise<LimiterAdapter> {
+  try {
+    const limiter = await makeLimiter(factory, rules, nowMs);
+    await limiter.close?.();
+    return limiter;
+  } catch (error) {
+    if (!(error instanceof AdapterFailure)) throw error;
+    const { call, got, allowed, cause } = error;
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
+      problems: [{ path: call, got, allowed }],
+      hint: "no law was checked",
+      cause,
+    });
+  }
+}

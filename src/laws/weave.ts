@@ -1,0 +1,68 @@
+// The seam of calls that overlap: every call of the store waits until fast-check's scheduler lets it, so that
+// the same seed gives the same interleaving, whatever the limiter awaits.
+import type fc from "fast-check";
+import type { Seam } from "../engine/adapter.ts";
+
+/** Words of an argument in a step are cut off here. */
+const wordsMost = 40;
+
+export class Weave implements Seam {
+  /** What was let in, in its order: `call 1: get("acme/ann")`. */
+  readonly steps: string[] = [];
+  readonly #scheduler: fc.Scheduler;
+  /** Whose code runs: set when a call starts, and when a step of it goes on. */
+  #running: number | null = null;
+
+  constructor(scheduler: fc.Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  /**
+   * Runs calls that overlap.
+   * @param together all start at once; else each starts when the scheduler lets it
+   */
+  async overlap<T>(calls: readonly { id: number; run: () => Promise<T> }[], together: boolean): Promise<T[]> {
+    const started = calls.map(({ id, run }) => {
+      const start = (): Promise<T> => {
+        this.#running = id;
+        return run();
+      };
+      return together ? start() : this.#step(id, "arrives").then(start);
+    });
+    return this.#scheduler.waitFor(settled(started));
+  }
+
+  over<S extends object>(store: S): S {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== "function" || name === "constructor") return member;
+        return async (...args: unknown[]): Promise<unknown> => {
+          await this.#step(this.#running, `${String(name)}(${args.map(words).join(", ")})`);
+          return member.apply(target, args);
+        };
+      },
+    });
+  }
+
+  async pause(label = "pause"): Promise<void> {
+    await this.#step(this.#running, label);
+  }
+
+  async #step(id: number | null, label: string): Promise<void> {
+    await this.#scheduler.schedule(Promise.resolve(), label);
+    this.#running = id;
+    this.steps.push(id === null ? label : `call ${id}: ${label}`);
+  }
+}
+
+/** All of them, and the first that rejected only when none is under way any more. */
+async function settled<T>(started: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(started);
+  return Promise.all(started);
+}
+
+function words(value: unknown): string {
+  const text = typeof value === "function" ? "function" : (JSON.stringify(value) ?? String(value));
+  return text.length <= wordsMost ? text : `${text.slice(0, wordsMost)}...`;
+}

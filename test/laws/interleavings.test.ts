@@ -1,0 +1,251 @@
+// Calls that overlap: a store that reads and then writes is found and made small, with the interleaving shown;
+// one that counts in one step is never accused; and a limiter that fails meanwhile is named.
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import {
+  checkInterleavings,
+  engineFactory,
+  type InterleavingReport,
+  keyedLimiter,
+  type LimiterFactory,
+  renderInterleaving,
+  type Seam,
+  stillSeam,
+  storeLimiter,
+  type Unexplained,
+} from "../../src/laws/index.ts";
+import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
+
+type Wrap = <S extends object>(store: S, seam: Seam) => S;
+const seamed: Wrap = (store, seam) => seam.over(store);
+/** Each call of the store takes a few turns of real time. */
+const real: Wrap = (store) =>
+  new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) => {
+        await wait(0);
+        return member.apply(target, args);
+      };
+    },
+  });
+const bare: Wrap = (store) => store;
+
+const windowOf = (key: string, nowMs: number, windowMs: number): string =>
+  `${key} ${Math.floor(nowMs / windowMs)}`;
+
+/** Reads the count, and writes it back when it has decided. */
+const racy = (wrap: Wrap): LimiterFactory =>
+  keyedLimiter({
+    name: "reads, then writes",
+    anchor: "epoch",
+    create({ limit, windowMs }, seam) {
+      const counts = new Map<string, number>();
+      const store = wrap(
+        {
+          read: async (key: string) => counts.get(key) ?? 0,
+          write: async (key: string, count: number) => void counts.set(key, count),
+        },
+        seam,
+      );
+      return {
+        async consume(key, cost, nowMs) {
+          const window = windowOf(key, nowMs, windowMs);
+          const count = await store.read(window);
+          if (count + cost > limit) return { allowed: false, current: count };
+          await store.write(window, count + cost);
+          return { allowed: true, current: count + cost };
+        },
+      };
+    },
+  });
+
+/** Adds in one step, and takes back what was too much in a second. */
+const adding = (wrap: Wrap, takesBack: boolean): LimiterFactory =>
+  keyedLimiter({
+    name: "adds",
+    anchor: "epoch",
+    refused: takesBack ? "uncounted" : "counted",
+    create({ limit, windowMs }, seam) {
+      const counts = new Map<string, number>();
+      const store = wrap(
+        {
+          async add(key: string, cost: number) {
+            counts.set(key, (counts.get(key) ?? 0) + cost);
+            return counts.get(key) ?? 0;
+          },
+        },
+        seam,
+      );
+      return {
+        async consume(key, cost, nowMs) {
+          const window = windowOf(key, nowMs, windowMs);
+          const count = await store.add(window, cost);
+          if (count <= limit) return { allowed: true, current: count };
+          if (takesBack) await store.add(window, -cost);
+          return { allowed: false };
+        },
+      };
+    },
+  });
+
+function found({ outcome, counterexample }: InterleavingReport): Unexplained {
+  expect(outcome).toBe("violated");
+  if (counterexample === undefined) throw new Error("a counterexample was expected");
+  return counterexample;
+}
+
+const callsOf = ({ rounds }: Unexplained): number => rounds.flatMap(({ events }) => events).length;
+
+describe("a store that is read, and then written", () => {
+  test.each([1, 2, 3, 4, 5])(
+    "is found through the seam and made two or three calls, seed %i",
+    async (seed) => {
+      const unexplained = found(await checkInterleavings(racy(seamed), { seed }));
+      expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
+      const { steps } = unexplained.rounds.at(-1) ?? { steps: [] };
+      const reads = steps.flatMap((step, at) => (step.includes("read(") ? [at] : []));
+      const writes = steps.flatMap((step, at) => (step.includes("write(") ? [at] : []));
+      expect(reads[1]).toBeLessThan(writes.at(-1) ?? 0);
+      expect(unexplained.law).toBe("refusal-justified");
+    },
+  );
+
+  test.each([
+    ["without a seam", bare],
+    ["over real time", real],
+  ])("is found %s, by starting calls at once", async (_, wrap) => {
+    const unexplained = found(await checkInterleavings(racy(wrap), { seed: 1, runs: 60 }));
+    expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
+  });
+
+  test("is shown with what came in between, and repeated by seed and path", async () => {
+    const report = await checkInterleavings(racy(seamed), { seed: 1 });
+    const lines = renderInterleaving(report).map((line) => line.trimEnd());
+    expect(lines).toEqual([
+      "no order of the overlapping calls explains their answers (2 tried)",
+      "",
+      "rule: acme/ann rest: 1 per 10 s",
+      "+0 is 2026-01-01T00:00:00.000Z",
+      "",
+      "    +0.000 s  2 calls overlap",
+      '              . call 1: read("acme/ann 176722560")',
+      '              . call 0: read("acme/ann 176722560")',
+      '              . call 1: write("acme/ann 176722560", 1)',
+      '              . call 0: write("acme/ann 176722560", 1)',
+      "              call 1: acme/ann rest 1: admitted",
+      "              call 0: acme/ann rest 1: admitted",
+      "              ^ expected a refusal (acme/ann rest)",
+      "                answered admitted",
+      "                because  the call found user 1 of 1, and costs 1",
+      "",
+      "In the order of the answers refusal-justified is broken, and in every other this law or another.",
+    ]);
+    const again = await checkInterleavings(racy(seamed), { seed: 1, path: report.path ?? "" });
+    expect(again.counterexample).toEqual(report.counterexample);
+  });
+
+  test("in two windows at once is found, too: what one lets go, the other has charged", async () => {
+    const halves: LimiterFactory = {
+      ...tinyFactory("two windows"),
+      claims: ["refusal-justified", "conserved"],
+      semantics: { ...tinyFactory("").semantics, graphqlCharge: ["prepaid"] },
+      create(rules, seam = stillSeam) {
+        const tiny = new TinyLimiter(rules);
+        return {
+          async decide(call, nowMs) {
+            const refusedBy = tiny.refusedBy(call, nowMs);
+            await seam.pause("decided");
+            if (refusedBy === null)
+              for (const owner of ["organization", "user"] as const) tiny.charge(call, owner, nowMs);
+            return { admitted: refusedBy === null, refusedBy };
+          },
+        };
+      },
+    };
+    const unexplained = found(await checkInterleavings(halves, { seed: 3 }));
+    expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
+    expect(unexplained.rounds.at(-1)?.steps.join()).toContain("decided");
+  });
+
+  test("whose last count alone is wrong is found by the calls that follow", async () => {
+    const lost = storeLimiter({
+      name: "loses an update",
+      anchor: "epoch",
+      create({ windowMs }, seam) {
+        const counts = new Map<string, number>();
+        const store = seam.over({
+          read: async (key: string) => counts.get(key) ?? 0,
+          write: async (key: string, count: number) => void counts.set(key, count),
+        });
+        return {
+          async increment(key, nowMs) {
+            const window = windowOf(key, nowMs, windowMs);
+            const count = await store.read(window);
+            await store.write(window, count + 1);
+            return count + 1;
+          },
+        };
+      },
+    });
+    expect(found(await checkInterleavings(lost, { seed: 2 })).rounds.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("what some order explains is not accused", () => {
+  test.each([
+    ["through the seam", seamed],
+    ["without one", bare],
+    ["over real time", real],
+  ])("a store that adds in one step, %s", async (_, wrap) => {
+    const report = await checkInterleavings(adding(wrap, false), { seed: 7, runs: 60, overlap: 4 });
+    expect(renderInterleaving(report).join("\n")).toBe("");
+    expect(report).toMatchObject({ outcome: "no-counterexample", ok: true });
+    expect(report.overlapped).toBeGreaterThan(30);
+  });
+
+  test("calls of one point each may be taken back: a refusal meanwhile found no room, either", async () => {
+    const report = await checkInterleavings(adding(seamed, true), { seed: 7, runs: 100 });
+    // Two are let in of two that are left, a third is added and taken back; a fourth in between is refused rightly.
+    expect(renderInterleaving(report).join("\n")).toBe("");
+  });
+
+  test("the engine, under rules of all kinds", async () => {
+    const report = await checkInterleavings(engineFactory, { seed: 7, runs: 60 });
+    expect(renderInterleaving(report).join("\n")).toBe("");
+    expect(report.overlapped).toBeGreaterThan(60);
+  });
+
+  test("a limiter that claims none of the laws by which orders are told apart", async () => {
+    const report = await checkInterleavings({ ...racy(seamed), claims: ["isolated"] }, { seed: 1 });
+    expect(report).toMatchObject({ outcome: "not-claimed", ok: true, runs: 0 });
+  });
+});
+
+describe("a limiter that fails while calls overlap", () => {
+  const failing = (consume: () => Promise<boolean>): Promise<InterleavingReport> =>
+    checkInterleavings(keyedLimiter({ name: "failing", create: () => ({ consume }) }), {
+      seed: 1,
+      runs: 20,
+      timers: { setTimeout, clearTimeout },
+      answerMsMost: 50,
+    });
+
+  test("by a rejection is named", async () => {
+    const report = await failing(() => Promise.reject(new Error("connection lost")));
+    expect(report).toMatchObject({ outcome: "failed", ok: false });
+    expect(report.failure).toMatchObject({ got: "Error: connection lost", hung: false });
+    expect(report.failure?.call).toMatch(/^decide\(/);
+    expect(renderInterleaving(report)[0]).toBe("the limiter failed while calls overlapped");
+  });
+
+  test("by an answer that never comes is given up", async () => {
+    const report = await failing(() => new Promise(() => {}));
+    expect(report.failure).toMatchObject({ got: "TimeoutError: no answer within 0.05 s", hung: true });
+  });
+});
+
+test.each([{ overlap: 1 }, { overlap: 6 }, { runs: 0 }])("%j is a RangeError", async (options) => {
+  await expect(checkInterleavings(engineFactory, options)).rejects.toThrow(RangeError);
+});
