@@ -4,7 +4,8 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { isLimiters, type Seen } from "./seen.ts";
 import type { Session } from "./session.ts";
 
-const tries = 4;
+/** Each is several calls, where they are answered 5xx. */
+const tries = 2;
 
 /**
  * Reads the status once.
@@ -14,7 +15,7 @@ export async function contact(session: Session): Promise<Seen> {
   let last: Seen | null = null;
   for (let attempt = 0; attempt < tries; attempt++) {
     last = await session.status();
-    if (last !== null) break;
+    if (last !== null || session.calls.at(-1)?.status === 0) break;
   }
   const seen = last ?? session.calls.at(-1) ?? null;
   const problem =
@@ -64,7 +65,7 @@ function problemOf(seen: Seen): { got: string; hint: string } | null {
     };
   if (status === 429)
     return { got: "429: even the status is refused", hint: "wait, then try again: it should be free" };
-  if (status >= 500) return { got: `${status}, ${tries} times and more`, hint: "is it healthy?" };
+  if (status >= 500) return { got: `${status}, again and again`, hint: "is it healthy?" };
   if (status === 200 && (seen.statusScopes !== null || isLimiters(seen))) return null;
   if (typeof body === "string" && /^\s*</.test(body))
     return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };

@@ -12,8 +12,10 @@ import { type Finding, type FindingName, findingNames, notSeen } from "./finding
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
 import { probeRefusals } from "./refusals.ts";
 import { isLimiters, type Seen, traceCall } from "./seen.ts";
-import { type Allowance, Session, Stopped, type Surroundings } from "./session.ts";
+import { type Allowance, type ProbeProgress, Session, Stopped, type Surroundings } from "./session.ts";
 import { look, waitForEnds, waitForUserEnd } from "./watch.ts";
+
+export type { Allowance, ProbeProgress } from "./session.ts";
 
 export interface ProbeOptions extends Surroundings {
   /** Where the paths are appended, without a slash at the end. It must be one that may be probed. */
@@ -27,7 +29,7 @@ export interface ProbeOptions extends Surroundings {
   readonly user?: string | null | undefined;
   readonly allowance?: Partial<Allowance> | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((text: string) => void) | undefined;
+  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
 /** What a probe found, and by what. Plain JSON. */

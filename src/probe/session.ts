@@ -33,6 +33,17 @@ export class Stopped extends Error {
   }
 }
 
+/** What the probe is doing, for people. */
+export interface ProbeProgress {
+  readonly doing: string;
+  /** Until when it waits, ms since the epoch; `null` where it does not. */
+  readonly untilMs: number | null;
+  readonly calls: number;
+  readonly statusCalls: number;
+  /** Of what it may wait, ms. */
+  readonly waitLeftMs: number;
+}
+
 export interface SessionOptions extends Surroundings {
   /** Without a slash at the end. */
   readonly base: string;
@@ -42,7 +53,7 @@ export interface SessionOptions extends Surroundings {
   readonly user: string | null;
   readonly allowance: Allowance;
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((text: string) => void) | undefined;
+  readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
 /** A call that may count. */
@@ -89,8 +100,11 @@ export class Session {
     return this.#now();
   }
 
-  say(text: string): void {
-    this.options.onProgress?.(text);
+  /** @param waitMs how long it will take, where that is known */
+  say(doing: string, waitMs: number | null = null): void {
+    const { calls, statusCalls } = this.used;
+    const untilMs = waitMs === null ? null : this.now() + waitMs;
+    this.options.onProgress?.({ doing, untilMs, calls, statusCalls, waitLeftMs: this.left.waitMs });
   }
 
   /** What is left of the allowance. */
@@ -107,6 +121,11 @@ export class Session {
 
   get statusPath(): string {
     return `/v2/organizations/${encodeURIComponent(this.options.organization)}/rate_limit`;
+  }
+
+  /** Forgets all but the last calls: who only looks on, for hours, needs no more. */
+  forget(keep: number): void {
+    this.calls.splice(0, Math.max(0, this.calls.length - keep));
   }
 
   /** A breath between calls: no wait for a window. */
@@ -135,6 +154,7 @@ export class Session {
       );
       if (seen.status === 200) this.#welcome = true;
       if (seen.status !== 0 && seen.status < 500) return seen;
+      if (this.#silent >= silentMost) return null;
       await this.pause(pauseAfterBrokenMs);
     }
     return null;

@@ -62,7 +62,7 @@ export async function waitForEnd(session: Session, scope: Scope): Promise<boolea
   if (window.toMs - session.now() > session.left.waitMs) return false;
   const ended = (): boolean => (statusSights(session.calls, scope).at(-1)?.resetAtMs ?? 0) > window.resetAtMs;
   const waitMs = window.fromMs - 150 - session.now();
-  session.say(`waiting ${Math.ceil(waitMs / 1000)} s for the ${scope} window to end`);
+  session.say(`waiting for the ${scope} window to end`, waitMs);
   if (waitMs > 0 && !(await session.wait(waitMs))) return false;
   while (!ended() && session.now() < window.toMs + 1000) {
     session.say(`watching the ${scope} window end`);
@@ -89,7 +89,7 @@ export async function waitForUserEnd(session: Session, scope: Scope): Promise<bo
   if (last === undefined || reset === null) return false;
   const toMs = last.call.receivedMs + (reset + 1) * 1000 + 50;
   const waitMs = toMs - session.now();
-  session.say(`waiting ${Math.ceil(waitMs / 1000)} s for the user's ${scope} window to end`);
+  session.say(`waiting for the user's ${scope} window to end`, waitMs);
   if (waitMs > 0 && !(await session.wait(waitMs))) return false;
   await readUser(session, scope);
   await session.pause(330);

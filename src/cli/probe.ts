@@ -1,0 +1,226 @@
+// `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
+import { createInterface } from "node:readline/promises";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import { parseTarget, requireAllowed } from "../load/target.ts";
+import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
+import { count, counted, duration } from "../report/format.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
+import { requireDuration } from "./run-options.ts";
+import { shellCommand } from "./run-place.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args extends TargetArgs {
+  readonly graphqlUrl?: string | undefined;
+  readonly budget: number;
+  readonly points: number;
+  readonly maxWait?: string | undefined;
+  readonly timeout: string;
+  readonly yes: boolean;
+  readonly out?: string | undefined;
+  readonly trace?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const UNREACHED = 3;
+/** What looking on takes, beside waiting for windows and the calls themselves. */
+const lookMs = 10_000;
+
+export const command: CommandModule<object, Args> = {
+  command: "probe",
+  describe: "infer from outside which rules a live deployment follows, by a few calls",
+  builder: (yargs) =>
+    yargs
+      .options(targetOptions)
+      .option("graphql-url", {
+        type: "string",
+        requiresArg: true,
+        describe: "where the target's GraphQL is [default: TARGET/v1/graphql]",
+      })
+      .option("budget", {
+        type: "number",
+        default: 80,
+        requiresArg: true,
+        describe: "at most so many calls that may count; the free ones of the status are not among them",
+      })
+      .option("points", {
+        type: "number",
+        default: 30_000,
+        requiresArg: true,
+        describe: "at most so many GraphQL points asked for, all queries together",
+      })
+      .option("max-wait", {
+        type: "string",
+        requiresArg: true,
+        describe: "how long to wait for windows to end, in all; 0 for not at all [default: 90s]",
+      })
+      .option("timeout", {
+        type: "string",
+        default: "10s",
+        requiresArg: true,
+        describe: "how long to wait for an answer",
+      })
+      .option("yes", { type: "boolean", default: false, alias: "y", describe: "do not ask before calling" })
+      .option("out", {
+        type: "string",
+        requiresArg: true,
+        describe: "write what was seen here, as a rules file: simulate, load, serve take it as --rules",
+      })
+      .option("trace", {
+        type: "string",
+        requiresArg: true,
+        describe: "write all calls here, as a trace: verify judges it",
+      })
+      .example(
+        "$0 probe --target http://127.0.0.1:4100 --org acme --tokens tokens.json --out rules.json",
+        "a deployment on this machine; then: spillway simulate herd --rules rules.json",
+      )
+      .example(
+        "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20",
+        "one elsewhere, gently: too few calls to see a refusal of REST",
+      )
+      .example(
+        "$0 probe --target http://127.0.0.1:4100 --org acme --tokens tokens.json --max-wait 6m --yes --json",
+        "long enough to see GraphQL's window end; no questions, for a program",
+      ),
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const allowance = {
+      calls: requireWhole("--budget", args.budget),
+      points: requireWhole("--points", args.points),
+      waitMs: args.maxWait === "0" ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
+    };
+    const timeoutMs = requireDuration("--timeout", args.timeout);
+    const probed = await probedTarget(args);
+    const graphqlUrl = graphqlUrlOf(args);
+    const { defaultAllowance, probe } = await import("../probe/probe.ts");
+    const { httpSender } = await import("../probe/send.ts");
+    announce(terminal, probed, { ...defaultAllowance, ...allowance });
+    if (!args.yes) await requireYes(terminal);
+    const interrupt = onInterrupt();
+    const progress = showing(terminal);
+    try {
+      const report = await probe({
+        ...probed,
+        graphqlUrl,
+        allowance,
+        send: httpSender(timeoutMs),
+        signal: interrupt.signal,
+        onProgress: progress.show,
+      });
+      progress.end();
+      await keep(args, report);
+      const { sayProbe } = await import("./say-probe.ts");
+      sayProbe(terminal, report);
+      sayNext(terminal, args, report);
+      const { trace, ...result } = report;
+      terminal.result(result);
+      process.exitCode =
+        report.ended === "whole" ? 0 : report.ended === "interrupted" ? INTERRUPTED : UNREACHED;
+    } finally {
+      progress.end();
+      interrupt.release();
+    }
+  },
+};
+
+function requireWhole(option: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new SpillwayError("USAGE", `${option} cannot be used`, {
+    problems: [{ path: option, got: quote(value), allowed: "a whole number from 0" }],
+  });
+}
+
+/** GraphQL's own address may be on another host, which must be allowed as well. */
+function graphqlUrlOf({ graphqlUrl, allowHost }: Args): string | undefined {
+  if (graphqlUrl === undefined) return undefined;
+  const target = parseTarget("--graphql-url", graphqlUrl);
+  requireAllowed("--graphql-url", target, allowHost ?? null);
+  return target.base;
+}
+
+function announce(
+  terminal: Terminal,
+  { target, organization, user }: ProbedTarget,
+  { calls, points, statusCalls, waitMs }: ProbeReport["allowance"],
+): void {
+  const who = user === null ? "the token's user" : user;
+  terminal.say(`This will call ${pc.bold(target)} as ${who} of ${organization}:`);
+  terminal.say(
+    `  at most ${counted(calls, "call")} that may count, asking for ${counted(points, "GraphQL point")} at most`,
+  );
+  terminal.say(`  at most ${counted(statusCalls, "call")} of the status, which should be free`);
+  terminal.say(
+    `  at most ${duration(waitMs)} of waiting for windows to end, and about ${duration(lookMs)} beside it`,
+  );
+  terminal.say(
+    "  Nothing there is changed. The user's windows may be used up until they reset, where that fits the",
+  );
+  terminal.say("  budget, to see refusals: the same user's other calls would be refused meanwhile.");
+}
+
+/** @throws SpillwayError `USAGE` where nobody says yes */
+async function requireYes(terminal: Terminal): Promise<void> {
+  const refused = (why: string): SpillwayError =>
+    new SpillwayError("USAGE", why, { hint: "--yes goes on without asking" });
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
+    throw refused("nothing was called: nobody is there to say yes");
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question("Go on? [y/N] ");
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw refused("nothing was called: the answer was not yes");
+    terminal.say("");
+  } finally {
+    asking.close();
+  }
+}
+
+/** A line that counts down while the probe waits. */
+function showing(terminal: Terminal): { show(progress: ProbeProgress): void; end(): void } {
+  let last: ProbeProgress | null = null;
+  const draw = (): void => {
+    if (last === null) return;
+    const { doing, untilMs, calls, statusCalls } = last;
+    const wait =
+      untilMs === null
+        ? ""
+        : `, ${duration(Math.max(0, Math.ceil((untilMs - Date.now()) / 1000)) * 1000)} more`;
+    const left =
+      last.waitLeftMs > 0 && untilMs === null ? `, then at most ${duration(last.waitLeftMs)} of waiting` : "";
+    terminal.progress(`${doing}${wait} (${counted(calls, "call")}, ${count(statusCalls)} free${left})`);
+  };
+  const timer = setInterval(draw, 1000);
+  return {
+    show(progress) {
+      last = progress;
+      draw();
+    },
+    end() {
+      clearInterval(timer);
+      terminal.progress(null);
+    },
+  };
+}
+
+async function keep({ out, trace }: Args, report: ProbeReport): Promise<void> {
+  const { writeText } = await import("../report/run-folder.ts");
+  if (trace !== undefined) await writeText(trace, `${report.trace.join("\n")}\n`);
+  if (out !== undefined && sawLimits(report))
+    await writeText(out, `${JSON.stringify(report.rules, null, 2)}\n`);
+}
+
+const sawLimits = ({ rules }: ProbeReport): boolean => Object.keys(rules).length > 0;
+
+function sayNext(terminal: Terminal, { out, trace }: Args, report: ProbeReport): void {
+  if (out !== undefined)
+    terminal.say(
+      sawLimits(report)
+        ? `rules   ${out}`
+        : `${pc.yellow("rules")}   ${out} was not written: no rule was seen`,
+    );
+  if (trace !== undefined) terminal.say(`trace   ${trace}`);
+  if (out !== undefined && sawLimits(report))
+    terminal.say(`next    ${shellCommand(["spillway", "simulate", "herd", "--rules", out])}`);
+}

@@ -1,0 +1,202 @@
+// `spillway status`: an organization's limits as bars, once or live. Free of charge: only the status is asked for.
+import { setTimeout as wait } from "node:timers/promises";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import type { StatusReading, StatusWindow } from "../probe/status.ts";
+import { count, duration } from "../report/format.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { onInterrupt } from "./interrupt.ts";
+import { probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
+import { requireDuration } from "./run-options.ts";
+import { openTerminal } from "./terminal.ts";
+
+interface Args extends TargetArgs {
+  readonly watch: boolean;
+  readonly every: string;
+  readonly json?: boolean | undefined;
+}
+
+/** The countdown runs between polls. */
+const redrawEveryMs = 1000;
+const everyLeastMs = 1000;
+/** In a row, while watching. */
+const failuresMost = 10;
+
+export const command: CommandModule<object, Args> = {
+  command: "status",
+  describe: "show an organization's limits and what is used of them, once or live, free of charge",
+  builder: (yargs) =>
+    yargs
+      .options(targetOptions)
+      .option("watch", { type: "boolean", default: false, describe: "go on until Ctrl-C" })
+      .option("every", {
+        type: "string",
+        default: "5s",
+        requiresArg: true,
+        describe: "with --watch: how often to ask, 1s or more",
+      })
+      .example("$0 status --target http://127.0.0.1:4100 --org acme --tokens tokens.json", "once")
+      .example(
+        "SPILLWAY_TOKEN=... $0 status --target https://api.example.com --allow-host api.example.com --org acme --watch",
+        "live, of a deployment elsewhere, with a token from the environment",
+      )
+      .example(
+        "$0 status --target http://127.0.0.1:4100 --org acme --tokens tokens.json --watch --json",
+        "one JSON object a line for each reading",
+      ),
+  handler: async (args) => {
+    const everyMs = requireDuration("--every", args.every);
+    if (everyMs < everyLeastMs)
+      throw new SpillwayError("USAGE", "that is too often", {
+        problems: [{ path: "--every", got: quote(args.every), allowed: "1s or more" }],
+      });
+    const probed = await probedTarget(args);
+    const { StatusReader } = await import("../probe/status.ts");
+    const interrupt = onInterrupt();
+    const reader = new StatusReader({ ...probed, signal: interrupt.signal });
+    try {
+      if (args.watch) await watch(reader, args.json === true, everyMs, interrupt.signal);
+      else await once(reader, args.json === true);
+    } catch (error) {
+      if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
+    } finally {
+      interrupt.release();
+    }
+  },
+};
+
+interface Reader {
+  read(): Promise<StatusReading>;
+}
+
+async function once(reader: Reader, json: boolean): Promise<void> {
+  const terminal = openTerminal(json);
+  const reading = await reader.read();
+  for (const line of barsOf(reading, reading.atMs, process.stdout.columns ?? 100)) terminal.say(line);
+  terminal.result(reading);
+}
+
+async function watch(reader: Reader, json: boolean, everyMs: number, signal: AbortSignal): Promise<void> {
+  const live = !json && process.stdout.isTTY === true;
+  const picture = new Picture();
+  let failures = 0;
+  for (;;) {
+    const startedMs = Date.now();
+    let failure: string | null = null;
+    const reading = await reader.read().catch((error: unknown) => {
+      failures += 1;
+      if (signal.aborted || !(error instanceof SpillwayError) || failures >= failuresMost) throw error;
+      failure = error.problems[0]?.got ?? error.message;
+      return null;
+    });
+    if (reading !== null) failures = 0;
+    if (!live)
+      process.stdout.write(`${json ? jsonLine(reading, failure) : plainLine(reading, failure, startedMs)}\n`);
+    else picture.show(reading, failure);
+    while (Date.now() - startedMs < everyMs) {
+      await wait(Math.max(1, Math.min(redrawEveryMs, everyMs - (Date.now() - startedMs))), undefined, {
+        signal,
+      });
+      if (live) picture.redraw();
+    }
+  }
+}
+
+const jsonLine = (reading: StatusReading | null, failure: string | null): string =>
+  JSON.stringify(reading ?? { atMs: Date.now(), failure });
+
+/** One line a reading, for logs: `10:00:59 rest 37/200 resets in 43 s, rest user 2/50 ...`. */
+function plainLine(reading: StatusReading | null, failure: string | null, atMs: number): string {
+  const time = new Date(reading?.atMs ?? atMs).toISOString().slice(11, 19);
+  if (reading === null) return `${time} no reading: ${failure}`;
+  const parts = reading.windows.map(
+    (window) =>
+      `${window.scope}${window.owner === "user" ? " user" : ""} ${window.used}/${window.limit} resets in ${left(window, reading.atMs)}${window.enforced === false ? " (not enforced)" : ""}`,
+  );
+  return `${time} ${parts.join(", ")}`;
+}
+
+/** Redraws in place. */
+class Picture {
+  #lines = 0;
+  #reading: StatusReading | null = null;
+  #failure: string | null = null;
+
+  show(reading: StatusReading | null, failure: string | null): void {
+    this.#reading = reading ?? this.#reading;
+    this.#failure = failure;
+    this.redraw();
+  }
+
+  redraw(): void {
+    const columns = process.stdout.columns ?? 80;
+    const bars = this.#reading === null ? [] : barsOf(this.#reading, Date.now(), columns);
+    const below =
+      this.#failure === null
+        ? "Ctrl-C ends"
+        : pc.yellow(cut(`no answer: ${this.#failure}; trying again`, columns));
+    const lines = [...bars, below];
+    process.stdout.write(
+      `${this.#lines > 0 ? `\u001b[${this.#lines}A` : ""}\r\u001b[0J${lines.join("\n")}\n`,
+    );
+    this.#lines = lines.length;
+  }
+}
+
+const cut = (text: string, width: number): string => (text.length < width ? text : text.slice(0, width - 1));
+
+const left = ({ endsAtMs }: StatusWindow, nowMs: number): string => {
+  const seconds = Math.ceil((endsAtMs - nowMs) / 1000);
+  return seconds > 0 ? duration(seconds * 1000) : "0 s";
+};
+
+const barMost = 40;
+
+/**
+ * A line a window, no wider than the terminal; a window that has ended since it was read shows nothing used.
+ * @param columns of the terminal
+ */
+export function barsOf(reading: StatusReading, nowMs: number, columns: number): string[] {
+  const names = reading.windows.map(({ scope, owner }) => `${scope}${owner === "user" ? " user" : ""}`);
+  const nameWidth = Math.max(0, ...names.map((name) => name.length));
+  const rows = reading.windows.map((window, index) => {
+    const isOver = nowMs >= window.endsAtMs;
+    const used = isOver ? 0 : window.used;
+    const numbers = `${count(used)} / ${count(window.limit)}`;
+    const time = isOver ? "ended" : `${left(window, nowMs)} left`;
+    const enforced = window.enforced === false ? ", not enforced" : "";
+    return {
+      name: (names[index] ?? "").padEnd(nameWidth),
+      share: used / window.limit,
+      numbers,
+      time: time + enforced,
+    };
+  });
+  const numberWidth = Math.max(0, ...rows.map(({ numbers }) => numbers.length));
+  const timeWidth = Math.max(0, ...rows.map(({ time }) => time.length));
+  const room = Math.min(barMost, columns - 1 - nameWidth - numberWidth - timeWidth - 5);
+  const lines = rows.map(({ name, share, numbers, time }) => {
+    const bar = room >= 5 ? `${barOf(share, room)} ` : "";
+    const text = `${numbers.padStart(numberWidth)}  ${time}`;
+    return room >= 5 ? `${name} ${bar}${text}` : cut(`${name} ${text}`, columns);
+  });
+  const head = cut(
+    `${reading.organization} at ${new Date(nowMs).toISOString().slice(11, 19)} UTC${skewText(reading)}`,
+    columns,
+  );
+  const note = cut("GraphQL's user window is on GraphQL's own answers alone: asking may cost", columns);
+  const isMissing = !reading.windows.some(({ scope, owner }) => scope === "graphql" && owner === "user");
+  return [pc.bold(head), ...lines, ...(isMissing ? [pc.dim(note)] : [])];
+}
+
+function barOf(share: number, width: number): string {
+  const filled = Math.min(width, Math.max(share > 0 ? 1 : 0, Math.floor(share * width)));
+  const color = share >= 1 ? pc.red : share >= 0.8 ? pc.yellow : pc.green;
+  return `[${color("#".repeat(filled))}${pc.dim(".".repeat(width - filled))}]`;
+}
+
+/** Clocks that are a second apart are none that a person must know of. */
+function skewText({ skewMs }: StatusReading): string {
+  if (skewMs === null || Math.abs(skewMs) < 1500) return "";
+  return `, the target's clock is ${duration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead" : "behind"}`;
+}

@@ -1,0 +1,104 @@
+// The status of an organization's limits, for people to look at: one free call a reading.
+import { SpillwayError } from "../rules/errors.ts";
+import { type Owner, type Scope, scopes } from "../rules/rules.ts";
+import { contact } from "./contact.ts";
+import { dateOffset } from "./offsets.ts";
+import { type Seen, whole } from "./seen.ts";
+import { Session, Stopped, type Surroundings } from "./session.ts";
+
+export interface StatusOptions extends Surroundings {
+  /** Where the paths are appended, without a slash at the end. It must be one that may be called. */
+  readonly target: string;
+  /** The organization's slug. */
+  readonly organization: string;
+  readonly token: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One window, as it stood when it was read. */
+export interface StatusWindow {
+  readonly scope: Scope;
+  readonly owner: Owner;
+  readonly limit: number;
+  /** Counted so far; of the user's window `limit - remaining`, which may hide what is above the limit. */
+  readonly used: number;
+  /** When the window ends, ms since the epoch by this machine's clock. */
+  readonly endsAtMs: number;
+  /** `null` for the user's window: no answer says it. */
+  readonly enforced: boolean | null;
+}
+
+/** What one status call showed. Plain JSON. */
+export interface StatusReading {
+  readonly organization: string;
+  /** ms since the epoch by this machine's clock. */
+  readonly atMs: number;
+  /** The target's `Date` minus this machine's clock, to the second; `null` where there was no `Date`. */
+  readonly skewMs: number | null;
+  /** GraphQL's window of the user is none of them: only GraphQL's own answers show it. */
+  readonly windows: readonly StatusWindow[];
+}
+
+/** Reads the status again and again, over the same connection. */
+export class StatusReader {
+  readonly #session: Session;
+
+  constructor(options: StatusOptions) {
+    this.#session = new Session({
+      ...options,
+      base: options.target,
+      graphqlUrl: "",
+      user: null,
+      allowance: { calls: 0, points: 0, statusCalls: Number.POSITIVE_INFINITY, waitMs: 0 },
+    });
+  }
+
+  /** @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status */
+  async read(): Promise<StatusReading> {
+    const seen = await contact(this.#session).catch((error: unknown) => {
+      if (!(error instanceof Stopped)) throw error;
+      throw new SpillwayError(
+        "TARGET_UNREACHABLE",
+        `the target no longer shows its status: ${error.message}`,
+      );
+    });
+    // Each reading stands by itself; only what the clocks are known by is kept.
+    const clock = dateOffset(this.#session.calls.slice(-60));
+    this.#session.forget(60);
+    const skewMs = clock === null ? null : Math.round((clock.loMs + clock.hiMs) / 2);
+    const { organization } = this.#session.options;
+    return { organization, atMs: seen.receivedMs, skewMs, windows: windowsOf(seen, skewMs) };
+  }
+}
+
+/** Reads the status of an organization's limits once: free of charge. */
+export async function readStatus(options: StatusOptions): Promise<StatusReading> {
+  return await new StatusReader(options).read();
+}
+
+function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
+  const windows: StatusWindow[] = [];
+  for (const scope of scopes) {
+    const body = seen.statusScopes?.[scope] ?? null;
+    if (body !== null) {
+      const { limit, current, enforced, resetAtMs, reset } = body;
+      const endsAtMs = endOf(seen, reset, skewMs === null ? null : resetAtMs - skewMs);
+      windows.push({ scope, owner: "organization", limit, used: current, endsAtMs, enforced });
+    }
+    const user = seen.headers.user;
+    const [limit, remaining, reset] = [whole(user.limit), whole(user.remaining), whole(user.reset)];
+    if (user.name === `${scope}_user` && limit !== null && remaining !== null && reset !== null) {
+      // Windows on the same grid end together, and of the organization's the instant is known.
+      const same = body?.reset === reset ? windows.at(-1)?.endsAtMs : undefined;
+      const endsAtMs = same ?? endOf(seen, reset, null);
+      windows.push({ scope, owner: "user", limit, used: limit - remaining, endsAtMs, enforced: null });
+    }
+  }
+  return windows;
+}
+
+/** The instant by `Date`, where that agrees with `reset`; else by `reset` alone. */
+function endOf({ receivedMs }: Seen, reset: number, byDateMs: number | null): number {
+  const byResetMs = receivedMs + reset * 1000;
+  return byDateMs !== null && Math.abs(byDateMs - byResetMs) <= 2000 ? byDateMs : byResetMs;
+}
