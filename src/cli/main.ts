@@ -11,9 +11,11 @@ import { command as demo } from "./demo.ts";
 import { command as doctor } from "./doctor.ts";
 import { command as init } from "./init.ts";
 import { command as load } from "./load.ts";
+import { command as probe } from "./probe.ts";
 import { command as report } from "./report.ts";
 import { command as serve } from "./serve.ts";
 import { command as simulate } from "./simulate.ts";
+import { command as status } from "./status.ts";
 import { describeError } from "./terminal.ts";
 import { command as verify } from "./verify.ts";
 import { version } from "./version.ts";
@@ -49,6 +51,8 @@ function parser(): Argv {
     .command(load)
     .command(bundle)
     .command(verify)
+    .command(probe)
+    .command(status)
     .command(report)
     .command(init)
     .command(doctor)
