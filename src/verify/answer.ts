@@ -97,7 +97,9 @@ export function refusedBy(call: Pick<TraceCall, "refusal">): Owner | null {
 }
 
 /** The limit and the seconds that a refused GraphQL call's message names (SPEC.md §6). */
-export function refusalMessageNumbers(call: Pick<TraceCall, "refusal">): { limit: number; reset: number } | null {
+export function refusalMessageNumbers(
+  call: Pick<TraceCall, "refusal">,
+): { limit: number; reset: number } | null {
   const errors = member(call.refusal, "errors");
   const message: unknown = Array.isArray(errors) ? member(errors[0], "message") : undefined;
   if (typeof message !== "string") return null;

@@ -123,7 +123,9 @@ class Judgement {
     this.#plain =
       rules === null
         ? null
-        : new PlainCalls(this.#terms, this.#time, (org, user, scope) => this.#route(rules, org, user, scope));
+        : new PlainCalls(this.#terms, this.#time, this.#docket.amounts, (org, user, scope) =>
+            this.#route(rules, org, user, scope),
+          );
     const of = (scope: Scope): Hypotheses =>
       new Hypotheses(scope, rules === null ? null : this.#terms[scope]);
     this.#hypotheses = { rest: of("rest"), graphql: of("graphql") };
@@ -266,7 +268,8 @@ class Judgement {
   #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
     const terms = this.#terms[call.scope];
     const counted = countedOf(call);
-    if (call.kind === "call" && counted.role === "refused") own.refusals.add(line, call.sent, call.received, counted.refusedBy);
+    if (call.kind === "call" && counted.role === "refused")
+      own.refusals.add(line, call.sent, call.received, counted.refusedBy);
     this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);

@@ -4,6 +4,7 @@
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
+import type { AmountsTally } from "./amounts.ts";
 import { type RefusalBody, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
 import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
@@ -49,6 +50,7 @@ const forgottenAt = 4096;
 export class PlainCalls {
   readonly #terms: readonly [Terms, Terms];
   readonly #time: TraceTime;
+  readonly #amounts: AmountsTally;
   readonly #find: (org: string, user: string, scope: Scope) => Route;
   /** By client and scope: a client is one user of one organization nearly always. */
   readonly #routes: (KnownRoute | undefined)[] = [];
@@ -61,10 +63,12 @@ export class PlainCalls {
   constructor(
     terms: Readonly<Record<Scope, Terms>>,
     time: TraceTime,
+    amounts: AmountsTally,
     find: (org: string, user: string, scope: Scope) => Route,
   ) {
     this.#terms = [terms.rest, terms.graphql];
     this.#time = time;
+    this.#amounts = amounts;
     this.#find = find;
   }
 
@@ -88,9 +92,11 @@ export class PlainCalls {
     if (!isRight(organization, limit, remaining, reset, terms)) return false;
     if (!isRight(user, userLimit, userRemaining, userReset, terms)) return false;
     let refusal: Refusal | null = null;
+    if (status !== 429 && (cost > limit || cost > userLimit)) return false;
     if (status === 429) {
       refusal = this.#refusal((bits & has.refusal) === 0 ? undefined : batch.refusal[row]);
-      if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset)) return false;
+      if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
+        return false;
     }
     const kind = scope + (refusal === null ? 0 : refusal.by === null ? 2 : refusal.by === "user" ? 4 : 6);
     if (this.#noted[kind] === 0) {
@@ -109,6 +115,7 @@ export class PlainCalls {
     mark.asked = cost;
     mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
     mark.sure = refusal === null;
+    this.#amounts.call(scopeNames[scope] ?? "rest", mark);
     if (refusal !== null) route.refusals.add(mark.line, sent, received, refusal.by);
     this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
     this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);
@@ -175,7 +182,13 @@ function isSurelyCounted(scope: 0 | 1, status: number): boolean {
 }
 
 /** Whether no law speaks against these headers. */
-function isRight(routed: RoutedQuota, limit: number, remaining: number, reset: number, terms: Terms): boolean {
+function isRight(
+  routed: RoutedQuota,
+  limit: number,
+  remaining: number,
+  reset: number,
+  terms: Terms,
+): boolean {
   return (
     limit === routed.limit &&
     remaining >= 0 &&
@@ -207,7 +220,8 @@ function isJustified(
     (typeof saidLimit !== "number" || saidLimit === ownLimit) &&
     (typeof saidReset !== "number" || Math.abs(saidReset - ownReset) <= 1) &&
     (typeof current !== "number" ||
-      (Math.max(0, ownLimit - current) === ownRemaining && (current <= ownLimit || terms.remaining === "clamped")))
+      (Math.max(0, ownLimit - current) === ownRemaining &&
+        (current <= ownLimit || terms.remaining === "clamped")))
   );
 }
 

@@ -1,0 +1,164 @@
+// Clues: what the whole trace says about causes that no single window does, for the names of violations. Each is a
+// pattern in words, and weighs a fault up or down; none accuses.
+import type { Scope } from "../rules/rules.ts";
+import type { Span } from "./clock.ts";
+import type { QuotaName } from "./quota-setting.ts";
+import type { Suspect } from "./suspects.ts";
+
+const phasesMost = 20;
+const quotasMost = 500;
+
+const keyOf = ({ org, user, scope }: QuotaName): string => JSON.stringify([org, user, scope]);
+
+export class Clues {
+  /** Windows that began with the count of the one before, by owner; that began anew; and anew after one that had not. */
+  readonly #carried = { organization: 0, user: 0 };
+  readonly #anew = { organization: 0, user: 0 };
+  #recovered = 0;
+  /** After a window opened, when counts began again from nothing, by quota and window. */
+  readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
+  #datesOnGrid = 0;
+  #datesOffGrid = 0;
+  /** Windows with points that no call explains, and without, by owner; and with, by scope. */
+  readonly #unexplained = { organization: 0, user: 0 };
+  readonly #explained = { organization: 0, user: 0 };
+  readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
+  /** What answers contradict. */
+  readonly #ruledOut = new Set<Suspect>();
+  #fullResets = 0;
+  #resets = 0;
+
+  /** A window after another: whether it began with that one's count, and whether that had, too. */
+  window({ owner }: QuotaName, carried: boolean, carriedBefore: boolean): void {
+    if (carried) this.#carried[owner] += 1;
+    else {
+      this.#anew[owner] += 1;
+      if (carriedBefore) this.#recovered += 1;
+    }
+  }
+
+  /** When a window's count began again from nothing, on the clients' clock. */
+  restarts(name: QuotaName, opensAt: number, spans: readonly Span[]): void {
+    const key = keyOf(name);
+    let windows = this.#restarts.get(key);
+    if (windows === undefined) {
+      if (this.#restarts.size >= quotasMost) return;
+      windows = new Map();
+      this.#restarts.set(key, windows);
+    }
+    if (windows.size < phasesMost)
+      windows.set(
+        opensAt,
+        spans.map(({ from, to }) => ({ from: from - opensAt, to: to - opensAt })),
+      );
+  }
+
+  /** Whether a status body's `reset_at` lay on the grid that the rules say. */
+  date(isOnGrid: boolean): void {
+    if (isOnGrid) this.#datesOnGrid += 1;
+    else this.#datesOffGrid += 1;
+  }
+
+  /** A window whose counts were judged, and whether points of it stayed unexplained. */
+  counts({ owner, scope }: QuotaName, isExplained: boolean): void {
+    if (isExplained) this.#explained[owner] += 1;
+    else {
+      this.#unexplained[owner] += 1;
+      this.#unexplainedIn[scope] += 1;
+    }
+  }
+
+  /** A `reset`, and whether it was the whole window's length. */
+  reset(isFull: boolean): void {
+    this.#resets += 1;
+    if (isFull) this.#fullResets += 1;
+  }
+
+  /** A fault that an answer contradicts. */
+  rulesOut(name: Suspect): void {
+    this.#ruledOut.add(name);
+  }
+
+  /** How much all of this weighs for a fault; 1 where it says nothing. */
+  weight(name: string): number {
+    return (this.#ruledOut.has(name as Suspect) ? 0.2 : 1) * this.#patterns(name);
+  }
+
+  #patterns(name: string): number {
+    switch (name) {
+      case "lost-expiry":
+      case "immortal-by-polling":
+      case "new-reset-old-count":
+        return this.#carry(name);
+      case "double-roll":
+      case "reset-all-sweep":
+        return this.#restart(name);
+      case "two-interleaved-windows":
+        // Ends that stay on the grid are one clock's windows, read by another.
+        return this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1;
+      case "skewed-nodes":
+        return this.#datesOffGrid > 0 ? 0.4 : 1;
+      case "wrong-user-key":
+        return this.#strangers();
+      case "status-charged":
+        // Status calls are REST's: points of GraphQL that no call explains are others'.
+        return this.#unexplainedIn.graphql > 0 ? 0.4 : 1;
+      case "scopes-mixed":
+        return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;
+      case "reset-zero":
+        // A window that opened shows its whole length, unless all seconds are cut.
+        return this.#fullShare > 0.002 ? 2.5 : 1;
+      case "reset-truncated":
+        return this.#fullShare > 0.002 ? 0.4 : 1;
+      default:
+        return 1;
+    }
+  }
+
+  get #fullShare(): number {
+    return this.#resets === 0 ? 0 : this.#fullResets / this.#resets;
+  }
+
+  /**
+   * Counts that outlive their window: for ever once a key lost its expiry; now and then where a roll forgets them; and
+   * only an organization's where polls of its status do it.
+   */
+  #carry(name: "lost-expiry" | "immortal-by-polling" | "new-reset-old-count"): number {
+    const { organization, user } = this.#carried;
+    if (organization + user === 0) return 1;
+    const usersSpared = user === 0 && this.#anew.user >= 4 && organization >= 2;
+    if (name === "immortal-by-polling") return usersSpared ? 4 : 0.5;
+    if (usersSpared) return 0.6;
+    if (name === "lost-expiry") return this.#recovered > 0 ? 0.3 : 1.5;
+    return this.#recovered > 0 ? 1.6 : 0.8;
+  }
+
+  /** A key's own timer goes off at one share of each window of its; a sweep has a course of its own. */
+  #restart(name: "double-roll" | "reset-all-sweep"): number {
+    let [alike, unlike] = [0, 0];
+    for (const windows of this.#restarts.values()) {
+      const common = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+      for (const spans of windows.values()) {
+        const [first] = spans;
+        if (first === undefined) continue;
+        unlike += spans.length - 1;
+        if (first.from <= common.to && first.to >= common.from) {
+          if (Number.isFinite(common.to)) alike += 1;
+          common.from = Math.max(common.from, first.from);
+          common.to = Math.min(common.to, first.to);
+        } else unlike += 1;
+      }
+    }
+    if (alike + unlike < 2) return 1;
+    const own = unlike / (alike + unlike) < 0.1;
+    return own === (name === "double-roll") ? 2 : 0.4;
+  }
+
+  /** Users who share a key find points of others in their windows, while the organization's add up. */
+  #strangers(): number {
+    const { organization, user } = this.#unexplained;
+    if (user === 0) return 0.3;
+    if (organization === 0 && this.#explained.organization >= 2) return 3;
+    return organization > 0 ? 0.5 : 1;
+  }
+}
