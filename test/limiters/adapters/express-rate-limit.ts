@@ -1,0 +1,91 @@
+// express-rate-limit with its MemoryStore, asked through its middleware as Express would.
+import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LawName } from "../../../src/rules/laws.ts";
+import { load } from "../strangers.ts";
+import { integer, keyedFactory, limitOf, type Said } from "./keyed.ts";
+
+interface Request {
+  readonly ip: string;
+  readonly app: { get(): undefined };
+  readonly headers: object;
+}
+
+interface Response {
+  readonly headersSent: boolean;
+  setHeader(name: string, value: string): void;
+  status(code: number): Response;
+  send(body: unknown): void;
+}
+
+interface Package {
+  rateLimit(options: {
+    windowMs: number;
+    limit: number;
+    standardHeaders: "draft-6";
+    legacyHeaders: false;
+    validate: false;
+  }): (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void>;
+}
+
+/** An address a key: mapped IPv4, as a server on a dual-stack socket sees IPv4 clients. */
+function addressBook(): (key: string) => string {
+  const addresses = new Map<string, string>();
+  return (key) => {
+    const known = addresses.get(key) ?? `::ffff:192.0.2.${addresses.size + 1}`;
+    addresses.set(key, known);
+    return known;
+  };
+}
+
+/** @param name the package as test/limiters/package.json names it */
+export function expressRateLimit(name: string, claims: readonly LawName[]): LimiterFactory {
+  const { rateLimit } = load<Package>(name);
+  return keyedFactory({
+    name,
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: ["counted"] },
+    create: (rules) => {
+      const { limit, windowMs } = limitOf(rules, "rest");
+      const middleware = rateLimit({
+        windowMs,
+        limit,
+        standardHeaders: "draft-6",
+        legacyHeaders: false,
+        validate: false,
+      });
+      const addressOf = addressBook();
+      return {
+        decide: ({ organization, user }) => ask(middleware, addressOf(`${organization}/${user}`)),
+      };
+    },
+  });
+}
+
+async function ask(middleware: ReturnType<Package["rateLimit"]>, ip: string): Promise<Said> {
+  const headers = new Map<string, string>();
+  let admitted = false;
+  const response: Response = {
+    headersSent: false,
+    setHeader: (name, value) => void headers.set(name.toLowerCase(), value),
+    status: () => response,
+    send: () => undefined,
+  };
+  const request = { ip, app: { get: () => undefined }, headers: {} };
+  await middleware(request, response, (error) => {
+    if (error !== undefined) throw error;
+    admitted = true;
+  });
+  const limit = integer(headers.get("ratelimit-limit"));
+  const remaining = integer(headers.get("ratelimit-remaining"));
+  const reset = integer(headers.get("ratelimit-reset"));
+  const { rateLimit } = request as { rateLimit?: { used: number; resetTime?: Date } };
+  return {
+    admitted,
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+    ...(reset === undefined ? {} : { reset }),
+    ...(rateLimit === undefined ? {} : { current: rateLimit.used }),
+    ...(rateLimit?.resetTime === undefined ? {} : { resetAtMs: rateLimit.resetTime.getTime() }),
+  };
+}

@@ -1,0 +1,65 @@
+// @fastify/rate-limit with its LocalStore, in a Fastify application, asked without a socket.
+import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LawName } from "../../../src/rules/laws.ts";
+import { load } from "../strangers.ts";
+import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+
+interface Request {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+interface Injected {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+}
+
+interface Application {
+  register(plugin: unknown, options: object): PromiseLike<unknown>;
+  get(path: string, handler: () => Promise<string>): unknown;
+  inject(request: { method: "GET"; url: string; headers: Record<string, string> }): Promise<Injected>;
+  close(): Promise<unknown>;
+}
+
+type Fastify = () => Application;
+
+/**
+ * @param names the plugin and the Fastify that it is for, as test/limiters/package.json names them
+ */
+export function fastifyRateLimit(
+  names: { readonly plugin: string; readonly fastify: string },
+  claims: readonly LawName[],
+): LimiterFactory {
+  const plugin = load<unknown>(names.plugin);
+  const fastify = load<Fastify>(names.fastify);
+  return keyedFactory({
+    name: names.plugin,
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: ["counted"] },
+    create: async (rules) => {
+      const { limit, windowMs } = limitOf(rules, "rest");
+      const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
+      const application = fastify();
+      await application.register(plugin, { max: limit, timeWindow: windowMs, keyGenerator });
+      application.get("/", async () => "done");
+      return { decide: (call) => ask(application, keyOf(call)), close: () => application.close() };
+    },
+  });
+}
+
+async function ask(application: Application, caller: string): Promise<Said> {
+  const { statusCode, headers } = await application.inject({
+    method: "GET",
+    url: "/",
+    headers: { "x-caller": caller },
+  });
+  const limit = integer(headers["x-ratelimit-limit"]);
+  const remaining = integer(headers["x-ratelimit-remaining"]);
+  const reset = integer(headers["x-ratelimit-reset"]);
+  return {
+    admitted: statusCode === 200,
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+    ...(reset === undefined ? {} : { reset }),
+  };
+}

@@ -1,0 +1,100 @@
+// What the adapters share: strangers keep one window a key, here one for each user of an organization, all of
+// the same limit and length; and they read a clock of the process, which is ours while they run.
+import type { Call, LimiterAdapter, LimiterFactory, WindowReading } from "../../../src/engine/adapter.ts";
+import type { LawName } from "../../../src/rules/laws.ts";
+import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
+import { Clock } from "../clock.ts";
+
+/** One clock for all of them: some read it once, when they are loaded. */
+export const clock = new Clock();
+
+export interface Limit {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** The one limit of all keys, by scope. */
+export function limitOf(rules: Rules, scope: Scope): Limit {
+  const { limit, windowSeconds } = userLimit(rules, "", "", scope);
+  return { limit, windowMs: windowSeconds * 1000 };
+}
+
+export const keyOf = ({ organization, user }: Call): string => `${organization}/${user}`;
+
+/** What an adapter tells of a call's window. */
+export interface Said extends Partial<WindowReading> {
+  readonly admitted: boolean;
+}
+
+export interface Keyed {
+  readonly name: string;
+  readonly claims: readonly LawName[];
+  readonly scopes: readonly Scope[];
+  readonly semantics: NonNullable<LimiterFactory["semantics"]>;
+  /** Makes one limiter, with the clock set; its answers are awaited with the clock in place. */
+  create(rules: Rules): Asks | Promise<Asks>;
+  /** No timer fires: a process that is frozen between requests, as an edge function's is. */
+  readonly frozen?: boolean;
+  /** Runs before the clock moves: where time passes elsewhere too. */
+  readonly onTime?: (nowMs: number) => Promise<void>;
+}
+
+export interface Asks {
+  decide(call: Call, nowMs: number): Said | Promise<Said>;
+  close?(): unknown;
+}
+
+/** The semantics that a limiter by key cannot have otherwise: each call is charged at its decision. */
+const always: NonNullable<LimiterFactory["semantics"]> = {
+  refusedByUser: ["charges-nothing"],
+  graphqlCharge: ["prepaid"],
+  remaining: ["clamped"],
+  reset: ["ceil"],
+  userEnforced: ["always"],
+};
+
+/** A factory by key, whose limiters run with our clock in place of the process's. */
+export function keyedFactory(keyed: Keyed): LimiterFactory {
+  const { name, claims, scopes, semantics, create, onTime, frozen = false } = keyed;
+  return {
+    name,
+    claims,
+    scopes,
+    semantics: { ...always, ...semantics },
+    keyed: true,
+    opensToMs: 1,
+    setNow: async (nowMs) => {
+      await onTime?.(nowMs);
+      clock.set(nowMs);
+    },
+    create: async (rules): Promise<LimiterAdapter> => {
+      clock.clear();
+      clock.frozen = frozen;
+      const limiter = await clock.during(async () => create(rules));
+      return {
+        decide: async (call, nowMs) => {
+          const { admitted, ...user } = await clock.during(async () => limiter.decide(call, nowMs));
+          return { admitted, refusedBy: admitted ? null : "user", user };
+        },
+        close: async () => {
+          await clock.during(async () => limiter.close?.());
+          clock.clear();
+        },
+      };
+    },
+  };
+}
+
+/** A header's integer, `undefined` where it was not sent. */
+export function integer(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  return Number(value);
+}
+
+/** Members that are there; a reading has no `undefined` ones. */
+export function present<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Loads a package with the clock in place: some take the time when they are loaded. */
+export const underClock = <T>(run: () => T): T => clock.during(run);

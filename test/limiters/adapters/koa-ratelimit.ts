@@ -1,0 +1,69 @@
+// koa-ratelimit with its memory driver, asked through its middleware as Koa would.
+import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LawName } from "../../../src/rules/laws.ts";
+import { load } from "../strangers.ts";
+import { integer, keyedFactory, keyOf, limitOf, type Said, underClock } from "./keyed.ts";
+
+interface Context {
+  readonly ip: string;
+  readonly state: object;
+  status: number;
+  body: unknown;
+  set(headers: string | Readonly<Record<string, unknown>>, value?: unknown): void;
+}
+
+type Middleware = (context: Context, next: () => Promise<void>) => Promise<void>;
+
+type Package = (options: {
+  driver: "memory";
+  db: Map<string, unknown>;
+  duration: number;
+  max: number;
+  id(context: Context): string;
+}) => Middleware;
+
+/** @param name the package as test/limiters/package.json names it */
+export function koaRatelimit(name: string, claims: readonly LawName[]): LimiterFactory {
+  // It takes the time when it is loaded, and from then on counts by the monotonic clock.
+  const ratelimit = underClock(() => load<Package>(name));
+  return keyedFactory({
+    name,
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: ["uncounted"] },
+    create: (rules) => {
+      const { limit, windowMs } = limitOf(rules, "rest");
+      const id = ({ ip }: Context): string => ip;
+      const middleware = ratelimit({ driver: "memory", db: new Map(), duration: windowMs, max: limit, id });
+      return { decide: (call) => ask(middleware, keyOf(call)) };
+    },
+  });
+}
+
+async function ask(middleware: Middleware, ip: string): Promise<Said> {
+  const headers = new Map<string, unknown>();
+  let admitted = false;
+  const context: Context = {
+    ip,
+    state: {},
+    status: 404,
+    body: undefined,
+    set: (given, value) => {
+      const named = typeof given === "string" ? { [given]: value } : given;
+      for (const [name, sent] of Object.entries(named)) headers.set(name.toLowerCase(), sent);
+    },
+  };
+  await middleware(context, async () => {
+    admitted = true;
+  });
+  const remaining = integer(headers.get("x-ratelimit-remaining"));
+  const limit = integer(headers.get("x-ratelimit-limit"));
+  const reset = integer(headers.get("x-ratelimit-reset"));
+  return {
+    admitted,
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+    // In seconds, with a fraction to the microsecond.
+    ...(reset === undefined ? {} : { resetAtMs: Math.round(reset * 1000) }),
+  };
+}

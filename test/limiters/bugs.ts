@@ -1,0 +1,136 @@
+// Bugs that limiters of npm have shipped, each with the law that finds it: versions that have it, versions
+// beside them that have not, and one adapter for all of them.
+import type { LimiterFactory } from "../../src/engine/adapter.ts";
+import type { LawName } from "../../src/rules/laws.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { expressRateLimit } from "./adapters/express-rate-limit.ts";
+import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
+import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
+import { nestThrottler } from "./adapters/nest-throttler.ts";
+import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
+import type { RealRedis } from "./redis.ts";
+
+export interface PastBug {
+  readonly name: string;
+  readonly package: string;
+  /** What was wrong, in a sentence. */
+  readonly wrong: string;
+  readonly source: string;
+  readonly law: LawName;
+  /** Rules to check under; without them they are drawn. */
+  readonly rules?: Rules;
+  readonly runs: number;
+  /** Versions as test/limiters/package.json names them. */
+  readonly bad: readonly string[];
+  readonly good: readonly string[];
+  /** Whether `limiter` needs a Redis; without it, it is not given one. */
+  readonly onRedis?: true;
+  readonly limiter: (alias: string, law: LawName, redis: RealRedis | null) => LimiterFactory;
+}
+
+const github = (repository: string, path: string): string => `https://github.com/${repository}/${path}`;
+
+function needed(redis: RealRedis | null): RealRedis {
+  if (redis === null) throw new TypeError("this limiter needs a Redis");
+  return redis;
+}
+
+export const pastBugs: readonly PastBug[] = [
+  {
+    name: "insurance-takes-refusals",
+    package: "rate-limiter-flexible",
+    wrong:
+      "On a healthy Redis every refusal was taken for a failure of Redis, and the insurance limiter asked, which admitted.",
+    source: github("animir/node-rate-limiter-flexible", "issues/337"),
+    law: "refusal-justified",
+    runs: 30,
+    bad: ["rlf-8-2-0"],
+    good: ["rlf-8-1-0", "rlf-8-2-1"],
+    onRedis: true,
+    limiter: (alias, law, redis) => flexibleRedis(alias, [law], needed(redis), true),
+  },
+  {
+    name: "expired-but-not-forgotten",
+    package: "rate-limiter-flexible",
+    wrong:
+      "In memory, only a timer ended a window: where the process was frozen meanwhile (an edge function), the old count went on, `msBeforeNext` below 0.",
+    source: github("animir/node-rate-limiter-flexible", "issues/238"),
+    law: "recovers",
+    runs: 100,
+    bad: ["rlf-3-0-4"],
+    good: ["rlf-3-0-5", "rate-limiter-flexible"],
+    limiter: (alias, law) => flexibleMemory(alias, [law], true),
+  },
+  {
+    name: "mapped-addresses-share",
+    package: "express-rate-limit",
+    wrong:
+      "IPv4 clients of a dual-stack socket, `::ffff:192.0.2.1` and the like, were masked as IPv6 and shared one key.",
+    source: github("express-rate-limit/express-rate-limit", "security/advisories/GHSA-46wh-pxpv-q5gq"),
+    law: "isolated",
+    runs: 100,
+    bad: ["express-rate-limit-8-2-1"],
+    good: ["express-rate-limit-7-5-1", "express-rate-limit-8-2-2"],
+    limiter: (alias, law) => expressRateLimit(alias, [law]),
+  },
+  {
+    name: "refuses-once",
+    package: "koa-ratelimit",
+    wrong:
+      "In memory, `remaining` went below 0 and was taken for room: one call was refused, the next ones admitted.",
+    source: github("koajs/ratelimit", "issues/56"),
+    law: "refusal-justified",
+    runs: 100,
+    bad: ["koa-ratelimit-4-3-0"],
+    good: ["koa-ratelimit-4-2-1", "koa-ratelimit-5-0-0"],
+    limiter: (alias, law) => koaRatelimit(alias, [law]),
+  },
+  {
+    name: "window-of-everybody",
+    package: "fastify-rate-limit",
+    wrong: "The LocalStore kept one window for all callers, cleared by one timer, not one for each caller.",
+    source: github("fastify/fastify-rate-limit", "issues/215"),
+    law: "isolated",
+    runs: 60,
+    bad: ["fastify-rate-limit-5-7-0"],
+    good: ["fastify-rate-limit-5-7-2"],
+    limiter: (alias, law) => fastifyRateLimit({ plugin: alias, fastify: "fastify-3" }, [law]),
+  },
+  {
+    name: "reset-rounded-down",
+    package: "@fastify/rate-limit",
+    wrong:
+      "`x-ratelimit-reset` was rounded down: a client that waited so long was refused again, with reset 0.",
+    source: github("fastify/fastify-rate-limit", "pull/325"),
+    law: "reset-agrees",
+    runs: 60,
+    bad: ["@fastify/rate-limit-8-1-1"],
+    good: ["@fastify/rate-limit-9-0-0"],
+    limiter: (alias, law) => fastifyRateLimit({ plugin: alias, fastify: "fastify-4" }, [law]),
+  },
+  {
+    name: "block-rounded-down",
+    package: "@nestjs/throttler",
+    wrong: "The rest of a block was rounded down to seconds: in its last second it counted as over.",
+    source: github("nestjs/throttler", "issues/2074"),
+    law: "twice-at-most",
+    rules: parseRules({ user: { rest: { limit: 1, windowSeconds: 1 } } }),
+    runs: 1000,
+    bad: ["@nestjs/throttler-6-0-0"],
+    good: ["@nestjs/throttler-5-2-0", "@nestjs/throttler-6-1-0"],
+    limiter: (alias, law) => nestThrottler(alias, [law]),
+  },
+  {
+    name: "timers-of-others-cleared",
+    package: "@nestjs/throttler",
+    wrong:
+      "When one caller's block ended, the timers of all callers were cleared: what they had counted never expired.",
+    source: github("nestjs/throttler", "releases/tag/v6.6.0"),
+    law: "isolated",
+    runs: 200,
+    bad: ["@nestjs/throttler-6-5-0"],
+    good: ["@nestjs/throttler-5-2-0", "@nestjs/throttler-6-6-0"],
+    limiter: (alias, law) => nestThrottler(alias, [law]),
+  },
+];

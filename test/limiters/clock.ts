@@ -1,0 +1,162 @@
+// The clock that strangers' limiters read while they are checked. Most of them call `Date.now` and keep timers;
+// so while one of them runs, and only then, the process's clocks and timers are ours. What runs between its
+// calls (the laws, Redis's client, the test runner) sees the real ones.
+import { performance } from "node:perf_hooks";
+
+interface Timer {
+  dueMs: number;
+  readonly everyMs: number | null;
+  readonly run: () => void;
+}
+
+/** What `setTimeout` of Node gives back, as far as limiters use it. */
+class Handle {
+  readonly clock: Clock;
+  readonly id: number;
+
+  constructor(clock: Clock, id: number) {
+    this.clock = clock;
+    this.id = id;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return false;
+  }
+
+  refresh(): this {
+    this.clock.refresh(this.id);
+    return this;
+  }
+
+  [Symbol.toPrimitive](): number {
+    return this.id;
+  }
+}
+
+/** Node's longest timer; a longer one fires after 1 ms. */
+const longestMs = 2_147_483_647;
+
+export class Clock {
+  nowMs = 1_767_225_600_000;
+  /** No timer fires: a process that is frozen between requests, as an edge function's is. */
+  frozen = false;
+  readonly #timers = new Map<number, Timer>();
+  readonly #delays = new Map<number, number>();
+  #lastId = 0;
+  #readings = 0;
+
+  /** Moves the clock, and fires in order the timers that fall due. Back as well as on. */
+  set(nowMs: number): void {
+    if (!this.frozen)
+      for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) this.#fire(...next);
+    this.nowMs = nowMs;
+  }
+
+  /** Begins anew: forgets the timers of a limiter that is no longer asked. */
+  clear(): void {
+    this.#timers.clear();
+    this.#delays.clear();
+    this.#readings = 0;
+  }
+
+  #next(untilMs: number): [number, Timer] | null {
+    let first: [number, Timer] | null = null;
+    for (const entry of this.#timers)
+      if (entry[1].dueMs <= untilMs && (first === null || entry[1].dueMs < first[1].dueMs)) first = entry;
+    return first;
+  }
+
+  #fire(id: number, timer: Timer): void {
+    this.nowMs = Math.max(this.nowMs, timer.dueMs);
+    if (timer.everyMs === null) this.#timers.delete(id);
+    else timer.dueMs += timer.everyMs;
+    this.during(timer.run);
+  }
+
+  #start(run: () => void, delayMs: number, repeats: boolean): Handle {
+    const ms = delayMs >= 1 && delayMs <= longestMs ? Math.trunc(delayMs) : 1;
+    this.#lastId += 1;
+    this.#timers.set(this.#lastId, { dueMs: this.nowMs + ms, everyMs: repeats ? ms : null, run });
+    this.#delays.set(this.#lastId, ms);
+    return new Handle(this, this.#lastId);
+  }
+
+  refresh(id: number): void {
+    const timer = this.#timers.get(id);
+    if (timer !== undefined) timer.dueMs = this.nowMs + (this.#delays.get(id) ?? 1);
+  }
+
+  /**
+   * Runs a limiter's code with these clocks and timers in place of the process's, until what it returns is
+   * settled. Not to be called again before that.
+   */
+  during<T>(run: () => T): T {
+    const restore = this.#install();
+    let answer: T;
+    try {
+      answer = run();
+    } catch (error) {
+      restore();
+      throw error;
+    }
+    if (!(answer instanceof Promise)) {
+      restore();
+      return answer;
+    }
+    return answer.finally(restore) as T;
+  }
+
+  #install(): () => void {
+    const { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
+    const { now } = performance;
+    const { hrtime } = process;
+    const clock = this;
+    class FakeDate extends RealDate {
+      constructor(...parts: [] | [number | string | Date]) {
+        if (parts.length === 0) super(clock.nowMs);
+        else super(...(parts as [number]));
+      }
+      static override now(): number {
+        return clock.nowMs;
+      }
+    }
+    const start =
+      (repeats: boolean) =>
+      (run: (...args: unknown[]) => void, delayMs = 1, ...args: unknown[]): Handle =>
+        this.#start(() => run(...args), delayMs, repeats);
+    const stop = (handle: unknown): void => {
+      if (handle instanceof Handle) this.#timers.delete(handle.id);
+    };
+    // The monotonic clock is a microsecond on at each reading, as real ones are: no two of them are equal.
+    const elapsed = (since?: [number, number]): [number, number] => {
+      this.#readings += 1;
+      const seconds = Math.floor(this.nowMs / 1000);
+      const nanos = (this.nowMs % 1000) * 1_000_000 + this.#readings * 1000;
+      if (since === undefined) return [seconds, nanos];
+      const total = (seconds - since[0]) * 1_000_000_000 + nanos - since[1];
+      return [Math.floor(total / 1_000_000_000), total % 1_000_000_000];
+    };
+    Object.assign(globalThis, {
+      Date: FakeDate,
+      setTimeout: start(false),
+      setInterval: start(true),
+      clearTimeout: stop,
+      clearInterval: stop,
+    });
+    performance.now = () => this.nowMs;
+    process.hrtime = Object.assign(elapsed, { bigint: () => BigInt(this.nowMs) * 1_000_000n });
+    return () => {
+      Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval });
+      performance.now = now;
+      process.hrtime = hrtime;
+    };
+  }
+}

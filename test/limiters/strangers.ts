@@ -1,0 +1,49 @@
+// Strangers' packages: installed beside this file, pinned, and loaded from there whatever bundles the caller.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+/** The folder that has their package.json. All scripts and tests are run from the repository's root. */
+export const folder = resolve("test/limiters");
+
+/** Installs the packages of the lock file, unless those that are there are of this very lock file. */
+export function installStrangers(say: (line: string) => void = () => {}): void {
+  if (!existsSync(join(folder, "package-lock.json")))
+    throw new Error(`run this from the repository's root: there is no ${folder}/package-lock.json`);
+  if (installed()) return;
+  say("installing the limiters of test/limiters/package-lock.json");
+  const npm = spawnSync("npm", ["ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"], {
+    encoding: "utf8",
+  });
+  if (npm.status !== 0) throw new Error(`npm ci --prefix test/limiters failed:\n${npm.stderr}`);
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly optional?: boolean }>>;
+}
+
+const read = (path: string): Lock => JSON.parse(readFileSync(path, "utf8")) as Lock;
+
+/** npm keeps beside the packages a lock file of what is there. */
+function installed(): boolean {
+  const hidden = join(folder, "node_modules/.package-lock.json");
+  if (!existsSync(hidden)) return false;
+  const there = read(hidden).packages;
+  return Object.entries(read(join(folder, "package-lock.json")).packages).every(
+    ([path, { version, optional }]) => path === "" || optional === true || there[path]?.version === version,
+  );
+}
+
+/** The version that the lock file pins for a dependency, by the name that it has in package.json. */
+export function versionOf(name: string): string {
+  const version = read(join(folder, "package-lock.json")).packages[`node_modules/${name}`]?.version;
+  if (version === undefined) throw new Error(`test/limiters/package-lock.json has no ${name}`);
+  return version;
+}
+
+/**
+ * A package as it was published. `T` says by hand what is used of it.
+ * @param name as in package.json, or a path in it: `koa-ratelimit-4-3-0/limiter/memory.js`
+ */
+export const load = <T>(name: string): T => createRequire(join(folder, "package.json"))(name) as T;
