@@ -98,6 +98,8 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: null,
     processes: "one",
+    // Rounded to the nearest second twice, it hides itself.
+    semantics: { reset: ["ceil", "floor"] },
     inject: (rules) =>
       showing(rules, (reading, nowMs) => ({
         ...reading,
@@ -106,14 +108,17 @@ export const readingFaults: readonly Fault[] = [
   },
   {
     name: "reset-disagrees",
-    wrong: "reset and reset_at are of two clocks",
+    wrong: "GraphQL's reset_at is of another clock than its reset",
     shows: "they differ by more than 1 s",
     seenIn: [],
     nets: ["P", "V", "L"],
     rate: { default: 64, least: 2, most: 86_400, whole: true, meaning: "seconds between the two clocks" },
     processes: "one",
     inject: (rules, { rate }) =>
-      showing(rules, (reading) => ({ ...reading, resetAtMs: reading.resetAtMs + rate * 1000 })),
+      // Of one scope alone: a whole clock that is off is no fault, and nobody outside could tell.
+      showing(rules, (reading, _nowMs, { scope }) =>
+        scope === "graphql" ? { ...reading, resetAtMs: reading.resetAtMs + rate * 1000 } : reading,
+      ),
   },
   {
     name: "stale-cached-reset",
