@@ -1,0 +1,120 @@
+// One fault against one net: caught or not, after how much, and by what name.
+import { simulate } from "../../sim/simulate.ts";
+import type { ChosenFault } from "../../src/faults/choice.ts";
+import { faultFactory } from "../../src/faults/factory.ts";
+import { checkLaws, type LawName } from "../../src/laws/index.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { TraceLine } from "../../src/trace/read.ts";
+import type { TraceCall } from "../../src/trace/record.ts";
+import { judge } from "../../src/verify/judge.ts";
+import type { Verdict } from "../../src/verify/verdict.ts";
+import { crowd, crowdRules } from "./crowd.ts";
+
+/** What the laws found. */
+export interface LawsCell {
+  readonly caught: boolean;
+  /** The law that took the fewest runs, and how many: the one with the counterexample included. */
+  readonly law: LawName | null;
+  readonly runs: number;
+  /** All laws that found a counterexample. */
+  readonly laws: readonly LawName[];
+}
+
+/** What the oracle said of one trace. */
+export interface VerdictCell {
+  readonly caught: boolean;
+  readonly records: number;
+  /** How many calls it takes to show the breach that shows first. */
+  readonly calls: number | null;
+  /** Of the violation that it put first. */
+  readonly law: string | null;
+  readonly first: string | null;
+  /** Whether the fault's name is the first one, or among the suspects of some violation. */
+  readonly isFirst: boolean;
+  readonly isAmong: boolean;
+}
+
+/** What the oracle said of simulated traces, one a seed. */
+export interface SimulatedCell {
+  readonly caught: boolean;
+  readonly seeds: number;
+  readonly caughtSeeds: number;
+  readonly firstSeeds: number;
+  readonly amongSeeds: number;
+  /** Of the first seed in which it was caught. */
+  readonly example: VerdictCell | null;
+}
+
+/** Runs the laws over limiters with this fault. */
+export async function laws(
+  chosen: ChosenFault,
+  options: { readonly runs: number; readonly seed: number; readonly signal: AbortSignal },
+): Promise<LawsCell> {
+  const report = await checkLaws(faultFactory(chosen, options.seed), {
+    ...options,
+    onProgress: takeTurn,
+  });
+  const broken = report.laws.filter(({ outcome }) => outcome === "violated");
+  const [fastest] = [...broken].sort((a, b) => a.runs - b.runs);
+  return {
+    caught: fastest !== undefined,
+    law: fastest?.law ?? null,
+    runs: fastest?.runs ?? options.runs,
+    laws: broken.map(({ law }) => law),
+  };
+}
+
+/** Lets a Ctrl-C through. */
+export const takeTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Calls with the numbers of their lines. */
+export async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<TraceLine, void> {
+  let line = 1;
+  for (const call of calls) {
+    line += 1;
+    yield { line, call };
+  }
+}
+
+const charges = ["reserved", "prepaid"] as const;
+
+/** Simulates the crowd with this fault, and judges; the ways of charging GraphQL take turns. */
+export async function simulated(
+  chosen: ChosenFault,
+  options: { readonly seed: number; readonly seeds: number; readonly signal: AbortSignal },
+): Promise<SimulatedCell> {
+  const cells: VerdictCell[] = [];
+  for (let seed = options.seed; seed < options.seed + options.seeds; seed++) {
+    await takeTurn();
+    options.signal.throwIfAborted();
+    const graphqlCharge = charges[seed % charges.length] ?? "reserved";
+    const rules = parseRules({ ...crowdRules, semantics: { graphqlCharge } });
+    const { header, calls } = simulate(crowd, { seed, rules, fault: chosen });
+    cells.push(verdictCell(await judge(header, numbered(calls)), chosen.fault.name));
+  }
+  const count = (which: (cell: VerdictCell) => boolean): number => cells.filter(which).length;
+  return {
+    caught: cells.every(({ caught }) => caught),
+    seeds: cells.length,
+    caughtSeeds: count(({ caught }) => caught),
+    firstSeeds: count(({ isFirst }) => isFirst),
+    amongSeeds: count(({ isAmong }) => isAmong),
+    example: cells.find(({ caught }) => caught) ?? null,
+  };
+}
+
+/** What matters here of a verdict. */
+export function verdictCell({ verdict, records, violations }: Verdict, name: string): VerdictCell {
+  const [worst] = violations;
+  // Line 1 is the header.
+  const shownAfter = violations.map(({ lines }) => Math.max(...lines) - 1).filter((line) => line > 0);
+  return {
+    caught: verdict === "violated",
+    records,
+    calls: shownAfter.length === 0 ? null : Math.min(...shownAfter),
+    law: worst?.law ?? null,
+    first: worst?.suspects[0] ?? null,
+    isFirst: worst?.suspects[0] === name,
+    isAmong: violations.some(({ suspects }) => suspects.includes(name)),
+  };
+}
