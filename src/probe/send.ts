@@ -11,6 +11,8 @@ export interface Ask {
   readonly token: string;
   /** JSON, or text that is meant to be none. */
   readonly body?: string | undefined;
+  /** Further headers, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An answer as it came. */
@@ -60,10 +62,11 @@ export function httpSender(timeoutMs: number = timeoutDefaultMs): Send {
   };
 }
 
-function exchange({ method, url, token, body }: Ask, agent: http.Agent, signal: AbortSignal): Promise<Got> {
+function exchange({ method, url, token, body, headers: more }: Ask, agent: http.Agent, signal: AbortSignal): Promise<Got> {
   const headers: http.OutgoingHttpHeaders = {
     authorization: `Bearer ${token}`,
     "user-agent": "spillway-probe",
+    ...more,
   };
   if (body !== undefined) {
     headers["content-type"] = "application/json";
