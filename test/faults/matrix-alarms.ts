@@ -152,7 +152,7 @@ export function cleanTrace(seed: number): {
   const timesOut = dice.once(3);
   return {
     rules,
-    header: { ...header, startedAt, rules: dice.once(2) ? null : rules, complete, lost: complete ? lost : 0 },
+    header: { ...header, startedAt, rules: dice.once(3) ? null : rules, complete, lost: complete ? lost : 0 },
     calls: seen(calls, { dice, lost, complete, startedAt, timesOut }),
   };
 }
