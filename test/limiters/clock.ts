@@ -142,7 +142,8 @@ export class Clock {
       const nanos = (this.nowMs % 1000) * 1_000_000 + this.#readings * 1000;
       if (since === undefined) return [seconds, nanos];
       const total = (seconds - since[0]) * 1_000_000_000 + nanos - since[1];
-      return [Math.floor(total / 1_000_000_000), total % 1_000_000_000];
+      const whole = Math.floor(total / 1_000_000_000);
+      return [whole, total - whole * 1_000_000_000];
     };
     Object.assign(globalThis, {
       Date: FakeDate,

@@ -91,10 +91,8 @@ export function integer(value: unknown): number | undefined {
   return Number(value);
 }
 
-/** Members that are there; a reading has no `undefined` ones. */
-export function present<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
-}
-
 /** Loads a package with the clock in place: some take the time when they are loaded. */
-export const underClock = <T>(run: () => T): T => clock.during(run);
+export function underClock<T>(load: () => T): T {
+  clock.clear();
+  return clock.during(load);
+}

@@ -63,7 +63,7 @@ async function ask(middleware: Middleware, ip: string): Promise<Said> {
     admitted,
     ...(limit === undefined ? {} : { limit }),
     ...(remaining === undefined ? {} : { remaining }),
-    // In seconds, with a fraction to the microsecond.
-    ...(reset === undefined ? {} : { resetAtMs: Math.round(reset * 1000) }),
+    // In seconds, with a fraction to the microsecond, of which there are a few more since it was loaded.
+    ...(reset === undefined ? {} : { resetAtMs: Math.floor(reset * 1000 + 0.05) }),
   };
 }
