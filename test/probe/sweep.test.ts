@@ -2,53 +2,12 @@
 // presets, several limits and lengths, and under random rules.
 import { fc } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import type { Finding, FindingName } from "../../src/probe/finding.ts";
+import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
-import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { mistakes } from "./truth.ts";
 import { probeVirtually, START_MS, type VirtualOptions } from "./virtual.ts";
-
-/** What was set, by finding; `undefined` where the rules leave it open. */
-function truth(input: RulesInput): (finding: Pick<Finding, "name" | "scope">) => unknown {
-  const { organization, user, semantics } = parseRules(input);
-  return ({ name, scope }) => {
-    if (scope === null) return undefined;
-    const values: Partial<Record<FindingName, unknown>> = {
-      organizationLimit: organization[scope].limit,
-      userLimit: user[scope].limit,
-      organizationWindow: organization[scope].windowSeconds,
-      userWindow: user[scope].windowSeconds,
-      enforced: organization[scope].enforced,
-      firstRefuser: "organization",
-      statusCounted: false,
-      getCounted: true,
-      headCounted: true,
-      headStatusCounted: false,
-      notFoundCounted: true,
-      wrongMethodCounted: scope === "rest",
-      badBodyCounted: false,
-      badQueryCounted: false,
-    };
-    return name in switchValues ? semantics[name as SwitchName][scope] : values[name];
-  };
-}
-
-/** Findings that say something else than what was set. */
-function mistakes(report: ProbeReport, rules: RulesInput): string[] {
-  const set = truth(rules);
-  const seconds = { ...parseRules(rules) };
-  return report.findings.flatMap((finding) => {
-    const { name, scope, value } = finding;
-    const expected = set(finding);
-    if (value === null || expected === undefined || value === expected) return [];
-    // A window of one second is the same under both anchors.
-    if (name === "anchor" && scope !== null && seconds.organization[scope].windowSeconds === 1) return [];
-    return [
-      `${name} ${scope}: ${String(value)} (${finding.confidence}), was set ${String(expected)}: ${finding.evidence}`,
-    ];
-  });
-}
 
 const seen = (report: ProbeReport, name: FindingName, scope: Scope | null): unknown =>
   report.findings.find((finding) => finding.name === name && finding.scope === scope)?.value;

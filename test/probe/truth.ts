@@ -1,0 +1,46 @@
+// What a probe should have found: the rules that were set.
+import type { Finding, FindingName } from "../../src/probe/finding.ts";
+import type { ProbeReport } from "../../src/probe/probe.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
+
+/** What was set, by finding; `undefined` where the rules leave it open. */
+function truth(input: RulesInput): (finding: Pick<Finding, "name" | "scope">) => unknown {
+  const { organization, user, semantics } = parseRules(input);
+  return ({ name, scope }) => {
+    if (scope === null) return undefined;
+    const values: Partial<Record<FindingName, unknown>> = {
+      organizationLimit: organization[scope].limit,
+      userLimit: user[scope].limit,
+      organizationWindow: organization[scope].windowSeconds,
+      userWindow: user[scope].windowSeconds,
+      enforced: organization[scope].enforced,
+      firstRefuser: "organization",
+      statusCounted: false,
+      getCounted: true,
+      headCounted: true,
+      headStatusCounted: false,
+      notFoundCounted: true,
+      wrongMethodCounted: scope === "rest",
+      badBodyCounted: false,
+      badQueryCounted: false,
+    };
+    return name in switchValues ? semantics[name as SwitchName][scope] : values[name];
+  };
+}
+
+/** Findings that say something else than what was set. */
+export function mistakes(report: ProbeReport, rules: RulesInput): string[] {
+  const set = truth(rules);
+  const seconds = { ...parseRules(rules) };
+  return report.findings.flatMap((finding) => {
+    const { name, scope, value } = finding;
+    const expected = set(finding);
+    if (value === null || expected === undefined || value === expected) return [];
+    // A window of one second is the same under both anchors.
+    if (name === "anchor" && scope !== null && seconds.organization[scope].windowSeconds === 1) return [];
+    return [
+      `${name} ${scope}: ${String(value)} (${finding.confidence}), was set ${String(expected)}: ${finding.evidence}`,
+    ];
+  });
+}
