@@ -3,7 +3,6 @@
 //   npm run faults -- --quick               a bounded form, for CI
 //   npm run faults -- --only double-count,skewed-nodes=3.7 --nets V
 import { mkdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { simulate } from "../../sim/simulate.ts";
@@ -195,7 +194,8 @@ export async function makeMatrix(settings: Settings, signal: AbortSignal): Promi
   const interrupted = signal.aborted;
   if (!interrupted) await kept.forget();
   const { command } = settings;
-  return { seed, versions: versions(rig), command, lawRuns, seeds, interrupted, rows, controls, alarms };
+  const versions = await versionsOf(rig);
+  return { seed, versions, command, lawRuns, seeds, interrupted, rows, controls, alarms };
 }
 
 function rowAt(rows: readonly Row[], at: number): Row {
@@ -283,8 +283,8 @@ function countAlarms({ seed, alarmRuns, alarmRecords }: Settings, signal: AbortS
   });
 }
 
-function versions(rig: K6Rig | null): Record<string, string> {
-  const manifest = createRequire(import.meta.url)("spillway/package.json") as { readonly version: string };
+async function versionsOf(rig: K6Rig | null): Promise<Record<string, string>> {
+  const manifest = JSON.parse(await readFile("package.json", "utf8")) as { readonly version: string };
   return {
     spillway: manifest.version,
     node: process.versions.node,
