@@ -33,8 +33,9 @@ export class AnswerLaws {
   readonly #docket: Docket;
   readonly #terms: Readonly<Record<Scope, Terms>>;
 
-  /** Owners and scopes that showed the rules' limit at some time: then a wrong one has changed. */
+  /** Quotas that showed the rules' limit at some time, and that showed another: where both, it has changed. */
   readonly #rightLimits = new Set<string>();
+  readonly #wrongLimits = new Set<string>();
 
   constructor(rules: Rules | null, docket: Docket) {
     this.#rules = rules;
@@ -118,16 +119,19 @@ export class AnswerLaws {
     this.#docket.judged("limit-agrees");
     const limit = this.#window(call, owner, scope)?.limit;
     if (limit === undefined) return;
-    if (shown === limit) {
-      this.#rightLimits.add(`${owner} ${scope}`);
-      return;
-    }
+    const known = shown === limit ? this.#rightLimits : this.#wrongLimits;
+    const name = `${owner} ${scope} ${call.org} ${owner === "user" ? call.user : ""}`;
+    known.add(name);
+    // Another policy's headers show its limit all the time.
+    if (this.#rightLimits.has(name) && this.#wrongLimits.has(name))
+      this.#docket.clues.rulesOut("remaining-of-laxer-window");
+    if (shown === limit) return;
     accuse({
       law: "limit-agrees",
       owner,
       scope,
       breach: "against the rules",
-      suspects: this.#rightLimits.has(`${owner} ${scope}`)
+      suspects: this.#rightLimits.has(name)
         ? ["limit-changes-mid-window", "remaining-of-laxer-window"]
         : ["remaining-of-laxer-window", "limit-changes-mid-window"],
       explanation: `shows a limit of ${shown}, the rules say ${limit}`,
@@ -144,6 +148,7 @@ export class AnswerLaws {
     this.#docket.judged("reset-agrees");
     const least = resetLeast(this.#terms[scope]);
     const most = this.#window(call, owner, scope)?.windowSeconds ?? resetMost;
+    this.#docket.clues.reset(shown === most);
     if (shown >= least && shown <= most) return;
     const wrong = shown < least ? `below ${least}` : `above ${most}, the longest that a window lasts`;
     accuse({

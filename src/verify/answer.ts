@@ -163,10 +163,15 @@ export function statusReading(call: TraceCall, scope: Scope): StatusReading | nu
   };
 }
 
+const used = (limit: HeaderValue, remaining: HeaderValue): number | null =>
+  isWhole(limit) && isWhole(remaining) ? limit - remaining : null;
+
+/** The count of the caller's own window, by its headers. */
+export const usedByUser = ({ userLimit, userRemaining }: TraceCall): number | null =>
+  used(userLimit, userRemaining);
+
 /** Goes by the scope that the headers speak of; a body that takes the wrong window in one takes it in both. */
 function echoesUser(call: TraceCall): boolean {
-  const used = (limit: HeaderValue, remaining: HeaderValue): number | null =>
-    isWhole(limit) && isWhole(remaining) ? limit - remaining : null;
   const count = member(member(call.body, call.scope), "current");
-  return used(call.userLimit, call.userRemaining) === count && used(call.limit, call.remaining) !== count;
+  return usedByUser(call) === count && used(call.limit, call.remaining) !== count;
 }

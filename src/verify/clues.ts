@@ -25,6 +25,10 @@ export class Clues {
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   /** What answers contradict. */
   readonly #ruledOut = new Set<Suspect>();
+  /** Status bodies beside their caller's own count, and those that show another. */
+  #bodies = 0;
+  #othersCounts = 0;
+  #jumps = 0;
   #fullResets = 0;
   #resets = 0;
 
@@ -53,10 +57,23 @@ export class Clues {
       );
   }
 
-  /** Whether a status body's `reset_at` lay on the grid that the rules say. */
-  date(isOnGrid: boolean): void {
-    if (isOnGrid) this.#datesOnGrid += 1;
-    else this.#datesOffGrid += 1;
+  /** How many status bodies' `reset_at` lay on the grid that the rules say, and how many beside it. */
+  dates(onGrid: number, offGrid: number): void {
+    this.#datesOnGrid += onGrid;
+    this.#datesOffGrid += offGrid;
+  }
+
+  /** How often the target's clock jumped, by its status bodies. */
+  jumps(count: number): void {
+    this.#jumps += count;
+  }
+
+  /** The count that a status body shows, and the caller's own, where its headers show it. */
+  statusBody(count: number, own: number | null): void {
+    if (count > 0) this.#ruledOut.add("status-pristine");
+    if (own === null) return;
+    this.#bodies += 1;
+    if (own !== count) this.#othersCounts += 1;
   }
 
   /** A window whose counts were judged, and whether points of it stayed unexplained. */
@@ -97,7 +114,12 @@ export class Clues {
         // Ends that stay on the grid are one clock's windows, read by another.
         return this.#datesOffGrid === 0 && this.#datesOnGrid > 0 ? 0.4 : 1;
       case "skewed-nodes":
-        return this.#datesOffGrid > 0 ? 0.4 : 1;
+        return this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1;
+      case "per-instance-counters":
+        // One clock tells every process's windows.
+        return this.#jumps > 1 ? 0.4 : 1;
+      case "status-shares-user":
+        return this.#bodies > 0 && this.#othersCounts / this.#bodies > 0.2 ? 0.3 : 1.3;
       case "wrong-user-key":
         return this.#strangers();
       case "status-charged":

@@ -4,6 +4,7 @@ import { type LawName, lawNames, voidEverywhere } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
 import { AmountsTally } from "./amounts.ts";
+import { Clues } from "./clues.ts";
 import type { Inferred, LawVerdict, Methods, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
@@ -65,6 +66,7 @@ export interface Accused {
 
 export class Docket {
   readonly amounts = new AmountsTally();
+  readonly clues = new Clues();
   readonly #options: DocketOptions;
   readonly #judged = new Set<LawName>();
   readonly #broken = new Set<LawName>();
@@ -141,7 +143,7 @@ export class Docket {
     for (const law of overruled?.laws ?? [])
       if (laws[law] !== "violated") laws[law] = { skipped: "what broke it was accepted" };
     const held = Object.values(laws).includes("held");
-    const violations = byLikelihood(accused).map((violation, index) =>
+    const violations = byLikelihood(accused, this.clues).map((violation, index) =>
       index < picturesShown ? violation : withoutPicture(violation),
     );
     const methods: Methods = this.#methods;
@@ -180,10 +182,11 @@ function add(scores: Map<string, number>, name: string, score: number): void {
 
 /**
  * One deployment mostly has one fault, and it shows in several ways. Each way has one vote, however many windows
- * show it, and what one answer shows by itself has two, since it says more. The names that most votes fit come first
+ * show it, and what one answer shows by itself has two, since it says more; what the whole trace says of a fault weighs
+ * them. The names that most votes fit come first
  * in each violation, and the violations that the likeliest name fits come first of all.
  */
-function byLikelihood(accused: readonly Accused[]): readonly Violation[] {
+function byLikelihood(accused: readonly Accused[], clues: Clues): readonly Violation[] {
   const sizes = new Map<string, number>();
   for (const { kind } of accused) add(sizes, kind, 1);
   const votes = new Map<string, number>();
@@ -193,6 +196,7 @@ function byLikelihood(accused: readonly Accused[]): readonly Violation[] {
     const share = (alone ? 2 : 1) / (sizes.get(kind) ?? 1) / most;
     for (const [name, score] of scores) add(votes, name, score * share);
   }
+  for (const [name, score] of votes) votes.set(name, score * clues.weight(name));
   const vote = (name: string | undefined): number => (name === undefined ? 0 : (votes.get(name) ?? 0));
   return accused
     .map(({ violation, count, scores }) => {

@@ -12,6 +12,7 @@ export class EpochGrid {
   #resetLeast = Number.POSITIVE_INFINITY;
   #first: { readonly line: number; readonly resetAt: number } | null = null;
   #count = 0;
+  #onGrid = 0;
 
   constructor(name: QuotaName, windowMs: number) {
     this.#name = name;
@@ -21,7 +22,10 @@ export class EpochGrid {
   /** @param reset the seconds beside it */
   observe(line: number, resetAt: number, reset: number): void {
     const beside = resetAt % this.#windowMs;
-    if (beside === 0) return;
+    if (beside === 0) {
+      this.#onGrid += 1;
+      return;
+    }
     this.#resetLeast = Math.min(this.#resetLeast, reset);
     this.#first ??= { line, resetAt };
     this.#count += 1;
@@ -29,6 +33,7 @@ export class EpochGrid {
   }
 
   finish(docket: Docket): void {
+    docket.clues.dates(this.#onGrid, this.#count);
     if (this.#first === null) return;
     const { line, resetAt } = this.#first;
     const { org, user, scope } = this.#name;

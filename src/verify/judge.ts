@@ -6,7 +6,7 @@ import type { CallBatch } from "../trace/batch.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import type { Acceptance } from "./acceptance.ts";
-import { headerReading, isUnknown, type Reading, statusReading } from "./answer.ts";
+import { headerReading, isUnknown, type Reading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import type { Standing } from "./deferrals.ts";
@@ -16,6 +16,7 @@ import { EpochGrid } from "./epoch-grid.ts";
 import { type Exhibit, Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
+import { OversizeCalls } from "./oversize.ts";
 import { PlainCalls, type Route, type RoutedQuota } from "./plain-calls.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
@@ -56,6 +57,7 @@ interface Owned {
 interface OrganizationScope {
   readonly enforcement: Enforcement;
   readonly refusals: UnenforcedRefusals;
+  readonly oversize: OversizeCalls;
   /** Where windows lie on the epoch's grid. */
   readonly grid: EpochGrid | null;
   readonly organization: Owned;
@@ -183,8 +185,9 @@ class Judgement {
     let windows = 0;
     for (const both of this.#organizations.values())
       for (const scope of scopes) {
-        const { enforcement, refusals, organization, users, grid } = both[scope];
+        const { enforcement, refusals, oversize, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
+        oversize.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
         for (const { quota, totals } of [organization, ...users.values()]) {
           quota.close(Number.POSITIVE_INFINITY);
@@ -270,6 +273,8 @@ class Judgement {
     const counted = countedOf(call);
     if (call.kind === "call" && counted.role === "refused")
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
+    const fitting = terms.charging === "reserved" || terms.charging === "at-decision";
+    if (counted.sure && fitting) own.oversize.add(line, call);
     this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
@@ -287,6 +292,7 @@ class Judgement {
     for (const scope of scopes) {
       const reading = statusReading(call, scope);
       if (reading === null) continue;
+      this.#docket.clues.statusBody(reading.count, scope === call.scope ? usedByUser(call) : null);
       const { organization, enforcement, grid } = both[scope];
       if (reading.resetAt !== null) grid?.observe(line, reading.resetAt, reading.reset);
       const mark = this.#mark(line, call, scope, reading, counted);
@@ -329,6 +335,7 @@ class Judgement {
       return {
         grid: onGrid ? new EpochGrid(name, limit.windowSeconds * 1000) : null,
         enforcement: new Enforcement(limit?.enforced ?? null),
+        oversize: new OversizeCalls(name, this.#time),
         refusals: new UnenforcedRefusals(name, this.#terms[scope], this.#time),
         organization: this.#owned(name, limit, true),
         users: new Map(),

@@ -8,11 +8,11 @@ import type { Enforcement } from "./enforcement.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
-import type { Length } from "./suspects.ts";
+import { type Length, restartsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import { judgeWindow, type PreviousWindow } from "./window-counts.ts";
+import { type CountsResult, judgeWindow, type PreviousWindow } from "./window-counts.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
 /** How long a call may have been under way when the trace began: k6 gives up after so long. */
@@ -148,6 +148,7 @@ export class Quota {
     const count = window.marks.reduce((most, mark) => Math.max(most, mark.count), 0);
     const lowest = window.marks.reduce((least, mark) => Math.min(least, mark.count - mark.least), count);
     const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
+    if (previous !== null && previous.count > 1) docket.clues.window(name, carried, previous.carried);
     window.forget();
     this.#previous = { window, count, carried };
   }
@@ -171,10 +172,24 @@ export class Quota {
       },
       hypotheses.left,
     );
-    docket.tallyMethods(found.values(), window.marks.length);
+    docket.tallyMethods(found.values(), window.rows.size);
+    this.#noteClues(window, found);
     const span = { from: opened.from, to: window.end.to };
     const deferral = { span, window: windowOf(this.#apartMs, window.end), limit: window.limit, found };
     this.#deferrals.add(deferral, hypotheses);
+  }
+
+  #noteClues(window: Window, found: ReadonlyMap<Hypothesis, CountsResult>): void {
+    const { name, time, docket } = this.#setting;
+    const [result] = found.values();
+    const breaches = new Set(result?.enforced.map(({ breach }) => breach));
+    docket.clues.counts(name, !breaches.has("gap") && !breaches.has("excess"));
+    if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
+      docket.clues.restarts(
+        name,
+        windowOf(this.#apartMs, window.end).opensAt,
+        restartsOf(window.marks, time),
+      );
   }
 
   /** When a window opened: its length before its end, or, where that is unknown, after the previous one's. */

@@ -1,5 +1,6 @@
 // Suspects: which of the known faults of rate limiters fit what was found, the likeliest first. A guess from
 // patterns, unlike the accusation itself: each function says what the pattern is.
+import type { Span, TraceTime } from "./clock.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import type { CountsInput } from "./window-counts.ts";
@@ -112,23 +113,41 @@ function overlapSuspects(input: CountsInput, overlaps: readonly Overlap[]): read
     "race-read-then-write": concurrent === 1 ? 1.5 : concurrent * 0.8,
     "per-instance-counters": 0.3 + drops.hops,
     "reset-all-sweep": drops.restarts * 1.2,
-    "double-roll": drops.restarts * 1.1 + 0.05,
+    "double-roll": drops.restarts * 1.2 + 0.05,
   });
 }
+
+/** When counts began again from almost nothing in the course of a window, by charges. */
+export function restartsOf(marks: readonly Mark[], time: TraceTime): readonly Span[] {
+  const restarts: Span[] = [];
+  let highest: Mark | null = null;
+  for (const mark of chargesInTime(marks)) {
+    if (highest !== null && mark.count < highest.count && time.before(highest.received, mark.sent)) {
+      if (isRestart(mark, highest)) restarts.push({ from: highest.sent, to: mark.received });
+      highest = mark;
+    } else if (highest === null || mark.count > highest.count) highest = mark;
+  }
+  return restarts;
+}
+
+const chargesInTime = (marks: readonly Mark[]): readonly Mark[] =>
+  marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
+
+const isRestart = (mark: Mark, highest: Mark): boolean => mark.count - mark.least <= 0.15 * highest.count;
 
 /**
  * How the count dropped, going by the time of the answers, if it did: the share of drops that start again from
  * almost nothing, and of those that hop to some other count.
  */
 function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {
-  const charges = marks.filter(({ least }) => least > 0).sort((a, b) => a.received - b.received);
+  const charges = chargesInTime(marks);
   let highest: Mark | null = null;
   let drops = 0;
   let restarts = 0;
   for (const mark of charges) {
     if (highest !== null && mark.count < highest.count && setting.time.before(highest.received, mark.sent)) {
       drops += 1;
-      if (mark.count - mark.least <= 0.15 * highest.count) restarts += 1;
+      if (isRestart(mark, highest)) restarts += 1;
       highest = mark;
     } else if (highest === null || mark.count > highest.count) highest = mark;
   }
@@ -150,7 +169,10 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
   const carried = gaps[0]?.from === 0 && (input.previous?.count ?? 0) > 0;
   const again = carried && input.previous?.carried === true;
   return ranked({
-    "status-charged": share(gaps, ({ above }) => above.role === "status" && !above.echoesUser) * 2,
+    "status-charged":
+      name.scope === "rest"
+        ? share(gaps, ({ above }) => above.role === "status" && !above.echoesUser) * 2
+        : 0,
     "status-shares-user": share(gaps, ({ above }) => above.echoesUser) * 2,
     "refused-counted": refusals(name.owner) * 2,
     "narrow-drains-broad": name.owner === "organization" ? refusals("user") * 2.1 : 0,
@@ -235,12 +257,17 @@ export interface Length {
 }
 
 /** Window ends that cannot both be, from the two answers that show them. */
-export function endSuspects(earlier: Mark, later: Mark, length: Length): readonly Suspect[] {
+export function endSuspects(
+  earlier: Mark,
+  later: Mark,
+  length: Length,
+  isRefusedOnly: boolean,
+): readonly Suspect[] {
   const apartMs = later.end.from - earlier.end.to;
   return ranked({
-    "reset-in-ms": !length.known && length.ms >= 1_000_000 ? 1.5 : 0,
+    "reset-in-ms": !length.known && length.ms >= 1_000_000 ? (fallsByMs(earlier, later) ? 4 : 1.5) : 0,
     "rearmed-per-hit": isNew(earlier, length) && isNew(later, length) ? 2 : 0.1,
-    "stale-cached-reset": earlier.reset === later.reset && later.role === "refused" ? 2.1 : 0,
+    "stale-cached-reset": isRefusedOnly ? 2.3 : 0,
     "two-interleaved-windows": apartMs > 2_000 ? 1 : 0.2,
     "skewed-nodes": 0.9,
     "clock-step": 0.5,
@@ -248,6 +275,14 @@ export function endSuspects(earlier: Mark, later: Mark, length: Length): readonl
     "reset-at-drifts": apartMs < 2_000 ? 1 : 0.3,
     "reset-disagrees": 0.4,
   });
+}
+
+/** Whether a reset fell by as much as milliseconds passed, and not seconds. */
+function fallsByMs(earlier: Mark, later: Mark): boolean {
+  const [first, second] = earlier.sent <= later.sent ? [earlier, later] : [later, earlier];
+  const passed = second.sent - first.sent;
+  const widest = second.received - second.sent + first.received - first.sent + 2;
+  return passed > 0 && Math.abs(first.reset - second.reset - passed) <= widest;
 }
 
 /** Whether an answer shows a window that has only just opened. */

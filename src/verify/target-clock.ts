@@ -54,6 +54,7 @@ export class TargetClock {
 
   /** Accuses the first jump, if there is one. */
   finish(docket: Docket): void {
+    docket.clues.jumps(this.#all.jumps.length);
     const [jump] = this.#all.jumps;
     if (jump === undefined) return;
     const { before, after } = jump;

@@ -1,6 +1,7 @@
 // Accusations about windows as such: ends that cannot be, and limits that change within one.
 import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
+import { roleBit } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { endSuspects, type Length, movingEndSuspects } from "./suspects.ts";
 import type { Window } from "./window.ts";
@@ -26,7 +27,7 @@ export function accuseConflict(
   docket.accuse({
     law: "reset-agrees",
     breach: "ends",
-    suspects: endSuspects(a, b, length),
+    suspects: endSuspects(a, b, length, isRefusedOnly(earlier) || isRefusedOnly(later)),
     org: name.org,
     user: name.user,
     scope: name.scope,
@@ -38,11 +39,14 @@ export function accuseConflict(
   });
 }
 
+const isRefusedOnly = ({ rows }: Window): boolean => rows.roles === roleBit.refused;
+
 /** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {
   const { name, docket } = setting;
   const [first] = window.marks;
   if (first === undefined) return;
+  docket.clues.rulesOut("remaining-of-laxer-window");
   docket.accuse({
     law: "limit-agrees",
     breach: "within a window",

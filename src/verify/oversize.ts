@@ -1,0 +1,55 @@
+// Calls that were let through although they cost more than a limit: no enforced window can ever have room for them
+// (SPEC.md §2.7). They are kept until it is known whether limits were enforced.
+import type { TraceCall } from "../trace/record.ts";
+import type { Span, TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { QuotaName } from "./quota-setting.ts";
+
+const keptMost = 1000;
+
+interface Oversize {
+  readonly line: number;
+  readonly span: Span;
+  readonly cost: number;
+  readonly limit: number;
+}
+
+/** Of one organization's scope. */
+export class OversizeCalls {
+  readonly #name: QuotaName;
+  readonly #time: TraceTime;
+  readonly #calls: Oversize[] = [];
+
+  constructor(name: QuotaName, time: TraceTime) {
+    this.#name = name;
+    this.#time = time;
+  }
+
+  /** A call that was surely let through and counted, by terms under which its cost has to fit. */
+  add(line: number, { cost, limit, userLimit, sent, received }: TraceCall): void {
+    const limits = [limit, userLimit].filter((each) => typeof each === "number");
+    const least = Math.min(...limits);
+    if (cost === null || cost <= least || this.#calls.length >= keptMost) return;
+    this.#calls.push({ line, span: this.#time.within(sent, received), cost, limit: least });
+  }
+
+  finish(enforcement: Enforcement, docket: Docket): void {
+    const found = this.#calls.filter(({ span }) => enforcement.throughout(span.from, span.to) === true);
+    const [first] = found;
+    if (first === undefined) return;
+    const { org, scope } = this.#name;
+    docket.accuse({
+      law: "refusal-justified",
+      breach: "above a limit",
+      suspects: ["cost-over-limit-admitted"],
+      org,
+      user: null,
+      scope,
+      window: null,
+      count: found.length,
+      lines: [first.line],
+      explanation: `line ${first.line} asked for ${first.cost} points, more than its limit of ${first.limit} can ever hold, and was let through while limits were enforced`,
+    });
+  }
+}
