@@ -4,7 +4,7 @@ import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
 import { count, counted, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Picture } from "./picture.ts";
-import { placesFigure, placesPicture } from "./places-picture.ts";
+import { placesFigure, placesKey, placesPicture } from "./places-picture.ts";
 import { ownerWords } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 import { amountWords, inferredWords, leftOut, windowOffWords } from "./verdict-words.ts";
@@ -22,7 +22,11 @@ export function findings(verdict: Verdict): Html {
   return html`${amounts(verdict)}${accepted.map(
     ({ expectation, explanation }) =>
       html`<p>Accepted, as <code>${expectation}</code> asks: ${explanation}</p>\n`,
-  )}${shown.map(violationBlock)}${
+  )}${
+    shown.slice(0, picturesMost).some(({ places }) => places !== undefined)
+      ? html`<p class="kicker">${placesKey}</p>\n`
+      : null
+  }${shown.map(violationBlock)}${
     more > 0 ? html`<p>And ${counted(more, "violation")} more, in verdict.json.</p>\n` : null
   }`;
 }

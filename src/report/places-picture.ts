@@ -38,15 +38,35 @@ export function placesPicture(violation: Violation, index: number): Picture | nu
 function accusedOf(violation: Violation): Accused | null {
   const { places, lines } = violation;
   if (places === undefined || places.answers.length === 0) return null;
-  const { limit, answers } = places;
+  const { limit } = places;
+  const answers = nearest(places.answers, new Set(lines));
   const fromMs = Math.min(...answers.map(({ sent }) => sent));
   const lengthMs = Math.max(1, Math.max(...answers.map(({ received }) => received)) - fromMs);
   return { violation, limit, answers, lines: new Set(lines), fromMs, lengthMs };
 }
 
-function words({ answers, lines, fromMs, violation: { scope } }: Accused): string {
+/** More bars than these could not be told apart. */
+const barsMost = 40;
+
+/** The answers whose places are nearest to an accused one's, in their order. */
+function nearest(answers: readonly Place[], lines: ReadonlySet<number>): readonly Place[] {
+  const accused = answers.flatMap(({ line }, index) => (lines.has(line) ? [index] : []));
+  const distance = (index: number): number => Math.min(...accused.map((other) => Math.abs(other - index)));
+  return answers
+    .map((place, index) => ({ place, index, away: accused.length === 0 ? index : distance(index) }))
+    .sort((a, b) => a.away - b.away)
+    .slice(0, barsMost)
+    .sort((a, b) => a.index - b.index)
+    .map(({ place }) => place);
+}
+
+/** How to read the pictures; said once. */
+export const placesKey =
+  "Each bar is what one answer says that its call took of the window's count, over the time that it was on its way; a flat one only reads. Calls of a right limiter lie one on top of the other, and rise.";
+
+function words({ answers, lines, limit, fromMs, violation: { scope } }: Accused): string {
   const shown = answers.filter(({ line }) => lines.has(line)).length;
-  return `Each bar is what one answer says its call took of the window's count, in ${scopeUnits[scope]}, over the time it was on its way; a flat one only reads. Time from ${instant(fromMs)}. ${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused.`;
+  return `${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused; the count in ${scopeUnits[scope]} of ${count(limit)}, from ${instant(fromMs)} on.`;
 }
 
 function picture(accused: Accused, index: number): Picture {
@@ -74,22 +94,36 @@ function legend({ answers, lines, limit }: Accused): LegendEntry[] {
     ...(has(false)
       ? [{ name: "reads: refusals, status", swatch: "line", color: "var(--unanswered)" } as const]
       : []),
-    { name: `limit ${count(limit)}`, swatch: "dashed", color: "var(--limit)" },
+    ...(isWithin(limit, answers)
+      ? [{ name: `limit ${count(limit)}`, swatch: "dashed", color: "var(--limit)" } as const]
+      : []),
   ];
 }
 
 const narrowest = 4;
 const thinnest = 2;
+
+/** Answers that say the same place at the same time stand beside each other: which of how many each is. */
+function lanesOf(answers: readonly Place[]): readonly { readonly lane: number; readonly of: number }[] {
+  const groups = new Map<string, number[]>();
+  const lanes = answers.map(({ from, to, sent, received }) => {
+    const key = `${from} ${to}`;
+    const free = groups.get(key) ?? [];
+    groups.set(key, free);
+    const found = free.findIndex((until) => until < sent);
+    const lane = found < 0 ? free.length : found;
+    free[lane] = received;
+    return { key, lane };
+  });
+  return lanes.map(({ key, lane }) => ({ lane, of: groups.get(key)?.length ?? 1 }));
+}
 /** More names than these would lie on each other. */
 const namesMost = 6;
 
 function chart(layout: Layout, { answers, lines, limit, fromMs, lengthMs }: Accused): ChartOption {
-  const least = Math.min(...answers.map(({ from }) => from));
-  const most = Math.max(...answers.map(({ to }) => to));
-  const margin = Math.max(1, Math.ceil((most - least) * 0.08));
-  const [bottom, top] = [Math.max(0, least - margin), most + margin];
+  const { bottom, top } = spanOf(answers);
   const named = answers.filter(({ line }) => lines.has(line)).length <= namesMost;
-  const limitLine = limit >= bottom && limit <= top ? [limitSeries(limit, lengthMs)] : [];
+  const limitLine = isWithin(limit, answers) ? [limitSeries(limit, lengthMs)] : [];
   return {
     grid,
     xAxis: timeAxis(lengthMs, layout),
@@ -108,6 +142,19 @@ function chart(layout: Layout, { answers, lines, limit, fromMs, lengthMs }: Accu
   };
 }
 
+/** The counts that are drawn: a little more than the answers show. */
+function spanOf(answers: readonly Place[]): { readonly bottom: number; readonly top: number } {
+  const least = Math.min(...answers.map(({ from }) => from));
+  const most = Math.max(...answers.map(({ to }) => to));
+  const margin = Math.max(1, Math.ceil((most - least) * 0.08));
+  return { bottom: Math.max(0, least - margin), top: most + margin };
+}
+
+function isWithin(limit: number, answers: readonly Place[]): boolean {
+  const { bottom, top } = spanOf(answers);
+  return limit >= bottom && limit <= top;
+}
+
 const limitSeries = (limit: number, lengthMs: number) => ({
   type: "line" as const,
   data: [
@@ -121,18 +168,23 @@ const limitSeries = (limit: number, lengthMs: number) => ({
 
 /** A bar of the place's height and the call's time; a charge of nothing is a line. */
 function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named: boolean): DrawItem {
+  const lanes = lanesOf(answers);
   return ({ dataIndex }, api) => {
+    const { lane, of } = lanes[dataIndex] ?? { lane: 0, of: 1 };
     const place = answers[dataIndex];
     if (place === undefined) return null;
     const [left = 0, low = 0] = api.coord([api.value(0), api.value(1)]);
     const [right = 0, high = 0] = api.coord([api.value(2), api.value(3)]);
-    const height = Math.max(thinnest, low - high - 1);
-    const shape = { x: left, y: high, width: Math.max(narrowest, right - left), height };
+    const each = (low - high) / of;
+    const height = Math.max(thinnest, each - 1);
+    const top = high + lane * each;
+    const shape = { x: left, y: top, width: Math.max(narrowest, right - left), height };
     const accused = lines.has(place.line);
     const style = { fill: colorOf(place, lines), opacity: accused ? 0.9 : 0.55 };
     const bar = { type: "rect" as const, shape, style, z2: accused ? 1 : 0 };
     if (!accused || !named) return bar;
-    const label = { ...text, text: `line ${place.line}`, fill: "var(--bad)", x: left, y: low + 1 };
+    const beside = { x: left + shape.width + 4, y: top + height / 2, verticalAlign: "middle" as const };
+    const label = { ...text, ...beside, text: `line ${place.line}`, fill: "var(--bad)" };
     return { type: "group", children: [bar, { type: "text", style: label }] };
   };
 }
