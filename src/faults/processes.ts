@@ -59,8 +59,8 @@ export class LaggingCopy implements Store {
   }
 
   setEnforced(organization: string, scope: Scope, enforced: boolean): void {
+    this.#hear(this.#latestMs, () => this.#copy.setEnforced(organization, scope, enforced));
     this.#original.setEnforced(organization, scope, enforced);
-    this.#copy.setEnforced(organization, scope, enforced);
   }
 
   sweep(nowMs: number): void {
