@@ -2,6 +2,7 @@
 // that were made.
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/rules.ts";
+import { callAt } from "./finding.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
 import { type FullSight, headerSights, type Sight, statusSights } from "./sight.ts";
@@ -173,7 +174,9 @@ export function organizationWindow(
   const [edge] = lengths;
   if (edge !== undefined) {
     if (lengths.some(({ seconds }) => seconds !== edge.seconds)) return null;
-    const why = `reset_at went from ${isoTime(edge.before.resetAtMs)} to ${isoTime(edge.after.resetAtMs)} when the window ended`;
+    const shown = ({ call, current, reset, resetAtMs }: FullSight): string =>
+      `${callAt(call)} showed current ${current}, reset ${reset}, reset_at ${isoTime(resetAtMs)}`;
+    const why = `${shown(edge.before)}; ${shown(edge.after)}`;
     return { value: edge.seconds, isSure: true, why, calls: [edge.before.call, edge.after.call] };
   }
   if (anchor !== "first-request" || clock === null) return null;
@@ -183,7 +186,8 @@ export function organizationWindow(
       const opened = wholeSecond(span(sight.call, clock));
       return opened === null ? [] : [{ value: sight.resetAtMs / 1000 - opened, call: sight.call }];
     }),
-    (_call, value) => `an idle window showed a reset_at ${value} s after the whole second by ${clock.basis}`,
+    (call, value) =>
+      `${callAt(call)} showed an idle window's reset_at ${value} s after the second it was read, by ${clock.basis}`,
   );
 }
 
@@ -207,7 +211,8 @@ export function userWindow(
         const opened = isIdle && !mayBeOpen(calls, sight) ? wholeSecond(when) : null;
         return opened === null ? [] : [{ value: end - opened, call: sight.call }];
       }),
-      (_call, value) => `an idle window of the user's showed a reset of ${value} s, as it is rounded`,
+      (call, value) =>
+        `${userShown(call)}, with nothing counted: a window that would open then is ${value} s long`,
     );
   return agreed(
     ends.flatMap(({ sight, end, when: [, toMs] }, index) => {
@@ -257,13 +262,21 @@ function wholeSecond([fromMs, toMs]: readonly [number, number]): number | null {
 }
 
 function agreed(
-  readings: readonly { readonly value: number; readonly call: Seen }[],
-  why: (call: Seen, value: number) => string,
+  readings: readonly { readonly value: number; readonly call: Seen; readonly before?: Seen }[],
+  why: (call: Seen, value: number, before?: Seen) => string,
 ): Conclusion<number> | null {
   const [first] = readings;
   if (first === undefined || first.value < 1 || readings.some(({ value }) => value !== first.value))
     return null;
-  return { value: first.value, isSure: false, why: why(first.call, first.value), calls: [first.call] };
+  const { value, call, before } = first;
+  return {
+    value,
+    isSure: false,
+    why: why(call, value, before),
+    calls: before === undefined ? [call] : [before, call],
+  };
 }
 
+const userShown = (call: Seen): string =>
+  `${callAt(call)} showed the user's remaining ${call.headers.user.remaining}, reset ${call.headers.user.reset}`;
 const isoTime = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
