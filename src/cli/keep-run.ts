@@ -4,6 +4,7 @@ import { writeReport } from "../report/report.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, type TraceLines, traceOf, writeRun, writeTrace } from "../report/run-folder.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
+import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import { readTrace, type TraceLine } from "../trace/read.ts";
@@ -16,6 +17,8 @@ export interface KeptRun {
   readonly folder: string;
   readonly summary: Summary;
   readonly verdict: Verdict;
+  /** Counts over time, as the report draws them. */
+  readonly series: Series;
   readonly expectations: readonly ExpectationResult[];
   /** Whether the verdict is no violation and every expectation was met. */
   readonly held: boolean;
@@ -46,9 +49,9 @@ export async function keepRun(
   const summary = summarizer.finish();
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });
-  await writeReport(folder, { compare: options.compare });
+  const { series } = await writeReport(folder, { compare: options.compare });
   const held = verdict.verdict !== "violated" && expectations.every((expectation) => expectation.held);
-  return { folder, summary, verdict, expectations, held };
+  return { folder, summary, verdict, series, expectations, held };
 }
 
 async function* counted(

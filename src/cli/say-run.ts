@@ -1,9 +1,10 @@
 // What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
 import pc from "picocolors";
-import { counted, duration, figureText } from "../report/format.ts";
+import { count, counted, duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
-import { figureOf, refusalWords, verdictWords } from "../report/source.ts";
+import { figureOf, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
+import { sparkline } from "../report/sparkline.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { KeptRun } from "./keep-run.ts";
@@ -47,6 +48,7 @@ export function saySimulation(
 function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
+    ...windowLines(run),
     ...refusalLines(summary),
     waitLine(summary),
     ...expectationLines(expectations),
@@ -57,6 +59,23 @@ function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidR
   ];
   terminal.say(`${pc.bold(summary.scenario ?? "a run")}: ${headline}`);
   for (const line of lines) terminal.say(`  ${line}`);
+}
+
+const windowsDrawn = 6;
+const sparkWidth = 48;
+
+/** Each window that is worth drawing, as a line: its counts over time, the fullest it was, what it refused. */
+function windowLines({ series: { windows, lengthMs } }: KeptRun): string[] {
+  const drawn = windows.slice(0, windowsDrawn);
+  const widest = Math.max(0, ...drawn.map((one) => ownerWords(one).length));
+  return drawn.map((one) => {
+    const limit = Math.max(1, ...one.limits.map(([, value]) => value));
+    const highest = Math.max(0, ...one.counts.map(([, value]) => value));
+    const refused = one.windows.reduce((sum, window) => sum + window.refused, 0);
+    const said = refused === 0 ? "" : `, ${pc.red(`${count(refused)} refused`)}`;
+    const spark = sparkline(one.counts, lengthMs, limit, sparkWidth);
+    return `${ownerWords(one).padEnd(widest)} ${pc.cyan(spark)} ${count(highest)} of ${count(limit)}${said}`;
+  });
 }
 
 function refusalLines(summary: Summary): string[] {

@@ -1,5 +1,5 @@
 // A run folder → its documents for people: report.html, summary.md, junit.xml, and charts as SVG files.
-import { SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
+import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
 import { readTrace } from "../trace/read.ts";
 import { type Run, runFiles } from "./run.ts";
 import { placeIn, readRun, traceOf, writeText } from "./run-folder.ts";
@@ -17,6 +17,8 @@ export interface ReportOptions {
 /** What was written, and the run it is about. */
 export interface Report {
   readonly run: Run;
+  /** The counts over time that its pictures show. */
+  readonly series: Series;
   readonly html: string;
   readonly markdown: string;
   readonly junit: string;
@@ -48,7 +50,7 @@ export async function writeReport(folder: string, options: ReportOptions = {}): 
     await writeText(path, svg);
     charts.push(path);
   }
-  return { run: source.run, html, markdown, junit, charts };
+  return { run: source.run, series: source.series, html, markdown, junit, charts };
 }
 
 /** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */
