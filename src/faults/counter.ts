@@ -115,8 +115,7 @@ export class Counter implements Store {
   refuserOf(call: Call, found: Readonly<Record<Owner, Found>>): Owner | null {
     return (
       owners.find(
-        (owner) =>
-          this.mayRefuse(call, owner) && !this.hasRoom(keyOf(call, owner), this.costOf(call), found[owner]),
+        (owner) => this.mayRefuse(call, owner) && !this.hasRoom(keyOf(call, owner), call.cost, found[owner]),
       ) ?? null
     );
   }
@@ -130,15 +129,10 @@ export class Counter implements Store {
     return this.isPostpaid(key.scope) ? room > 0 : cost <= room;
   }
 
-  costOf({ cost }: Call): number {
-    return cost;
-  }
-
   /** What a decision adds to one of its windows; `null` where it counts nothing there. */
-  amount(call: Call, owner: Owner, refusedBy: Owner | null): number | null {
-    const cost = this.costOf(call);
-    if (refusedBy === null) return this.isPostpaid(call.scope) ? null : cost;
-    const { refused, refusedByUser } = this.#semantics[call.scope];
+  amount({ scope, cost }: Call, owner: Owner, refusedBy: Owner | null): number | null {
+    if (refusedBy === null) return this.isPostpaid(scope) ? null : cost;
+    const { refused, refusedByUser } = this.#semantics[scope];
     const named = refused === "counted" && refusedBy === owner;
     const broad =
       refusedByUser === "charges-organization" && refusedBy === "user" && owner === "organization";
