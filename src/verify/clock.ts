@@ -24,9 +24,12 @@ const roundedSomehow = [-1, 1] as const;
 
 export class TraceTime {
   readonly #clock: TraceClock;
+  /** How long after an answer a call must have been sent for the answer to have surely come before. */
+  readonly orderMs: number;
 
   constructor(clock: TraceClock) {
     this.#clock = clock;
+    this.orderMs = clock.resolutionMs + 2 * clock.errorMs;
   }
 
   /** How far two clocks of the run may be apart. */
@@ -39,8 +42,7 @@ export class TraceTime {
    * readings order nothing: an exact clock's ties have an order that the trace does not show.
    */
   before(received: number, sent: number): boolean {
-    const { resolutionMs, errorMs } = this.#clock;
-    return received < sent && received + resolutionMs + 2 * errorMs <= sent;
+    return received < sent && received + this.orderMs <= sent;
   }
 
   /** The instants at which a reading may have been taken, by clients' and target's clocks that err alike. */

@@ -23,6 +23,9 @@ export class Clues {
   readonly #unexplained = { organization: 0, user: 0 };
   readonly #explained = { organization: 0, user: 0 };
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
+  #underCharged = false;
+  /** What answers show by themselves. */
+  readonly #ruledIn = new Set<Suspect>();
   /** What answers contradict. */
   readonly #ruledOut = new Set<Suspect>();
   /** Status bodies beside their caller's own count, and those that show another. */
@@ -91,6 +94,24 @@ export class Clues {
     if (isFull) this.#fullResets += 1;
   }
 
+  /** A fault that an answer shows by itself. */
+  rulesIn(name: Suspect): void {
+    this.#ruledIn.add(name);
+  }
+
+  /** A call of more than one point that was told a count below its own charge. */
+  underCharged(scope: Scope): void {
+    if (scope === "graphql") this.#underCharged = true;
+  }
+
+  get #unexplainedTotal(): number {
+    return this.#unexplained.organization + this.#unexplained.user;
+  }
+
+  get #carriedTotal(): number {
+    return this.#carried.organization + this.#carried.user;
+  }
+
   /** A fault that an answer contradicts. */
   rulesOut(name: Suspect): void {
     this.#ruledOut.add(name);
@@ -125,7 +146,15 @@ export class Clues {
       case "status-charged":
         // Status calls are REST's: points of GraphQL that no call explains are others'.
         return this.#unexplainedIn.graphql > 0 ? 0.4 : 1;
+      case "cost-ignored":
+        return this.#underCharged ? 2.5 : 1;
+      case "cost-over-limit-admitted":
+        return this.#underCharged ? 0.3 : this.#ruledIn.has(name) ? 3 : 1;
+      case "reset-in-ms":
+        return this.#ruledIn.has(name) ? 4 : 1;
       case "scopes-mixed":
+        // Others' points come in the course of windows, and not with their start.
+        if (this.#unexplainedTotal > 0 && this.#carriedTotal >= 0.7 * this.#unexplainedTotal) return 0.3;
         return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;
       case "reset-zero":
         // A window that opened shows its whole length, unless all seconds are cut.
@@ -148,6 +177,7 @@ export class Clues {
   #carry(name: "lost-expiry" | "immortal-by-polling" | "new-reset-old-count"): number {
     const { organization, user } = this.#carried;
     if (organization + user === 0) return 1;
+    if (this.#onlyUsers) return 0.3;
     const usersSpared = user === 0 && this.#anew.user >= 4 && organization >= 2;
     if (name === "immortal-by-polling") return usersSpared ? 4 : 0.5;
     if (usersSpared) return 0.6;
@@ -176,11 +206,17 @@ export class Clues {
     return own === (name === "double-roll") ? 2 : 0.4;
   }
 
+  get #onlyUsers(): boolean {
+    return (
+      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#explained.organization >= 2
+    );
+  }
+
   /** Users who share a key find points of others in their windows, while the organization's add up. */
   #strangers(): number {
     const { organization, user } = this.#unexplained;
     if (user === 0) return 0.3;
-    if (organization === 0 && this.#explained.organization >= 2) return 3;
+    if (this.#onlyUsers) return 3;
     return organization > 0 ? 0.5 : 1;
   }
 }

@@ -100,7 +100,7 @@ export class Docket {
   }
 
   /** Notes how a window was judged, under each hypothesis. */
-  tallyMethods(results: Iterable<CountsResult>, readings: number): void {
+  tallyMethods(results: Iterable<Pick<CountsResult, "method" | "pinned">>, readings: number): void {
     const methods = this.#methods;
     let [bounds, pinned] = [false, readings];
     for (const result of results) {

@@ -17,6 +17,8 @@ export type Finding =
   | { readonly kind: "fall"; readonly earlier: Mark; readonly later: Mark }
   /** A count above the limit of a window that is enforced. */
   | { readonly kind: "beyond"; readonly mark: Mark }
+  /** `sum` points were let through in a window that is enforced, more than its limit: the last had no room. */
+  | { readonly kind: "overrun"; readonly marks: readonly Mark[]; readonly sum: number }
   /** A count below what `by` had surely left charged before. */
   | { readonly kind: "short"; readonly mark: Mark; readonly least: number; readonly by: readonly Mark[] }
   /** A count above the most that all known calls can have charged by then. */

@@ -52,39 +52,51 @@ function bitsOf(mark: Mark): number {
   );
 }
 
+/** Arrays of windows that are over, for windows to come: making one costs more than filling it. */
+const spares: number[][] = [];
+const sparesMost = 4096;
+/** A longer one is not worth keeping for the next window, which mostly is small. */
+const spareLengthMost = 256 * ROW;
+
 export class MarkRows {
-  /** All rows, `ROW` numbers each. */
-  readonly numbers: number[] = [];
+  /** All rows, `ROW` numbers each; behind `size` rows there may be others' remains. */
+  readonly numbers: number[] = spares.pop() ?? [];
+  size = 0;
   /** Which roles there are, bit by bit. */
   roles = 0;
-
-  get size(): number {
-    return this.numbers.length / ROW;
-  }
+  /** The highest count that was shown, and the lowest before a charge. */
+  highest = 0;
+  lowest = Number.POSITIVE_INFINITY;
+  /** The earliest sending. */
+  firstSent = Number.POSITIVE_INFINITY;
 
   /** Keeps what a mark says, and not the mark. @returns its row */
   add(mark: Mark): number {
-    const row = this.size;
+    const { numbers, size } = this;
+    const at = size * ROW;
+    if (at >= numbers.length) for (let column = 0; column < ROW; column++) numbers.push(0.5);
+    numbers[at + LINE] = mark.line;
+    numbers[at + SENT] = mark.sent;
+    numbers[at + RECEIVED] = mark.received;
+    numbers[at + COUNT] = mark.count;
+    numbers[at + LEAST] = mark.least;
+    numbers[at + MOST] = mark.most;
+    numbers[at + HELD] = mark.held;
+    numbers[at + BITS] = bitsOf(mark);
+    numbers[at + LIMIT] = mark.limit;
+    numbers[at + COST] = mark.cost ?? 0;
+    numbers[at + ASKED] = mark.asked;
+    numbers[at + ACTUAL] = mark.actual ?? 0;
+    numbers[at + RESET] = mark.reset;
+    numbers[at + RESET_AT] = mark.resetAt ?? 0;
+    numbers[at + END_FROM] = mark.end.from;
+    numbers[at + END_TO] = mark.end.to;
+    this.size = size + 1;
     this.roles |= roleBit[mark.role];
-    this.numbers.push(
-      mark.line,
-      mark.sent,
-      mark.received,
-      mark.count,
-      mark.least,
-      mark.most,
-      mark.held,
-      bitsOf(mark),
-      mark.limit,
-      mark.cost ?? 0,
-      mark.asked,
-      mark.actual ?? 0,
-      mark.reset,
-      mark.resetAt ?? 0,
-      mark.end.from,
-      mark.end.to,
-    );
-    return row;
+    this.firstSent = Math.min(this.firstSent, mark.sent);
+    this.highest = Math.max(this.highest, mark.count);
+    this.lowest = Math.min(this.lowest, mark.count - mark.least);
+    return size;
   }
 
   /** A mark as an object of its own. */
@@ -114,10 +126,6 @@ export class MarkRows {
     };
   }
 
-  get limit(): number {
-    return this.numbers[LIMIT] ?? 0;
-  }
-
   /** All marks in the order they came, as objects. */
   all(): Mark[] {
     return Array.from({ length: this.size }, (_, row) => this.at(row));
@@ -125,15 +133,16 @@ export class MarkRows {
 
   /** The marks that were sent before an instant. */
   sentBefore(instant: number): Mark[] {
-    const { numbers } = this;
     const found: Mark[] = [];
-    for (let row = 0, at = SENT; at < numbers.length; row++, at += ROW)
-      if ((numbers[at] ?? 0) < instant) found.push(this.at(row));
+    if (this.firstSent >= instant) return found;
+    for (let row = 0; row < this.size; row++)
+      if ((this.numbers[row * ROW + SENT] ?? 0) < instant) found.push(this.at(row));
     return found;
   }
 
-  /** Forgets all but the first mark. */
-  forget(): void {
-    this.numbers.length = Math.min(ROW, this.numbers.length);
+  /** Gives up all marks; nothing may be asked of these rows any more. */
+  release(): void {
+    this.size = 0;
+    if (spares.length < sparesMost && this.numbers.length <= spareLengthMost) spares.push(this.numbers);
   }
 }

@@ -39,6 +39,7 @@ export class OversizeCalls {
     const [first] = found;
     if (first === undefined) return;
     const { org, scope } = this.#name;
+    docket.clues.rulesIn("cost-over-limit-admitted");
     docket.accuse({
       law: "refusal-justified",
       breach: "above a limit",

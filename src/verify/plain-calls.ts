@@ -221,7 +221,8 @@ function isJustified(
     (typeof saidReset !== "number" || Math.abs(saidReset - ownReset) <= 1) &&
     (typeof current !== "number" ||
       (Math.max(0, ownLimit - current) === ownRemaining &&
-        (current <= ownLimit || terms.remaining === "clamped")))
+        (current <= ownLimit || terms.remaining === "clamped") &&
+        (terms.refused !== "counted" || current > ownLimit)))
   );
 }
 

@@ -2,6 +2,7 @@
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
 import { resetLeast, resetMost } from "./answer-laws.ts";
+import { screenWindow } from "./clean-window.ts";
 import type { Span } from "./clock.ts";
 import { Deferrals, type Standing } from "./deferrals.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -12,7 +13,14 @@ import { type Length, restartsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import { type CountsResult, judgeWindow, type PreviousWindow } from "./window-counts.ts";
+import {
+  bindingOf,
+  type CountsResult,
+  judgeWindow,
+  methodOf,
+  noteJudged,
+  type PreviousWindow,
+} from "./window-counts.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
 /** How long a call may have been under way when the trace began: k6 gives up after so long. */
@@ -145,19 +153,19 @@ export class Quota {
     else if (!window.mixed) this.#judgeCounts(window);
     this.#closed += 1;
     this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
-    const count = window.marks.reduce((most, mark) => Math.max(most, mark.count), 0);
-    const lowest = window.marks.reduce((least, mark) => Math.min(least, mark.count - mark.least), count);
+    const { highest: count, lowest } = window.rows;
     const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
     if (previous !== null && previous.count > 1) docket.clues.window(name, carried, previous.carried);
-    window.forget();
+    previous?.window.release();
     this.#previous = { window, count, carried };
   }
 
   #judgeCounts(window: Window): void {
     const { setting, opened } = { setting: this.#setting, opened: this.#opened(window) };
     const { hypotheses, docket } = setting;
+    if (this.#isClean(window, opened)) return;
     const earlierSent = (later: Window): readonly Mark[] =>
-      later.marks.filter((mark) => this.#sentFrom(mark) < window.end.to);
+      later.rows.sentBefore(window.end.to + setting.time.slackMs);
     const found = judgeWindow(
       {
         setting,
@@ -179,11 +187,38 @@ export class Quota {
     this.#deferrals.add(deferral, hypotheses);
   }
 
+  /** Whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
+  #isClean({ rows, limit, end }: Window, opened: Span): boolean {
+    const { hypotheses, docket, terms, time, startedBy, name } = this.#setting;
+    const isLater = ({ rows: later }: Window): boolean => later.firstSent < end.to + time.slackMs;
+    if (!hypotheses.isGiven || this.#idle.length > 0) return false;
+    if (this.#mayShowLater && this.#windows.some(isLater)) return false;
+    const fromZero = opened.from >= startedBy;
+    const method = methodOf(terms);
+    const pinned = screenWindow({
+      rows,
+      method,
+      limit,
+      fromZero,
+      // Where it is not, because calls were under way when the trace began, this asks for more than it must.
+      complete: this.#complete,
+      certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + time.slackMs,
+      binding: bindingOf({ terms }, this.#setting) !== "never",
+      orderMs: time.orderMs,
+    });
+    if (pinned === null) return false;
+    noteJudged({ setting: this.#setting, fromZero, complete: this.#complete }, rows.roles, hypotheses.left);
+    docket.tallyMethods([{ method, pinned }], rows.size);
+    docket.clues.counts(name, true);
+    return true;
+  }
+
   #noteClues(window: Window, found: ReadonlyMap<Hypothesis, CountsResult>): void {
     const { name, time, docket } = this.#setting;
     const [result] = found.values();
     const breaches = new Set(result?.enforced.map(({ breach }) => breach));
     docket.clues.counts(name, !breaches.has("gap") && !breaches.has("excess"));
+    if (breaches.size > 0 && window.marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
     if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
       docket.clues.restarts(
         name,
@@ -228,3 +263,7 @@ export class Quota {
     }
   }
 }
+
+/** Whether a call shows a count below its own charge. */
+const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>
+  role === "admitted" && least > 1 && count < least && !clamped;

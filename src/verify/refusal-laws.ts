@@ -39,7 +39,35 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
       suspects: ["remaining-of-laxer-window", "limit-changes-mid-window"],
       explanation: `asked for ${words(call)} and was refused by the ${named}'s window, which shows remaining ${window.remaining} of ${window.limit}`,
     });
+  if (terms.refused === "counted")
+    checkOwnCharge(
+      call,
+      named,
+      window,
+      lacks(other) === false ? "refusal-justified" : "refusal-agrees",
+      accuse,
+    );
   checkBody(call, named, window, terms, accuse);
+}
+
+/** Where refusals are counted, `current` has this one's own charge: the window was fuller than full before it. */
+function checkOwnCharge(
+  call: TraceCall,
+  named: Owner,
+  { limit }: Shown,
+  law: "refusal-justified" | "refusal-agrees",
+  accuse: Accuse,
+): void {
+  const { current } = refusalBody(call);
+  if (call.scope !== "rest" || typeof current !== "number" || current > limit) return;
+  accuse({
+    law,
+    owner: named,
+    scope: call.scope,
+    breach: law === "refusal-justified" ? "needless" : "has room",
+    suspects: ["one-short", "remaining-of-laxer-window"],
+    explanation: `was refused by the ${named}'s window and counted there, at current ${current} of ${limit}: only ${current - 1} were there before it`,
+  });
 }
 
 function shownOf(call: TraceCall, owner: Owner): Shown | null {

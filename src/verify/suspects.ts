@@ -77,6 +77,8 @@ export function suspectsOf(input: CountsInput, findings: readonly Finding[]): re
       return beyondSuspects(first.mark);
     case "short":
       return shortSuspects(input, first.mark);
+    case "overrun":
+      return overrunSuspects(input, first);
     case "excess":
       return excessSuspects(input, first);
   }
@@ -85,6 +87,7 @@ export function suspectsOf(input: CountsInput, findings: readonly Finding[]): re
 type Overlap = Extract<Finding, { kind: "overlap" }>;
 type Gap = Extract<Finding, { kind: "gap" }>;
 type Excess = Extract<Finding, { kind: "excess" }>;
+type Overrun = Extract<Finding, { kind: "overrun" }>;
 type Fall = Extract<Finding, { kind: "fall" }>;
 
 /**
@@ -179,7 +182,7 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
     "one-extra": gaps.every(({ from, to, above: { limit } }) => from === limit && to === limit + 1) ? 1.5 : 0,
     "new-reset-old-count": again ? 1 : carried ? 2.5 / gaps.length : 0,
     "lost-expiry": again ? 2.6 : carried ? 0.5 : 0,
-    "immortal-by-polling": again ? 0.6 : 0,
+    "immortal-by-polling": carried ? 0.7 : 0,
     "boundary-inclusive": carried && gaps[0]?.to === 1 ? 0.3 : 0,
     "double-count":
       charges.length === 0
@@ -216,6 +219,16 @@ function beyondSuspects({ role, cost, limit, count }: Mark): readonly Suspect[] 
   });
 }
 
+/** More let through than fits, and no count that shows how: the limit is another one, or nobody looked. */
+function overrunSuspects({ limit }: CountsInput, { sum }: Overrun): readonly Suspect[] {
+  return ranked({
+    "one-extra": sum === limit + 1 ? 2 : 0.5,
+    "race-read-then-write": 1,
+    "per-instance-counters": 0.8,
+    "cost-over-limit-admitted": 0.3,
+  });
+}
+
 function shortSuspects(input: CountsInput, mark: Mark): readonly Suspect[] {
   const reads = mark.role !== "admitted";
   const charges = input.marks.filter(({ role, count }) => role === "admitted" && count > 0);
@@ -242,6 +255,7 @@ function excessSuspects(input: CountsInput, { mark, most }: Excess): readonly Su
     "double-count": mark.count - most > 0.6 * most ? 1 : 0.4,
     "new-reset-old-count": again ? 0.9 : carried ? 1.5 : 0,
     "lost-expiry": again ? 1.6 : 0,
+    "immortal-by-polling": carried ? 0.7 : 0,
     "refused-counted": has("refused") ? 0.8 : 0,
     "narrow-drains-broad": owner === "organization" && has("refused") ? 0.7 : 0,
     "scopes-mixed": 0.6,
@@ -277,12 +291,12 @@ export function endSuspects(
   });
 }
 
-/** Whether a reset fell by as much as milliseconds passed, and not seconds. */
-function fallsByMs(earlier: Mark, later: Mark): boolean {
+/** Whether a reset fell by as many as milliseconds passed, and by more than seconds do. */
+export function fallsByMs(earlier: Mark, later: Mark): boolean {
   const [first, second] = earlier.sent <= later.sent ? [earlier, later] : [later, earlier];
   const passed = second.sent - first.sent;
   const widest = second.received - second.sent + first.received - first.sent + 2;
-  return passed > 0 && Math.abs(first.reset - second.reset - passed) <= widest;
+  return passed > 10 && Math.abs(first.reset - second.reset - passed) <= widest;
 }
 
 /** Whether an answer shows a window that has only just opened. */

@@ -28,12 +28,19 @@ function tooLowOf(findings: readonly Finding[]): Suspicion["tooLow"] {
   const charges = findings.some((finding) => {
     if (finding.kind === "fall") return finding.later.role === "admitted";
     if (finding.kind === "overlap") return finding.over === null || finding.over.role === "admitted";
-    return finding.kind === "beyond" || (finding.kind === "short" && finding.mark.role === "admitted");
+    return (
+      finding.kind === "beyond" ||
+      finding.kind === "overrun" ||
+      (finding.kind === "short" && finding.mark.role === "admitted")
+    );
   });
   if (charges) return "charges";
   const kind = findings[0]?.kind;
   return kind === "fall" || kind === "overlap" || kind === "short" ? "readings" : null;
 }
+
+/** Lines of one violation, where each call adds a little to it. */
+const linesMost = 100;
 
 type FindingOf<K extends Finding["kind"]> = Extract<Finding, { kind: K }>;
 
@@ -55,6 +62,7 @@ export function suspicionsOf(
     words.falls(of("fall")),
     words.beyond(of("beyond")),
     words.short(of("short")),
+    words.overrun(of("overrun")),
     words.excess(of("excess")),
   ];
   return all.filter((suspicion) => suspicion !== null);
@@ -164,6 +172,17 @@ class Words {
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but calls that were surely ` +
       `charged to this window by then had left ${least} ${this.#unit} there`;
     return this.#suspicion("conserved", findings, [...by, mark], explanation);
+  }
+
+  overrun(findings: readonly FindingOf<"overrun">[]): Suspicion | null {
+    const [first] = findings;
+    if (first === undefined) return null;
+    const { marks, sum } = first;
+    const explanation =
+      `${marks.length} calls of this window, ${marks.length > linesMost ? `among them those of the lines below` : "one a line"}, ` +
+      `were let through with ${sum} ${this.#unit} in all, more than its limit of ${this.#input.limit} that is enforced: ` +
+      "the last of them found no room";
+    return this.#suspicion("refusal-justified", findings, marks.slice(0, linesMost), explanation);
   }
 
   excess(findings: readonly FindingOf<"excess">[]): Suspicion | null {

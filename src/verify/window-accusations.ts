@@ -3,7 +3,7 @@ import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import { roleBit } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
-import { endSuspects, type Length, movingEndSuspects } from "./suspects.ts";
+import { endSuspects, fallsByMs, type Length, movingEndSuspects } from "./suspects.ts";
 import type { Window } from "./window.ts";
 
 /** A window's span on the clients' clock, in whole ms: the middle of what is known. */
@@ -23,6 +23,7 @@ export function accuseConflict(
   const [a, b] = [earlier.toMark, later.fromMark];
   const two = problem(a.end, b.end);
   const marks = two === null ? [a, b, earlier.fromMark, later.toMark] : [a, b];
+  if (!length.known && fallsByMs(a, b)) docket.clues.rulesIn("reset-in-ms");
   const apart = (later.end.from - earlier.end.to) / 1000;
   docket.accuse({
     law: "reset-agrees",

@@ -4,6 +4,7 @@ import { type BoundsInput, judgeBounds } from "./bounds.ts";
 import type { Finding } from "./finding.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import { chargeOf, type Mark } from "./mark.ts";
+import { roleBit } from "./mark-rows.ts";
 import { type Overshoot, overshootOf } from "./overshoot.ts";
 import { judgePlaces } from "./places.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
@@ -55,14 +56,18 @@ export interface CountsResult {
 
 export type Method = "places" | "bounds";
 
-const methodOf = ({ charging }: Terms): Method => (charging === "reserved" ? "bounds" : "places");
+export const methodOf = ({ charging }: Terms): Method => (charging === "reserved" ? "bounds" : "places");
 
 /** Judges a window under each of the hypotheses; what comes out alike for several is judged once. */
 export function judgeWindow(
   input: WindowInput,
   hypotheses: readonly Hypothesis[],
 ): ReadonlyMap<Hypothesis, CountsResult> {
-  noteJudged(input, hypotheses);
+  noteJudged(
+    input,
+    input.marks.reduce((roles, { role }) => roles | roleBit[role], 0),
+    hypotheses,
+  );
   const matters = hypotheses.length === 1 ? null : whatMatters(input);
   const judged = new Map<string, CountsResult>();
   const results = new Map<Hypothesis, CountsResult>();
@@ -113,23 +118,51 @@ function under(terms: Terms, input: WindowInput, matters: readonly string[] | nu
 }
 
 function judgeCounts(input: CountsInput): CountsResult {
-  const binding = bindingOf(input);
+  const binding = bindingOf(input, input.setting);
   const { suspicions, findings, pinned } = found(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
   // What holds where a 0 shows the limit holds all the more where it hides the count.
   const same = suspicions.length === 0 || binding !== "if-enforced";
   const otherwise = same ? suspicions : found(input, false).suspicions;
-  return { enforced: suspicions, otherwise, overshoot, method, pinned };
+  const overrun = overshoot.overAdmitted > 0 && !saysOvershot(findings) ? overrunOf(input) : [];
+  const enforced = overrun.length === 0 ? suspicions : [...suspicions, ...suspicionsOf(input, overrun, none)];
+  return { enforced, otherwise, overshoot, method, pinned };
 }
 
 /**
  * Whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
  * "Hidden places"): not where refusals are counted or calls overshoot.
  */
-function bindingOf({ terms, setting: { name } }: CountsInput): "always" | "if-enforced" | "never" {
+export function bindingOf(
+  { terms }: Pick<CountsInput, "terms">,
+  { name }: Pick<QuotaSetting, "name">,
+): "always" | "if-enforced" | "never" {
   if (terms.refused !== "uncounted" || terms.charging === "postpaid") return "never";
   return name.owner === "user" && terms.userEnforced === "always" ? "always" : "if-enforced";
+}
+
+const none = { points: 0, calls: 0 };
+
+/** Whether findings tell already how more than the limit came to be let through. */
+const saysOvershot = (findings: readonly Finding[]): boolean =>
+  findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short");
+
+/** The fewest calls of a window from its start on that passed its limit together. */
+function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readonly Finding[] {
+  if (!fromZero) return [];
+  const charges = marks.filter(
+    ({ role, sent, least }) => role === "admitted" && sent >= certainFrom && least > 0,
+  );
+  charges.sort((a, b) => b.least - a.least || a.received - b.received);
+  const together: Mark[] = [];
+  let sum = 0;
+  for (const mark of charges) {
+    if (sum > limit) break;
+    sum += mark.least;
+    together.push(mark);
+  }
+  return sum > limit ? [{ kind: "overrun", marks: together, sum }] : [];
 }
 
 interface Found {
@@ -143,7 +176,7 @@ function found(input: CountsInput, binding: boolean): Found {
   const given = { ...input, time, startedBy, binding };
   if (methodOf(input.terms) === "bounds") {
     const { findings, pinned } = judgeBounds(given);
-    return { findings, pinned, suspicions: suspicionsOf(input, findings, { points: 0, calls: 0 }) };
+    return { findings, pinned, suspicions: suspicionsOf(input, findings, none) };
   }
   const { findings: placed, loose } = judgePlaces(given);
   const open = binding ? 0 : input.marks.filter(({ clamped }) => clamped).length;
@@ -157,15 +190,20 @@ function shortfalls(input: BoundsInput, findings: readonly Finding[]): readonly 
   return judgeBounds(input).findings.filter(({ kind }) => kind === "short");
 }
 
-function noteJudged({ setting, marks, fromZero, complete }: WindowInput, left: readonly Hypothesis[]): void {
+/** @param roles of the window's answers, as `MarkRows.roles` has them */
+export function noteJudged(
+  { setting, fromZero, complete }: Pick<WindowInput, "setting" | "fromZero" | "complete">,
+  roles: number,
+  left: readonly Hypothesis[],
+): void {
   const { docket } = setting;
   docket.judged("conserved");
   docket.judged("monotone");
   const bounded = left.some(({ terms }) => terms.refused === "uncounted" && terms.charging !== "postpaid");
   if (bounded && fromZero) docket.judged("bounded");
-  if (marks.some(({ role }) => role === "status")) docket.judged("status-free");
-  if (marks.some(({ role }) => role === "refused")) docket.judged("all-or-nothing");
+  if ((roles & roleBit.status) !== 0) docket.judged("status-free");
+  if ((roles & roleBit.refused) !== 0) docket.judged("all-or-nothing");
   if (!fromZero || !complete) return;
   docket.judged("isolated");
-  if (marks.some(({ role }) => role === "admitted" || role === "refused")) docket.judged("recovers");
+  if ((roles & (roleBit.admitted | roleBit.refused)) !== 0) docket.judged("recovers");
 }

@@ -17,7 +17,6 @@ export class Window {
   #fromRow = 0;
   #toRow = 0;
   #datedRow: number | null = null;
-  readonly #kept = new Map<number, Mark>();
 
   constructor(mark: Mark) {
     this.end = { from: mark.end.from, to: mark.end.to };
@@ -30,23 +29,19 @@ export class Window {
   }
 
   get first(): Mark {
-    return this.#at(0);
+    return this.rows.at(0);
   }
 
   get fromMark(): Mark {
-    return this.#at(this.#fromRow);
+    return this.rows.at(this.#fromRow);
   }
 
   get toMark(): Mark {
-    return this.#at(this.#toRow);
+    return this.rows.at(this.#toRow);
   }
 
   get dated(): Mark | null {
-    return this.#datedRow === null ? null : this.#at(this.#datedRow);
-  }
-
-  #at(row: number): Mark {
-    return this.#kept.get(row) ?? this.rows.at(row);
+    return this.#datedRow === null ? null : this.rows.at(this.#datedRow);
   }
 
   meets({ end }: Mark): boolean {
@@ -68,10 +63,9 @@ export class Window {
     }
   }
 
-  /** Forgets its answers but for those that show where it ends. */
-  forget(): void {
-    for (const row of [0, this.#fromRow, this.#toRow]) this.#kept.set(row, this.rows.at(row));
-    this.rows.forget();
+  /** Gives up its answers: none of them may be asked for any more. */
+  release(): void {
+    this.rows.release();
   }
 }
 
