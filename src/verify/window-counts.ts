@@ -165,6 +165,10 @@ function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readon
   return sum > limit ? [{ kind: "overrun", marks: together, sum }] : [];
 }
 
+/** Whether a window that was open when the trace began may have passed its limit before: nobody knows what held then. */
+const mayHavePassed = ({ marks, limit, setting: { startedBy } }: CountsInput): boolean =>
+  marks.some(({ count, role, sent }) => count > limit || (role === "admitted" && sent < startedBy));
+
 interface Found {
   readonly suspicions: readonly Suspicion[];
   readonly findings: readonly Finding[];
