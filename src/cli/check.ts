@@ -1,22 +1,23 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
-import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
-import type { CheckReport, LawReport } from "../laws/report.ts";
+import type { CheckReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { showCheckProgress } from "./check-progress.ts";
+import { type TargetArgs, targetOptions } from "./check-target-options.ts";
+import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
-interface Args {
+interface Args extends TargetArgs {
   readonly runs?: number | undefined;
   readonly seed?: number | undefined;
   readonly law?: readonly string[] | undefined;
@@ -51,11 +52,17 @@ export const command: CommandModule<object, Args> = {
         describe: "a .ts or .js module that exports your limiter [default: our engine]",
       })
       .option("fault", faultOption)
-      .conflicts("fault", "adapter")
+      .options(targetOptions)
+      .conflicts("fault", ["adapter", "target"])
+      .conflicts("adapter", "target")
       .example("$0 check", "every law of the engine, under all kinds of rules")
       .example("$0 check --runs 10000 --law conserved --law isolated", "two laws, more thoroughly")
       .example("$0 check --adapter my-limiter.ts --rules default", "a limiter of your own")
       .example("$0 check --law conserved --seed 7 --path 3:1", "a counterexample found before")
+      .example(
+        "$0 check --target http://127.0.0.1:4100 --tokens tokens.json",
+        "a live deployment, in real time",
+      )
       .example("$0 check --fault one-extra", "a limiter with a known bug: which laws find it"),
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
@@ -63,20 +70,22 @@ export const command: CommandModule<object, Args> = {
     if (fault === "list") return;
     const interrupt = onInterrupt();
     try {
-      const { checkLaws } = await import("../laws/check.ts");
-      const options = await optionsOf(args);
-      const factory = await factoryOf(args, fault, options);
-      const startedMs = Date.now();
-      const onProgress = showCheckProgress(terminal);
-      const report = await checkLaws(factory, {
-        ...options,
-        onProgress,
+      const options = {
+        ...(await optionsOf(args)),
+        onProgress: showCheckProgress(terminal),
         signal: interrupt.signal,
         timers: { setTimeout, clearTimeout },
-      });
+      };
+      if (args.target !== undefined && args.clockHeader === undefined)
+        return await checkRealTime(args, options, terminal, interrupt.signal);
+      const startedMs = Date.now();
+      const report =
+        args.target === undefined
+          ? await checkModule(args, fault, options)
+          : await checkAhead(args, options, terminal, interrupt.signal);
       terminal.progress(null);
       const seconds = (Date.now() - startedMs) / 1000;
-      await describe(report, seconds, args, terminal);
+      await describeCheck(report, seconds, args, terminal);
       terminal.result({ ...report, seconds });
       requireAnswers(report);
       process.exitCode = !report.ok ? 1 : report.interrupted ? INTERRUPTED : 0;
@@ -87,6 +96,54 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
+
+async function checkModule(
+  args: Args,
+  fault: ChosenFault | null,
+  options: CheckOptions,
+): Promise<CheckReport> {
+  const { checkLaws } = await import("../laws/check.ts");
+  return checkLaws(await factoryOf(args, fault, options), options);
+}
+
+/** A live deployment whose clock is moved. */
+async function checkAhead(
+  args: Args,
+  options: CheckOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<CheckReport> {
+  const { checkClocked, openTarget } = await import("./check-target.ts");
+  const opened = await openTarget(args, terminal, signal);
+  const report = await checkClocked(opened, args.clockHeader ?? "", options.rules, options);
+  const { ended } = opened.live;
+  if (ended !== null) terminal.say(`ended early: ${ended.message}`);
+  // That the budget was used up is no interruption: it was said beforehand.
+  return ended?.why === "budget" ? { ...report, interrupted: false } : report;
+}
+
+/** A live deployment in real time. */
+async function checkRealTime(
+  args: Args,
+  options: CheckOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { checkInRealTime, exitOf, openTarget, sayLive } = await import("./check-target.ts");
+  for (const [option, value] of [
+    ["--law", args.law],
+    ["--path", args.path],
+  ] as const)
+    if (value !== undefined)
+      throw new SpillwayError("USAGE", `${option} cannot be used with --target in real time`, {
+        hint: "every law that a trace shows is judged; with --clock-header laws are checked one by one",
+      });
+  const opened = await openTarget(args, terminal, signal);
+  const report = await checkInRealTime(opened, args, { ...options, runs: args.runs ?? 20 }, terminal);
+  sayLive(report, terminal);
+  terminal.result(report);
+  process.exitCode = exitOf(report);
+}
 
 /** What is checked: a limiter of the user's, one with a fault, or our engine. */
 async function factoryOf(
@@ -148,76 +205,11 @@ function lawNamed(name: string): LawName {
   throw usage("--law", name, lawNames.join(", "), meant === null ? undefined : `did you mean ${meant}?`);
 }
 
-const widest = Math.max(...lawNames.map((law) => law.length));
-
-async function describe(report: CheckReport, seconds: number, args: Args, terminal: Terminal): Promise<void> {
-  const { renderCounterexample } = await import("../laws/timeline.ts");
-  const { limiter, runs, seed, laws } = report;
-  const under = args.rules === undefined ? "rules of all kinds" : `the rules ${args.rules}`;
-  const how = args.path === undefined ? `${counted(runs, "run")} a law` : `path ${args.path}`;
-  terminal.say(`${pc.bold(limiter)} under ${under}, seed ${seed}, ${how}`);
-  for (const law of laws) {
-    terminal.say(`  ${law.law.padEnd(widest)}  ${outcomeText(law)}`);
-    for (const note of switchNotes(law, args.rules !== undefined))
-      terminal.say(`  ${" ".repeat(widest)}  ${pc.dim(note)}`);
-  }
-  const violated = laws.filter(({ outcome }) => outcome === "violated");
-  const failed = laws.find(({ outcome }) => outcome === "failed");
-  for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
-    terminal.say(["", ...renderCounterexample(law)].join("\n"));
-  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined)
-    terminal.say(`\n${advice}`);
-  const total = laws.reduce((sum, law) => sum + law.runs, 0);
-  const found =
-    violated.length > 0
-      ? pc.red(`${counted(violated.length, "law")} violated`)
-      : failed === undefined
-        ? pc.green("no law violated")
-        : pc.red("the limiter failed");
-  const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
-  terminal.say(
-    `\n${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
-  );
-}
-
-const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
-     --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
-
-const repeatWith = ({ rules, adapter, fault }: Args): string[] => [
+const repeatWith = ({ rules, adapter, fault, target, tokens, clockHeader, allowHost }: Args): string[] => [
   ...(fault === undefined ? [] : [shellCommand(["--fault", fault])]),
   ...(rules === undefined ? [] : [shellCommand(["--rules", rules])]),
   ...(adapter === undefined ? [] : [shellCommand(["--adapter", adapter])]),
+  ...Object.entries({ target, "allow-host": allowHost, tokens, "clock-header": clockHeader }).flatMap(
+    ([option, value]) => (value === undefined ? [] : [shellCommand([`--${option}`, value])]),
+  ),
 ];
-
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
-
-function outcomeText({ outcome, runs, judged, reason }: LawReport): string {
-  const answers = counted(judged, "answer");
-  switch (outcome) {
-    case "no-counterexample":
-      return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged`;
-    case "violated":
-      return `${pc.red("violated")} in run ${runs}`;
-    case "failed":
-      return `${pc.red("failed")} in run ${runs}: the limiter, not the law`;
-    case "skipped":
-      return `${pc.yellow("skipped")}: ${reason ?? "void under these rules"}`;
-    case "not-claimed":
-      return pc.dim("not claimed by this limiter");
-    case "not-observed":
-      return `${pc.yellow("not observed")}: nothing in ${counted(runs, "run")} that it could judge`;
-    case "interrupted":
-      return `${pc.yellow("interrupted")} after ${counted(runs, "run")}, ${answers} judged`;
-    case "not-run":
-      return pc.dim("not run");
-  }
-}
-
-/** What switches did to a law: where they made it void; under given rules, also in which form it stood. */
-function switchNotes({ voidRuns, changedRuns }: LawReport, given: boolean): string[] {
-  const times = (count: number): string => (given ? "" : `, ${counted(count, "time")}`);
-  const voids = Object.entries(voidRuns).map(([why, count]) => `void for ${why}${times(count)}`);
-  const forms = given ? Object.keys(changedRuns).map((form) => `as ${form}`) : [];
-  return [...voids, ...forms];
-}

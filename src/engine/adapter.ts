@@ -141,6 +141,8 @@ export interface LimiterFactory {
    * organization has no window that could refuse. Rules that are drawn, or given, are made so.
    */
   readonly keyed?: boolean;
+  /** The users that it knows, by organization; without it any name will do. */
+  readonly callers?: Readonly<Record<string, readonly string[]>>;
   /** A first-request window opens at a whole multiple of so many ms: 1000 unless told (SPEC.md §3), or 1. */
   readonly opensToMs?: 1 | 1000;
   /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */

@@ -47,6 +47,7 @@ export interface Subject {
   readonly scopes?: readonly Scope[] | undefined;
   readonly keyed?: boolean | undefined;
   readonly opensToMs?: 1 | 1000 | undefined;
+  readonly callers?: LimiterFactory["callers"] | undefined;
   /** Milliseconds since the epoch, about which the scripts take place. */
   readonly startMs: number;
 }
@@ -169,6 +170,13 @@ function worldOf(rules: Rules): World {
   };
 }
 
+/** The names that the limiter knows, where it knows some alone. */
+function knownWorld({ callers }: Subject): World | null {
+  if (callers === undefined) return null;
+  const organizations = Object.keys(callers);
+  return { organizations, users: Object.values(callers).flat(), usersOf: callers };
+}
+
 const owner = fc.constantFrom("organization" as const, "user" as const);
 const offsetMs = fc.constantFrom(0, -1, 1);
 function moveArbitrary({ edge, back }: Profile): fc.Arbitrary<Move> {
@@ -251,7 +259,7 @@ const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
 export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 30): fc.Arbitrary<Script> {
   const { rules, keyed = false, opensToMs = 1000 } = subject;
-  const world = rules === undefined ? drawnWorld : worldOf(rules);
+  const world = knownWorld(subject) ?? (rules === undefined ? drawnWorld : worldOf(rules));
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
   const terms = { ...(keyed && { keyed }), ...(opensToMs !== 1000 && { opensToMs }) };
   const intent: fc.Arbitrary<Intent> = fc.record({

@@ -116,22 +116,12 @@ class Planner {
   }
 
   #targetOf(act: Act): Target {
-    const { organizations, users } = this.#world;
-    if (act.do === "call")
-      return {
-        organization: pick(organizations, act.organization),
-        user: pick(users, act.user),
-        scope: act.scope,
-      };
-    if (act.do === "status")
-      return {
-        organization: pick(organizations, act.organization),
-        user: pick(users, act.user),
-        scope: this.#last.scope,
-      };
-    if (act.do === "enforce")
-      return { ...this.#last, organization: pick(organizations, act.organization), scope: act.scope };
-    return this.#last;
+    const { organizations, users, usersOf } = this.#world;
+    if (act.do !== "call" && act.do !== "status" && act.do !== "enforce") return this.#last;
+    const organization = pick(organizations, act.organization);
+    if (act.do === "enforce") return { ...this.#last, organization, scope: act.scope };
+    const user = pick(usersOf?.[organization] ?? users, act.user);
+    return { organization, user, scope: act.do === "call" ? act.scope : this.#last.scope };
   }
 
   #plan(act: Act, target: Target, settled: CallOp | undefined): void {

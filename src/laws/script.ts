@@ -72,6 +72,8 @@ export interface Script extends Terms {
 export interface World {
   readonly organizations: readonly string[];
   readonly users: readonly string[];
+  /** Where each organization has users of its own. */
+  readonly usersOf?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The script's operations without those of one kind. */

@@ -76,6 +76,7 @@ function subjectOf(
     scopes: factory.scopes,
     keyed: factory.keyed,
     opensToMs: factory.opensToMs,
+    callers: factory.callers,
     startMs: options.startMs,
   };
 }

@@ -84,6 +84,7 @@ export class Trials {
       return await this.#judge({ script, play: (ops) => play(this.#factory, script.rules, ops) });
     } catch (error) {
       if (!(error instanceof AdapterFailure)) throw error;
+      if (error.ended) throw new fc.PreconditionFailure(true);
       if (this.#failed === "broken") return null;
       this.#failed = "adapter";
       if (error.hung) this.hung += 1;

@@ -1,0 +1,173 @@
+// `spillway check --target`: the laws against a live deployment, within a budget of calls and time that is said
+// beforehand. Where it takes its time from a header all laws are checked by scripts that move the clock; else
+// scripts are played in real time, and their traces judged.
+import pc from "picocolors";
+import type { CheckOptions } from "../laws/check.ts";
+import type { CheckReport } from "../laws/report.ts";
+import { parseTarget, requireAllowed } from "../load/target.ts";
+import { LiveCaller, resourceOf } from "../probe/live.ts";
+import type { LiveReport } from "../probe/live-check.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { type LawName, lawNames } from "../rules/laws.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import type { Verdict } from "../verify/verdict.ts";
+import type { TargetArgs } from "./check-target-options.ts";
+import { readTokens } from "./files.ts";
+import { INTERRUPTED } from "./interrupt.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** A target that may be called, and by whom. */
+interface Opened {
+  readonly live: LiveCaller;
+  readonly origin: string;
+  readonly base: string;
+}
+
+/**
+ * Says what will be used, and makes one call of the status.
+ * @throws SpillwayError `USAGE`, `TARGET_NOT_ALLOWED`, those of the tokens file, `TARGET_UNREACHABLE`
+ */
+export async function openTarget(args: TargetArgs, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
+  const { target = "", allowHost = null, tokens: file, calls = 500, seconds = 120 } = args;
+  const { base, origin, ...rest } = parseTarget("--target", target);
+  requireAllowed("--target", { base, origin, ...rest }, allowHost);
+  requirePositive("--calls", calls);
+  requirePositive("--seconds", seconds);
+  if (file === undefined)
+    throw new SpillwayError("USAGE", "--target needs --tokens, the file of those who call", {
+      hint: "tokens come from a file, never from a flag: process lists show flags",
+    });
+  const callers = await callersOf(file);
+  const live = new LiveCaller({ base, callers, budget: { calls, ms: seconds * 1000 }, signal });
+  const who = `${callers.length} caller${callers.length === 1 ? "" : "s"}`;
+  terminal.say(`up to ${calls} calls in up to ${seconds} s to ${base}, as ${who} of ${file}`);
+  const [first] = callers;
+  if (first !== undefined) await contact(live, first, base);
+  return { live, base, origin };
+}
+
+function requirePositive(option: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new SpillwayError("USAGE", `${option} cannot be used`, {
+    problems: [{ path: option, got: quote(value), allowed: "a whole number from 1" }],
+  });
+}
+
+async function callersOf(file: string): Promise<Token[]> {
+  const all = await readTokens(file);
+  const callers = all.filter((token) => resourceOf(token) !== null && token.scopes.includes("read_accounts"));
+  if (callers.length > 0) return callers;
+  throw new SpillwayError("TOKENS_INVALID", "the tokens file has no token that can be checked with", {
+    problems: [
+      {
+        path: file,
+        got: `${all.length} entries`,
+        allowed: "one with read_accounts and one of read_organizations, read_pipelines, read_user",
+      },
+    ],
+  });
+}
+
+async function contact(live: LiveCaller, caller: Token, base: string): Promise<void> {
+  const { status, error } = await live.status(caller);
+  if (status === 200) return;
+  throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
+    problems: [
+      {
+        path: `GET ${base}/v2/organizations/${caller.organization}/rate_limit`,
+        got: status === 0 ? (error ?? "no answer") : String(status),
+        allowed: "200 and the status of the organization's limits",
+      },
+    ],
+    hint: "is it running, is this its address, and are these its tokens? `spillway probe` looks closer",
+  });
+}
+
+/** The laws, by scripts that move the target's clock. */
+export async function checkClocked(
+  { live, base }: Opened,
+  header: string,
+  rules: Rules | undefined,
+  options: CheckOptions,
+): Promise<CheckReport> {
+  if (rules === undefined)
+    throw new SpillwayError("USAGE", "--clock-header needs --rules, those that the target follows", {
+      hint: "`spillway probe` writes them, or a preset: --rules default",
+    });
+  if (!/^[\w-]+$/.test(header))
+    throw new SpillwayError("USAGE", "--clock-header cannot be used", {
+      problems: [{ path: "--clock-header", got: quote(header), allowed: "a header's name" }],
+    });
+  const { clockedLimiter, notSeenFromOutside } = await import("../probe/live-adapter.ts");
+  const { checkLaws } = await import("../laws/check.ts");
+  const clockHeader = header.toLowerCase();
+  const limiter = clockedLimiter(live, { name: base, rules, clockHeader, nowMs: Date.now() });
+  const claims = lawNames.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
+  return checkLaws({ ...limiter, claims }, { ...options, rules });
+}
+
+/** Scripts in real time, judged by the oracle. */
+export async function checkInRealTime(
+  { live, origin }: Opened,
+  args: TargetArgs,
+  { runs = 20, seed = 0, rules }: CheckOptions,
+  terminal: Terminal,
+): Promise<LiveReport<Verdict>> {
+  const { checkLive } = await import("../probe/live-check.ts");
+  const { judge } = await import("../verify/judge.ts");
+  const report = await checkLive<Verdict>({
+    live,
+    target: origin,
+    rules: rules ?? null,
+    alone: args.alone === true,
+    runs,
+    seed,
+    judge,
+    onProgress: (text) => terminal.progress(text),
+  });
+  terminal.progress(null);
+  return report;
+}
+
+const widest = Math.max(...lawNames.map((law) => law.length));
+
+/** What real time showed, in words. */
+export function sayLive(
+  { target, seed, runs, calls, laws, ended, counterexample, ok }: LiveReport<Verdict>,
+  terminal: Terminal,
+): void {
+  terminal.say(`${pc.bold(target)} in real time, seed ${seed}, ${runs} runs, ${calls} calls`);
+  for (const law of lawNames) {
+    const state = laws[law] ?? { skipped: "no run was judged" };
+    const text =
+      state === "violated"
+        ? pc.red("violated")
+        : state === "held"
+          ? pc.green("no counterexample")
+          : `${pc.yellow("skipped")}: ${state.skipped}`;
+    terminal.say(`  ${law.padEnd(widest)}  ${text}`);
+  }
+  if (counterexample !== null) {
+    const [violation] = counterexample.verdict.violations;
+    terminal.say(`\n${violation?.law} is violated: ${violation?.explanation}`);
+    const shown = new Set(violation?.lines);
+    for (const { line, call } of counterexample.lines) {
+      const mark = shown.has(line) ? ">" : " ";
+      const at = `+${((call.sent - counterexample.header.startedAt) / 1000).toFixed(3)} s`.padStart(12);
+      const left = `remaining ${call.remaining} of ${call.limit}, user ${call.userRemaining} of ${call.userLimit}`;
+      terminal.say(`${mark}${at}  line ${line}: ${call.user} ${call.kind} ${call.status}, ${left}`);
+    }
+    terminal.say(`\nreal time is not repeated exactly: run it again, or keep the trace with --json`);
+  }
+  if (ended !== null) terminal.say(`\nended early: ${ended.reason}`);
+  terminal.say(`\n${ok ? pc.green("no law violated") : pc.red("a law is violated")}`);
+}
+
+/** 0 held, 1 violated, 2 nothing could be judged, 3 the target had enough of it, 130 interrupted. */
+export function exitOf({ ok, ended, laws }: LiveReport<Verdict>): number {
+  if (!ok) return 1;
+  if (ended?.why === "interrupted") return INTERRUPTED;
+  if (ended?.why === "unwelcome") return 3;
+  return Object.values(laws).includes("held") ? 0 : 2;
+}

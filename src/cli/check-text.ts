@@ -1,0 +1,85 @@
+// What a check found, as the terminal shows it: a line a law, then what was found.
+import pc from "picocolors";
+import type { CheckReport, LawReport } from "../laws/report.ts";
+import { lawNames } from "../rules/laws.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What of the command's words the text depends on. */
+interface CheckWords {
+  readonly rules?: string | undefined;
+  readonly path?: string | undefined;
+  readonly adapter?: string | undefined;
+}
+
+const widest = Math.max(...lawNames.map((law) => law.length));
+
+export async function describeCheck(
+  report: CheckReport,
+  seconds: number,
+  args: CheckWords,
+  terminal: Terminal,
+): Promise<void> {
+  const { renderCounterexample } = await import("../laws/timeline.ts");
+  const { limiter, runs, seed, laws } = report;
+  const under = args.rules === undefined ? "rules of all kinds" : `the rules ${args.rules}`;
+  const how = args.path === undefined ? `${counted(runs, "run")} a law` : `path ${args.path}`;
+  terminal.say(`${pc.bold(limiter)} under ${under}, seed ${seed}, ${how}`);
+  for (const law of laws) {
+    terminal.say(`  ${law.law.padEnd(widest)}  ${outcomeText(law)}`);
+    for (const note of switchNotes(law, args.rules !== undefined))
+      terminal.say(`  ${" ".repeat(widest)}  ${pc.dim(note)}`);
+  }
+  const violated = laws.filter(({ outcome }) => outcome === "violated");
+  const failed = laws.find(({ outcome }) => outcome === "failed");
+  for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
+    terminal.say(["", ...renderCounterexample(law)].join("\n"));
+  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined)
+    terminal.say(`\n${advice}`);
+  const total = laws.reduce((sum, law) => sum + law.runs, 0);
+  const found =
+    violated.length > 0
+      ? pc.red(`${counted(violated.length, "law")} violated`)
+      : failed === undefined
+        ? pc.green("no law violated")
+        : pc.red("the limiter failed");
+  const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
+  terminal.say(
+    `\n${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
+  );
+}
+
+const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
+     --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
+
+const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+function outcomeText({ outcome, runs, judged, reason }: LawReport): string {
+  const answers = counted(judged, "answer");
+  switch (outcome) {
+    case "no-counterexample":
+      return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged`;
+    case "violated":
+      return `${pc.red("violated")} in run ${runs}`;
+    case "failed":
+      return `${pc.red("failed")} in run ${runs}: the limiter, not the law`;
+    case "skipped":
+      return `${pc.yellow("skipped")}: ${reason ?? "void under these rules"}`;
+    case "not-claimed":
+      return pc.dim("not claimed by this limiter");
+    case "not-observed":
+      return `${pc.yellow("not observed")}: nothing in ${counted(runs, "run")} that it could judge`;
+    case "interrupted":
+      return `${pc.yellow("interrupted")} after ${counted(runs, "run")}, ${answers} judged`;
+    case "not-run":
+      return pc.dim("not run");
+  }
+}
+
+/** What switches did to a law: where they made it void; under given rules, also in which form it stood. */
+function switchNotes({ voidRuns, changedRuns }: LawReport, given: boolean): string[] {
+  const times = (count: number): string => (given ? "" : `, ${counted(count, "time")}`);
+  const voids = Object.entries(voidRuns).map(([why, count]) => `void for ${why}${times(count)}`);
+  const forms = given ? Object.keys(changedRuns).map((form) => `as ${form}`) : [];
+  return [...voids, ...forms];
+}

@@ -1,0 +1,164 @@
+// A live deployment as a limiter for the laws, where it takes its time from a header of the request: the time
+// machine that they need. Each run plays far later than all before it, so that every window of it is unused.
+import type { Owner, Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import type { LiveCaller } from "./live.ts";
+import { refuser, type Seen, type WindowHeaders } from "./seen.ts";
+
+/** What the headers of one window show, as far as they are integers. */
+interface Shown {
+  readonly limit?: number;
+  readonly remaining?: number;
+  readonly reset?: number;
+}
+
+/** Headers as the laws read them. */
+type Sent = Record<string, string | number | undefined>;
+
+export interface ClockedOptions {
+  readonly name: string;
+  readonly rules: Rules;
+  /** The header, in lower case, and how it says the time. */
+  readonly clockHeader: string;
+  /** The real time, ms since the epoch: no run plays before it. */
+  readonly nowMs: number;
+}
+
+/**
+ * What of the laws (SPEC.md §7) cannot be checked so, and why: nothing is stored and restored from outside, and
+ * that times translate is what runs that follow each other rely on.
+ */
+export const notSeenFromOutside = ["snapshot-equals", "time-translates"] as const;
+
+/** @returns what `LimiterFactory` of the laws asks for, REST alone */
+export function clockedLimiter(live: LiveCaller, { name, rules, clockHeader, nowMs }: ClockedOptions) {
+  const tokens = new Map(live.callers.map((token) => [`${token.organization}/${token.user}`, token]));
+  const callers: Record<string, string[]> = {};
+  for (const { organization, user } of tokens.values())
+    callers[organization] = [...(callers[organization] ?? []), user];
+  const shifts = new Shifts(rules, live.callers, nowMs);
+  return {
+    name,
+    callers,
+    scopes: ["rest"] as const,
+    create: () => new ClockedLimiter(live, tokens, clockHeader, shifts),
+  };
+}
+
+/** How much later than a script says each of its runs is played. */
+class Shifts {
+  readonly #periodMs: number;
+  readonly #longestMs: number;
+  #latestMs: number;
+
+  constructor(rules: Rules, callers: readonly Token[], nowMs: number) {
+    const lengths = windowSeconds(rules, callers);
+    this.#periodMs =
+      lengths.reduce((multiple, length) => (multiple * length) / divisor(multiple, length), 1) * 1000;
+    this.#longestMs = Math.max(...lengths) * 1000;
+    this.#latestMs = nowMs;
+  }
+
+  /** A multiple of all window lengths, such that this time is later than any seen by more than a window. */
+  from(atMs: number): number {
+    const late = this.#latestMs + 2 * this.#longestMs - atMs;
+    return Math.max(0, Math.ceil(late / this.#periodMs)) * this.#periodMs;
+  }
+
+  saw(atMs: number): void {
+    this.#latestMs = Math.max(this.#latestMs, atMs);
+  }
+}
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+
+function windowSeconds(rules: Rules, callers: readonly Token[]): number[] {
+  const lengths = new Set([rules.organization.rest.windowSeconds, rules.user.rest.windowSeconds]);
+  for (const { organization, user } of callers) {
+    lengths.add(
+      rules.organizations[organization]?.rest?.windowSeconds ?? rules.organization.rest.windowSeconds,
+    );
+    lengths.add(rules.users[`${organization}/${user}`]?.rest?.windowSeconds ?? rules.user.rest.windowSeconds);
+  }
+  return [...lengths];
+}
+
+/** One run: the deployment as it is from some time on. */
+class ClockedLimiter {
+  readonly #live: LiveCaller;
+  readonly #tokens: ReadonlyMap<string, Token>;
+  readonly #header: string;
+  readonly #shifts: Shifts;
+  #shiftMs: number | null = null;
+  #last: Seen | null = null;
+
+  constructor(live: LiveCaller, tokens: ReadonlyMap<string, Token>, header: string, shifts: Shifts) {
+    this.#live = live;
+    this.#tokens = tokens;
+    this.#header = header;
+    this.#shifts = shifts;
+  }
+
+  async decide(call: { organization: string; user: string }, nowMs: number) {
+    const seen = await this.#live.read(this.#token(call.organization, call.user), this.#time(nowMs));
+    this.#last = requireAnswer(seen);
+    return { admitted: seen.status !== 429, refusedBy: refuser(seen), ...readingsOf(seen) };
+  }
+
+  async status(organization: string, nowMs: number, user: string) {
+    const seen = requireAnswer(await this.#live.status(this.#token(organization, user), this.#time(nowMs)));
+    this.#last = seen;
+    const shown = seen.statusScopes?.rest;
+    if (!shown) return {};
+    return { rest: { ...shown, resetAtMs: shown.resetAtMs - (this.#shiftMs ?? 0) } };
+  }
+
+  /** The headers that were sent with the last answer. */
+  answer() {
+    const seen = this.#last;
+    if (seen === null) return null;
+    const headers: Sent = { ...sentBy(seen.headers.organization, ""), ...sentBy(seen.headers.user, "User-") };
+    if (seen.retryAfter !== null) headers["Retry-After"] = seen.retryAfter;
+    return { status: seen.status, headers, ...(seen.status === 429 && { body: seen.body }) };
+  }
+
+  #token(organization: string, user: string): Token {
+    const token = this.#tokens.get(`${organization}/${user}`);
+    if (token === undefined) throw new RangeError(`no token for ${organization}/${user}`);
+    return token;
+  }
+
+  #time(nowMs: number): Record<string, string> {
+    this.#shiftMs ??= this.#shifts.from(nowMs);
+    const atMs = nowMs + this.#shiftMs;
+    this.#shifts.saw(atMs);
+    return { [this.#header]: String(atMs) };
+  }
+}
+
+function requireAnswer(seen: Seen): Seen {
+  const { status, what, error } = seen;
+  if (status === 0) throw new Error(`${what} had no answer (${error})`);
+  if (status === 200 || status === 429) return seen;
+  throw new Error(`${what} was answered ${status}`);
+}
+
+const readingsOf = ({ headers }: Seen): Record<Owner, Shown> => ({
+  organization: shownBy(headers.organization),
+  user: shownBy(headers.user),
+});
+
+function shownBy({ limit, remaining, reset }: WindowHeaders): Shown {
+  return {
+    ...(typeof limit === "number" && { limit }),
+    ...(typeof remaining === "number" && { remaining }),
+    ...(typeof reset === "number" && { reset }),
+  };
+}
+
+const sentBy = ({ name, limit, remaining, reset }: WindowHeaders, infix: string): Sent => ({
+  [`RateLimit-${infix}Scope`]: name ?? undefined,
+  [`RateLimit-${infix}Limit`]: limit ?? undefined,
+  [`RateLimit-${infix}Remaining`]: remaining ?? undefined,
+  [`RateLimit-${infix}Reset`]: reset ?? undefined,
+});

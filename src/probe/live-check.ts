@@ -1,0 +1,235 @@
+// `check --target` in real time: scripts that crowd at limits and at window edges are played against a live
+// deployment, and each run's trace is judged as any other. What is certain between sending and receiving is the
+// judge's business; this file waits, calls, and makes a script that was accused smaller.
+import fc from "fast-check";
+import type { LawName } from "../rules/laws.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import { type LiveCaller, LiveEnded } from "./live.ts";
+import { type Seen, traceCall, whole } from "./seen.ts";
+
+/** One line of a run's trace, from 2. */
+export interface LiveLine {
+  readonly line: number;
+  readonly call: TraceCall;
+}
+
+type LawState = "held" | "violated" | { readonly skipped: string };
+
+/** As much of a verdict as is needed here. */
+export interface LiveVerdict {
+  readonly verdict: "ok" | "violated" | "unknown";
+  readonly laws: Readonly<Record<string, LawState>>;
+  readonly violations: readonly {
+    readonly law: LawName;
+    readonly explanation: string;
+    readonly lines: readonly number[];
+  }[];
+}
+
+export interface LiveCheckOptions<V extends LiveVerdict> {
+  readonly live: LiveCaller;
+  /** The origin of the target, for the trace. */
+  readonly target: string;
+  readonly rules: Rules | null;
+  /** Nobody else uses the quotas of these callers meanwhile. */
+  readonly alone: boolean;
+  readonly runs: number;
+  readonly seed: number;
+  /** Judges a trace. */
+  judge(header: TraceHeader, lines: readonly LiveLine[]): Promise<V>;
+  readonly onProgress?: (text: string) => void | PromiseLike<void>;
+}
+
+export interface LiveReport<V extends LiveVerdict> {
+  readonly target: string;
+  readonly seed: number;
+  /** Runs that were judged, up to the first that was accused. */
+  readonly runs: number;
+  readonly calls: number;
+  /** Each law: violated, held in some run, or why no run could judge it. */
+  readonly laws: Readonly<Record<string, LawState>>;
+  readonly ok: boolean;
+  /** Why it ended before its last run; `null` where it did not. */
+  readonly ended: { readonly why: LiveEnded["why"]; readonly reason: string } | null;
+  /** The smallest run that was accused. */
+  readonly counterexample: {
+    readonly header: TraceHeader;
+    readonly lines: readonly LiveLine[];
+    readonly verdict: V;
+  } | null;
+}
+
+/** What a script does next: waits, then makes calls. */
+interface Step {
+  /** No wait; until the middle of the caller's window; or as long as the last answer's reset said. */
+  readonly when: "now" | "middle" | "reset";
+  /** Picks among the callers. */
+  readonly caller: number;
+  /** Status calls, some calls, or as many as are left and a few more. */
+  readonly what: "status" | "some" | "all";
+  readonly count: number;
+  /** How many are under way together. */
+  readonly together: number;
+}
+
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  when: fc.constantFrom("now", "now", "middle", "reset"),
+  caller: fc.nat({ max: 5 }),
+  what: fc.constantFrom("some", "some", "all", "all", "status"),
+  count: fc.integer({ min: 1, max: 4 }),
+  together: fc.constantFrom(1, 4, 8),
+});
+const stepsMost = 6;
+
+class Accused<V extends LiveVerdict> extends Error {
+  readonly run: NonNullable<LiveReport<V>["counterexample"]>;
+  constructor(run: NonNullable<LiveReport<V>["counterexample"]>) {
+    super(run.verdict.violations[0]?.explanation ?? "violated");
+    this.run = run;
+  }
+}
+
+/**
+ * Plays scripts until one is accused, or runs or budget are used up. What was seen until then is kept.
+ *
+ * It can show what a trace shows (every law but `snapshot-equals`, `never-rolls-back` and `time-translates`), of
+ * REST, in windows short enough for the budget. Runs follow each other: a window that was open before one began
+ * is judged as far as its beginning is known.
+ */
+export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions<V>): Promise<LiveReport<V>> {
+  const { live, runs, seed, target } = options;
+  const laws: Record<string, LawState> = {};
+  let judged = 0;
+  let accused: LawName | null = null;
+  const property = fc.asyncProperty(
+    fc.array(stepArbitrary, { minLength: 1, maxLength: stepsMost, size: "max" }),
+    async (steps) => {
+      const shrinking = accused !== null;
+      await options.onProgress?.(shrinking ? "making a run smaller" : `run ${judged + 1} of ${runs}`);
+      const lines = await new LiveRun(live).play(steps);
+      if (lines.length === 0) throw new fc.PreconditionFailure(live.ended !== null);
+      const header = headerOf(options, lines);
+      const verdict = await options.judge(header, lines);
+      if (!shrinking) {
+        judged += 1;
+        merge(laws, verdict.laws);
+      }
+      const law = verdict.violations[0]?.law;
+      if (law !== undefined && (accused ?? law) === law) {
+        accused = law;
+        throw new Accused({ header, lines, verdict });
+      }
+      if (live.ended !== null) throw new fc.PreconditionFailure(true);
+    },
+  );
+  const { errorInstance } = await fc.check(property, { seed, numRuns: runs });
+  if (errorInstance !== null && !(errorInstance instanceof Accused)) throw errorInstance;
+  return {
+    target,
+    seed,
+    runs: judged,
+    calls: live.calls,
+    laws,
+    ok: errorInstance === null,
+    ended: live.ended === null ? null : { why: live.ended.why, reason: live.ended.message },
+    counterexample: errorInstance === null ? null : (errorInstance as Accused<V>).run,
+  };
+}
+
+/** What several runs say of a law together: violated over held, held over skipped. */
+function merge(laws: Record<string, LawState>, more: Readonly<Record<string, LawState>>): void {
+  const weight = (state: LawState | undefined): number =>
+    state === "violated" ? 3 : state === "held" ? 2 : state === undefined ? 0 : 1;
+  for (const [law, state] of Object.entries(more)) if (weight(state) > weight(laws[law])) laws[law] = state;
+}
+
+function headerOf<V extends LiveVerdict>(
+  { rules, alone, target, seed }: LiveCheckOptions<V>,
+  lines: readonly LiveLine[],
+): TraceHeader {
+  return {
+    format: "spillway-trace",
+    version: 1,
+    source: "other",
+    scenario: "check --target",
+    seed,
+    target,
+    startedAt: Math.min(...lines.map(({ call }) => call.sent)),
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    rules,
+    complete: alone,
+    lost: 0,
+  };
+}
+
+/** One script, played. */
+class LiveRun {
+  readonly #live: LiveCaller;
+  readonly #calls: { readonly seen: Seen; readonly caller: Token }[] = [];
+  /** The last answer to each caller. */
+  readonly #last = new Map<Token, Seen>();
+
+  constructor(live: LiveCaller) {
+    this.#live = live;
+  }
+
+  /** What was called until the end of the script, or of the budget. */
+  async play(steps: readonly Step[]): Promise<LiveLine[]> {
+    try {
+      for (const step of steps) await this.#step(step);
+    } catch (error) {
+      if (!(error instanceof LiveEnded)) throw error;
+    }
+    const calls = this.#calls.map(({ seen, caller }) => ({
+      ...traceCall(seen, caller.organization),
+      client: "check/0",
+    }));
+    calls.sort((a, b) => a.received - b.received);
+    return calls.map((call, at) => ({ line: at + 2, call }));
+  }
+
+  async #step({ when, caller, what, count, together }: Step): Promise<void> {
+    const { callers } = this.#live;
+    const token = callers[caller % callers.length];
+    if (token === undefined) throw new RangeError("no caller that may read what counts");
+    await this.#wait(when, token);
+    const left = (this.#userLeft(token) ?? 0) + count;
+    let due = what === "all" ? left : count;
+    while (due > 0) {
+      const now = Math.min(due, together, this.#live.leftCalls + 1);
+      due -= now;
+      await settledAll(Array.from({ length: now }, () => this.#call(token, what === "status")));
+    }
+  }
+
+  async #call(caller: Token, isStatus: boolean): Promise<void> {
+    const seen = await (isStatus ? this.#live.status(caller) : this.#live.read(caller));
+    this.#calls.push({ seen, caller });
+    this.#last.set(caller, seen);
+  }
+
+  /** Calls that the caller's windows have room for, as far as it was told. */
+  #userLeft(caller: Token): number | null {
+    const headers = this.#last.get(caller)?.headers;
+    const shown = [whole(headers?.user.remaining), whole(headers?.organization.remaining)];
+    const known = shown.filter((value) => value !== null);
+    return known.length === 0 ? null : Math.max(0, Math.min(...known));
+  }
+
+  /** A client that waits exactly as long as it was told. */
+  async #wait(when: Step["when"], caller: Token): Promise<void> {
+    const last = this.#last.get(caller);
+    const reset = whole(last?.headers.user.reset) ?? 0;
+    if (last === undefined || when === "now" || reset <= 0) return;
+    const ms = last.receivedMs + reset * (when === "reset" ? 1000 : 500) - this.#live.now();
+    await this.#live.wait(Math.max(0, ms));
+  }
+}
+
+/** Waits for all of them; then the first that was rejected. */
+async function settledAll(calls: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(calls);
+  await Promise.all(calls);
+}

@@ -1,0 +1,175 @@
+// A hand on a live deployment for `check --target`: calls within a budget that was said beforehand, and none after
+// the first sign that they are not wanted. Tokens go into requests, and nowhere else.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Token, TokenScope } from "../rules/tokens.ts";
+import { isLimiters, readAnswer, type Seen } from "./seen.ts";
+import { httpSender, NoAnswer, type Send } from "./send.ts";
+import type { Action } from "./session.ts";
+
+/** What a check may use of a deployment, at most. */
+export interface LiveBudget {
+  /** Calls of any kind. */
+  readonly calls: number;
+  /** Time, ms, from the first call on. */
+  readonly ms: number;
+}
+
+export interface LiveOptions {
+  /** Without a slash at the end. */
+  readonly base: string;
+  /** Who calls; those whose scopes let them read nothing that counts are left out. */
+  readonly callers: readonly Token[];
+  readonly budget: LiveBudget;
+  readonly send?: Send | undefined;
+  /** ms since the epoch. */
+  readonly now?: (() => number) | undefined;
+  readonly sleep?: ((ms: number) => Promise<unknown>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** No further call is made: the budget is used up, the user interrupted, or the deployment shows that it has enough. */
+export class LiveEnded extends Error {
+  readonly why: "budget" | "unwelcome" | "interrupted";
+
+  constructor(why: LiveEnded["why"], reason: string) {
+    super(reason);
+    this.why = why;
+    // What rejects with an AbortError ends a check of the laws.
+    this.name = "AbortError";
+  }
+}
+
+/** In a row; beyond it nothing will come of going on. */
+const silentMost = 2;
+const brokenMost = 3;
+
+const readable: readonly (readonly [TokenScope, (slug: string) => string])[] = [
+  ["read_organizations", (slug) => `/v2/organizations/${slug}`],
+  ["read_pipelines", (slug) => `/v2/organizations/${slug}/pipelines?per_page=1`],
+  ["read_user", () => "/v2/user"],
+];
+
+/** A resource that a token may read and that counts; `null` where there is none. */
+export function resourceOf({ organization, scopes }: Token): string | null {
+  const slug = encodeURIComponent(organization);
+  const found = readable.find(([scope]) => scopes.includes(scope));
+  return found === undefined ? null : found[1](slug);
+}
+
+export class LiveCaller {
+  readonly callers: readonly Token[];
+  /** Calls made, and why no more are, once it is so. */
+  calls = 0;
+  ended: LiveEnded | null = null;
+  readonly #options: LiveOptions;
+  readonly #send: Send;
+  readonly #now: () => number;
+  readonly #sleep: (ms: number) => Promise<unknown>;
+  #startedMs: number | null = null;
+  #silent = 0;
+  #broken = 0;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    this.#send = options.send ?? httpSender();
+    this.#now = options.now ?? Date.now;
+    this.#sleep = options.sleep ?? ((ms) => wait(ms, undefined, { signal: options.signal }));
+    this.callers = options.callers.filter((token) => resourceOf(token) !== null);
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** Time left of the budget, ms. */
+  get leftMs(): number {
+    return this.#options.budget.ms - (this.#now() - (this.#startedMs ?? this.#now()));
+  }
+
+  get leftCalls(): number {
+    return this.#options.budget.calls - this.calls;
+  }
+
+  /** Waits, or does not where the budget is too small for it. @throws LiveEnded */
+  async wait(ms: number): Promise<void> {
+    this.#requireOpen();
+    if (ms <= 0 || ms > this.leftMs) return;
+    await this.#sleep(ms).catch((error: unknown) => {
+      throw this.#options.signal?.aborted ? this.#end("interrupted", "interrupted") : error;
+    });
+  }
+
+  /** A REST call that counts. @throws LiveEnded */
+  async read(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+    const path = resourceOf(caller) ?? "/v2/user";
+    return this.#make(caller, { what: `GET ${path}`, scope: "rest", method: "GET", path }, false, headers);
+  }
+
+  /** A call of the status endpoint. @throws LiveEnded */
+  async status(caller: Token, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+    const path = `/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`;
+    return this.#make(caller, { what: "GET status", scope: "rest", method: "GET", path }, true, headers);
+  }
+
+  #requireOpen(): void {
+    if (this.ended !== null) throw this.ended;
+    if (this.#options.signal?.aborted) throw this.#end("interrupted", "interrupted");
+  }
+
+  #end(why: LiveEnded["why"], reason: string): LiveEnded {
+    this.ended ??= new LiveEnded(why, reason);
+    return this.ended;
+  }
+
+  async #make(
+    caller: Token,
+    { what, path, method, scope }: Action,
+    isStatus: boolean,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Seen> {
+    this.#requireOpen();
+    if (this.leftCalls < 1) throw this.#end("budget", "the calls that were allowed are used up");
+    if (this.leftMs <= 0) throw this.#end("budget", "the time that was allowed is used up");
+    this.calls += 1;
+    const sentMs = this.#now();
+    this.#startedMs ??= sentMs;
+    const { token, user } = caller;
+    const sent = {
+      number: this.calls,
+      what,
+      user,
+      scope,
+      isStatus,
+      isExempt: isStatus,
+      points: null,
+      sentMs,
+    };
+    let error: string | null = null;
+    const url = `${this.#options.base}${path ?? ""}`;
+    const ask = { method, url, token, headers };
+    const got = await this.#send(ask, this.#options.signal).catch((cause: unknown) => {
+      if (this.#options.signal?.aborted) throw this.#end("interrupted", "interrupted");
+      if (!(cause instanceof NoAnswer)) throw cause;
+      error = cause.reason;
+      return null;
+    });
+    const seen = readAnswer(sent, got, this.#now(), error, token);
+    this.#heed(seen);
+    return seen;
+  }
+
+  /** Lets no further call be made where the deployment shows that it will not, or should not, be asked more. */
+  #heed(seen: Seen): void {
+    const { status, what, error } = seen;
+    this.#silent = status === 0 ? this.#silent + 1 : 0;
+    this.#broken = status >= 500 ? this.#broken + 1 : 0;
+    if (this.#silent >= silentMost)
+      this.#end("unwelcome", `${this.#silent} calls in a row had no answer (${error})`);
+    if (this.#broken >= brokenMost)
+      this.#end("unwelcome", `${this.#broken} calls in a row were answered ${status}`);
+    if (status === 401 || (status >= 300 && status < 400))
+      this.#end("unwelcome", `${what} was answered ${status}`);
+    if ((status === 403 || status === 429) && !isLimiters(seen))
+      this.#end("unwelcome", `${what} was answered ${status} by something that is not the rate limiter`);
+  }
+}
