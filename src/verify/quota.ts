@@ -192,6 +192,8 @@ export class Quota {
     const { hypotheses, docket, terms, time, startedBy, name } = this.#setting;
     const isLater = ({ rows: later }: Window): boolean => later.firstSent < end.to + time.slackMs;
     if (!hypotheses.isGiven || this.#idle.length > 0) return false;
+    // Behind hidden counts more may have been let through than fits.
+    if (terms.charging === "reserved" && terms.refused === "counted") return false;
     if (this.#mayShowLater && this.#windows.some(isLater)) return false;
     const fromZero = opened.from >= startedBy;
     const method = methodOf(terms);

@@ -118,7 +118,7 @@ function under(terms: Terms, input: WindowInput, matters: readonly string[] | nu
 }
 
 function judgeCounts(input: CountsInput): CountsResult {
-  const binding = bindingOf(input, input.setting);
+  const binding = !input.fromZero && mayHavePassed(input) ? "never" : bindingOf(input, input.setting);
   const { suspicions, findings, pinned } = found(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
