@@ -314,6 +314,7 @@ function progress(text: string): void {
 class Kept {
   readonly #file: string | null;
   readonly #cells: Map<string, unknown>;
+  #written: Promise<void> = Promise.resolve();
 
   private constructor(file: string | null, cells: Map<string, unknown>) {
     this.#file = file;
@@ -335,8 +336,16 @@ class Kept {
     const found = await find();
     if (process.stderr.isTTY !== true) console.error(name);
     this.#cells.set(name, found);
-    if (this.#file !== null) await writeWhole(this.#file, JSON.stringify([...this.#cells]));
+    await this.#write();
     return found;
+  }
+
+  /** One write after the other: several hands keep what they find. */
+  #write(): Promise<void> {
+    const file = this.#file;
+    if (file !== null)
+      this.#written = this.#written.then(() => writeWhole(file, JSON.stringify([...this.#cells])));
+    return this.#written;
   }
 
   async forget(): Promise<void> {
