@@ -190,8 +190,8 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
   return found(name, scope, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
 }
 
-/** What a refused query shows. */
-function refusalFindings(over: Trial): Finding[] {
+/** What a query that asked for more than there was shows of refusals. */
+export function refusalFindings(over: Trial): Finding[] {
   const { action } = over;
   const who = refuser(action);
   const shown = `${callAt(action)} asked for ${action.requested} points and was answered ${action.status}`;

@@ -187,7 +187,7 @@ function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: 
   return null;
 }
 
-/** Admitted though nothing was left: the count passed the limit, and remaining showed 0 both times. */
+/** Admitted, and charged more than was left: the count passed the limit, and remaining showed 0. */
 function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string | null {
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
@@ -195,10 +195,11 @@ function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string
   for (const owner of ["organization", "user"] as const) {
     const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
     const reset = prior?.reset ?? null;
-    if (prior === undefined || reset === null || prior.remaining !== 0 || charged < 1) continue;
+    const left = prior?.remaining ?? null;
+    if (prior === undefined || reset === null || left === null || left < 0 || charged <= left) continue;
     const isSame = call.receivedMs - prior.call.sentMs < (reset - 1) * 1000;
     if (isSame && call.headers[owner].remaining === 0)
-      return `was admitted, and charged, after call ${prior.call.number} had shown remaining 0 of the ${owner}'s window; it showed 0 again`;
+      return `was charged ${charged} after call ${prior.call.number} had shown remaining ${left} of the ${owner}'s window, and showed 0`;
   }
   return null;
 }

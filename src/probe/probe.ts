@@ -8,9 +8,10 @@ import { probeCharging } from "./charging.ts";
 import { conclude, rulesOf, windowsOf } from "./conclude.ts";
 import { contact } from "./contact.ts";
 import { tryCounting } from "./counting.ts";
+import { probeFullWindow } from "./filling.ts";
 import { type Finding, type FindingName, findingNames, notSeen } from "./finding.ts";
 import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMethod } from "./queries.ts";
-import { probeRefusals } from "./refusals.ts";
+import { callsToRefusals, probeRefusals } from "./refusals.ts";
 import { isLimiters, type Seen, traceCall } from "./seen.ts";
 import { type Allowance, type ProbeProgress, Session, Stopped, type Surroundings } from "./session.ts";
 import { look, waitForEnds, waitForUserEnd } from "./watch.ts";
@@ -117,7 +118,14 @@ async function experiments(session: Session, findings: Finding[]): Promise<void>
   const { organization } = session.options;
   const resource = await restCounting(session, findings);
   await graphqlCounting(session, findings);
-  findings.push(...(await probeCharging(session)));
+  const charging = await probeCharging(session);
+  findings.push(...charging);
+  const unseen = charging.some(
+    ({ name, value }) => (name === "refused" || name === "userEnforced") && value === null,
+  );
+  const charge = charging.find(({ name }) => name === "graphqlCharge")?.value;
+  if (unseen && charge !== "reserved" && charge !== "prepaid")
+    findings.push(...(await probeFullWindow(session, resource === null ? 0 : callsToRefusals(session))));
   if (resource !== null) findings.push(...(await probeRefusals(session, resource)));
   session.say(`windows of ${organization}`);
   await waitForEnds(session);
@@ -223,11 +231,14 @@ function complete(findings: readonly Finding[]): Finding[] {
         : ofGraphql.includes(name)
           ? (["graphql"] as const)
           : (["rest", "graphql"] as const);
-    return scopes.map(
-      (scope) =>
-        findings.find((one) => one.name === name && one.scope === scope) ??
-        notSeen(name, scope, "the probe did not get that far", "another probe"),
-    );
+    return scopes.map((scope) => {
+      const ones = findings.filter((one) => one.name === name && one.scope === scope);
+      return (
+        ones.find(({ value }) => value !== null) ??
+        ones[0] ??
+        notSeen(name, scope, "the probe did not get that far", "another probe")
+      );
+    });
   });
 }
 

@@ -53,6 +53,13 @@ export function ownPipelines(organization: string, first: number): Action {
   return post(organizationOf(organization, page(first)), 3 + first, `query of ${3 + first} points`);
 }
 
+/** The builds of the organization's own first pipelines: 3 points, and for each pipeline 3 and its builds. */
+export function ownBuilds(organization: string, pipelines: number, builds: number): Action {
+  const inner = `pipelines(first: ${pipelines}) { edges { node { builds(first: ${builds}) { edges { node { id } } } } } }`;
+  const points = 3 + pipelines * (3 + builds);
+  return post(organizationOf(organization, inner), points, `query of ${points} points`);
+}
+
 /**
  * A query of exactly so many points, of an organization that does not exist: what comes back costs nothing.
  * 1 is `organization`, 1 more `pipelines`, 1 more `edges`, and 1 for each `node`; each further page has an alias.

@@ -80,6 +80,14 @@ export async function probeRefusals(session: Session, resource: string): Promise
 
 const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 
+/** How many calls it takes to see REST's refusals, by what was last seen; 0 where that is more than there are. */
+export function callsToRefusals({ calls, left }: Session): number {
+  const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
+  const remaining = whole(last?.headers.user.remaining) ?? 0;
+  const most = Math.max(0, remaining) + 1 + refusalsMost + 1;
+  return most <= left.calls ? most : 0;
+}
+
 /** Whether the window would end before it is full, by how long calls took so far. */
 function isTooLate({ calls }: Session, room: Room): boolean {
   const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);

@@ -103,17 +103,40 @@ const anyRules = fc.record({
 }) as fc.Arbitrary<RulesInput>;
 
 describe("random rules", () => {
-  test("nothing wrong is said", { timeout: 240_000 }, async () => {
+  const runs = { numRuns: Number(process.env["PROBE_RUNS"] ?? 30) };
+
+  test("nothing wrong is said", { timeout: 600_000 }, async () => {
+    const phase = fc.integer({ min: 0, max: 299_999 });
     await fc.assert(
-      fc.asyncProperty(
-        anyRules,
-        fc.integer({ min: 0, max: 299_999 }),
-        fc.integer({ min: 1, max: 60 }),
-        async (rules, phaseMs, latency) => {
-          await holds(rules, { startMs: START_MS + phaseMs, latencyMs: () => latency });
-        },
-      ),
-      { numRuns: Number(process.env["PROBE_RUNS"] ?? 100) },
+      fc.asyncProperty(anyRules, phase, fc.integer({ min: 1, max: 60 }), async (rules, phaseMs, latency) => {
+        await holds(rules, { startMs: START_MS + phaseMs, latencyMs: () => latency });
+      }),
+      runs,
+    );
+  });
+
+  test("nor where calls take from nothing to most of a second", { timeout: 600_000 }, async () => {
+    const latencies = fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(anyRules, latencies, async (rules, each) => {
+        await holds(rules, { latencyMs: (call) => each[call % each.length] ?? 0 });
+      }),
+      runs,
+    );
+  });
+
+  test("nor within small allowances", { timeout: 600_000 }, async () => {
+    const allowance = fc.record({
+      calls: fc.integer({ min: 0, max: 60 }),
+      points: fc.integer({ min: 0, max: 10_000 }),
+      statusCalls: fc.integer({ min: 1, max: 80 }),
+      waitMs: fc.integer({ min: 0, max: 60_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(anyRules, allowance, async (rules, small) => {
+        await holds(rules, {}, { allowance: small });
+      }),
+      runs,
     );
   });
 });

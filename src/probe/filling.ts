@@ -1,0 +1,90 @@
+// Where asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
+// window is filled by queries of the organization's own builds, where the allowance is large enough for it.
+import { refusalFindings, roomOf } from "./charging.ts";
+import { trial } from "./counting.ts";
+import { callAt, type Finding, found } from "./finding.ts";
+import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
+import { refuser, type Seen, whole } from "./seen.ts";
+import type { Action, Session } from "./session.ts";
+
+const scope = "graphql";
+/** A trial of a refusal, and one more. */
+const afterwards = 2;
+/** Asked for by a query that should be refused: what it is charged is told from others' charges by its size. */
+const refusedPoints = 400;
+
+/**
+ * Fills the user's GraphQL window and looks at what it does then.
+ * @param reserve calls to leave for REST
+ */
+export async function probeFullWindow(session: Session, reserve: number): Promise<Finding[]> {
+  const room = roomOf(session);
+  const query = room === null ? null : await filling(session, room.remaining.user, reserve);
+  if (room === null || query === null) return [];
+  const beyond = await fill(session, query, reserve);
+  if (beyond === "not full") return [];
+  const { organization } = session.options;
+  const made = await trial(session, pointsOfNobody(organization, Math.min(refusedPoints, room.limits.user)));
+  if (made === null) return [];
+  const { action } = made;
+  const shown = `the user's window had nothing left, and ${callAt(action)} was`;
+  if (action.status === 429) {
+    const findings = refusalFindings(made);
+    if (!room.enforced && refuser(action) === "user")
+      findings.push(
+        found("userEnforced", scope, "always", "certain", `enforced is false, ${shown} refused`, [action]),
+      );
+    return findings;
+  }
+  // Still nothing left: no window ended before it was decided.
+  const isFull = !made.hadRoom && (whole(action.headers.user.remaining) ?? 1) <= 0;
+  const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
+  if (room.enforced || !isAdmitted) return [];
+  return [
+    found("userEnforced", scope, "with-organization", "certain", `enforced is false, ${shown} admitted`, [
+      action,
+    ]),
+  ];
+}
+
+/** A query by which the window is full within the allowance; `null` where there is none. */
+async function filling(session: Session, remaining: number, reserve: number): Promise<Action | null> {
+  const { organization } = session.options;
+  const fits = (query: Action, actual: number): boolean => {
+    const queries = Math.ceil(Math.max(0, remaining) / actual);
+    const { calls, points } = session.left;
+    return (
+      actual > 0 &&
+      queries + afterwards <= calls - reserve &&
+      queries * (query.points ?? 0) + refusedPoints <= points
+    );
+  };
+  const small = session.calls.findLast(
+    ({ actual, status, points }) => status === 200 && (actual ?? 0) > 0 && (points ?? 0) > 0,
+  );
+  const again = ownPipelines(organization, Math.max(1, Math.min(500, (small?.points ?? 4) - 3)));
+  if (small !== undefined && fits(again, small.actual ?? 0)) return again;
+  const large = ownBuilds(organization, 10, 50);
+  if (session.left.calls - reserve < afterwards + 2 || !fits(large, large.points ?? 1)) return null;
+  const measured = await session.act(large);
+  return measured?.status === 200 && fits(large, measured.actual ?? 0) ? large : null;
+}
+
+/** Makes queries until nothing is left of the user's window, or one is refused. */
+async function fill(session: Session, query: Action, reserve: number): Promise<"full" | "not full"> {
+  let last: Seen | null = null;
+  while (session.left.calls - reserve > 1) {
+    session.say("filling the user's GraphQL window");
+    const seen: Seen | null = await session.act(query);
+    if (seen === null) return "not full";
+    if (seen.status === 429) return "full";
+    if (seen.status !== 200) continue;
+    const remaining = whole(seen.headers.user.remaining);
+    const before: number | null = last === null ? null : whole(last.headers.user.remaining);
+    // A window that ended in the meantime: filling would begin again.
+    if (remaining === null || (before !== null && remaining > before)) return "not full";
+    if (remaining <= 0) return "full";
+    last = seen;
+  }
+  return "not full";
+}
