@@ -19,9 +19,9 @@ export class Clues {
   readonly #restarts = new Map<string, Map<number, readonly Span[]>>();
   #datesOnGrid = 0;
   #datesOffGrid = 0;
-  /** Windows with points that no call explains, and without, by owner; and with, by scope. */
+  /** Windows, and those with points that no call explains, by owner; those by scope, too. */
   readonly #unexplained = { organization: 0, user: 0 };
-  readonly #explained = { organization: 0, user: 0 };
+  readonly #windows = { organization: 0, user: 0 };
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
   /** What answers show by themselves. */
@@ -79,13 +79,15 @@ export class Clues {
     if (own !== count) this.#othersCounts += 1;
   }
 
-  /** A window whose counts were judged, and whether points of it stayed unexplained. */
-  counts({ owner, scope }: QuotaName, isExplained: boolean): void {
-    if (isExplained) this.#explained[owner] += 1;
-    else {
-      this.#unexplained[owner] += 1;
-      this.#unexplainedIn[scope] += 1;
-    }
+  /** A window whose counts were judged. */
+  counts({ owner }: QuotaName): void {
+    this.#windows[owner] += 1;
+  }
+
+  /** A window with points that no call explains. */
+  unexplained({ owner, scope }: QuotaName): void {
+    this.#unexplained[owner] += 1;
+    this.#unexplainedIn[scope] += 1;
   }
 
   /** A `reset`, and whether it was the whole window's length. */
@@ -208,7 +210,7 @@ export class Clues {
 
   get #onlyUsers(): boolean {
     return (
-      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#explained.organization >= 2
+      this.#unexplained.user > 0 && this.#unexplained.organization === 0 && this.#windows.organization >= 2
     );
   }
 

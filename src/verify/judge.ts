@@ -125,7 +125,7 @@ class Judgement {
     this.#plain =
       rules === null
         ? null
-        : new PlainCalls(this.#terms, this.#time, this.#docket.amounts, (org, user, scope) =>
+        : new PlainCalls(this.#terms, this.#time, this.#docket, (org, user, scope) =>
             this.#route(rules, org, user, scope),
           );
     const of = (scope: Scope): Hypotheses =>

@@ -4,10 +4,10 @@
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
-import type { AmountsTally } from "./amounts.ts";
 import { type RefusalBody, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
 import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
 import { chargeOf, type Mark, type Role } from "./mark.ts";
 import type { Quota } from "./quota.ts";
 import type { SpanTotals } from "./span-totals.ts";
@@ -34,6 +34,8 @@ interface KnownRoute extends Route {
   /** Numbers of names. */
   readonly org: number;
   readonly userName: number;
+  /** The kinds of answers that went the long way once, bit by bit: what they show at all is noted there. */
+  noted: number;
 }
 
 /** What a refusal's body says, in as far as laws speak of it. */
@@ -50,25 +52,23 @@ const forgottenAt = 4096;
 export class PlainCalls {
   readonly #terms: readonly [Terms, Terms];
   readonly #time: TraceTime;
-  readonly #amounts: AmountsTally;
+  readonly #docket: Docket;
   readonly #find: (org: string, user: string, scope: Scope) => Route;
   /** By client and scope: a client is one user of one organization nearly always. */
   readonly #routes: (KnownRoute | undefined)[] = [];
   readonly #refusals = new Map<unknown, Refusal>();
-  /** The kinds of answers that went the long way once, which noted the laws that they are judged by. */
-  readonly #noted = new Uint8Array(16);
   readonly #mark = new ReusedMark();
 
   /** @param find what a route leads to */
   constructor(
     terms: Readonly<Record<Scope, Terms>>,
     time: TraceTime,
-    amounts: AmountsTally,
+    docket: Docket,
     find: (org: string, user: string, scope: Scope) => Route,
   ) {
     this.#terms = [terms.rest, terms.graphql];
     this.#time = time;
-    this.#amounts = amounts;
+    this.#docket = docket;
     this.#find = find;
   }
 
@@ -98,9 +98,9 @@ export class PlainCalls {
       if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
         return false;
     }
-    const kind = scope + (refusal === null ? 0 : refusal.by === null ? 2 : refusal.by === "user" ? 4 : 6);
-    if (this.#noted[kind] === 0) {
-      this.#noted[kind] = 1;
+    const kind = 1 << (refusal === null ? 0 : refusal.by === null ? 1 : refusal.by === "user" ? 2 : 3);
+    if ((route.noted & kind) === 0) {
+      route.noted |= kind;
       return false;
     }
     const mark = this.#mark;
@@ -115,7 +115,7 @@ export class PlainCalls {
     mark.asked = cost;
     mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
     mark.sure = refusal === null;
-    this.#amounts.call(scopeNames[scope] ?? "rest", mark);
+    this.#docket.amounts.call(scopeNames[scope] ?? "rest", mark);
     if (refusal !== null) route.refusals.add(mark.line, sent, received, refusal.by);
     this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
     this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);
@@ -136,6 +136,7 @@ export class PlainCalls {
     const isEnd = remaining === 0 && terms.remaining !== "signed";
     const shown = isEnd && refusal !== null && refusal.by === routed.owner ? refusal.current : null;
     const isExact = Number.isSafeInteger(shown) && (shown as number) >= limit;
+    this.#docket.clues.reset(reset === routed.windowSeconds);
     mark.limit = limit;
     mark.count = isExact ? (shown as number) : limit - remaining;
     mark.clamped = isEnd && !isExact;
@@ -157,7 +158,7 @@ export class PlainCalls {
     if (known !== undefined && known.org === org && known.userName === userName) return known;
     const { names } = batch;
     const found = this.#find(names.text(org), names.text(userName), scopeNames[scope] ?? "rest");
-    const route = { ...found, org, userName };
+    const route = { ...found, org, userName, noted: 0 };
     while (this.#routes.length <= at) this.#routes.push(undefined);
     this.#routes[at] = route;
     return route;

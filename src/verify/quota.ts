@@ -211,7 +211,7 @@ export class Quota {
     if (pinned === null) return false;
     noteJudged({ setting: this.#setting, fromZero, complete: this.#complete }, rows.roles, hypotheses.left);
     docket.tallyMethods([{ method, pinned }], rows.size);
-    docket.clues.counts(name, true);
+    docket.clues.counts(name);
     return true;
   }
 
@@ -219,7 +219,7 @@ export class Quota {
     const { name, time, docket } = this.#setting;
     const [result] = found.values();
     const breaches = new Set(result?.enforced.map(({ breach }) => breach));
-    docket.clues.counts(name, !breaches.has("gap") && !breaches.has("excess"));
+    docket.clues.counts(name);
     if (breaches.size > 0 && window.marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
     if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
       docket.clues.restarts(
@@ -262,6 +262,7 @@ export class Quota {
     for (const window of standing) {
       for (const accusation of this.#deferrals.accusations(window)) docket.accuse(accusation);
       docket.amounts.add(name, window);
+      if (window.suspicions.some(({ unexplained }) => unexplained !== null)) docket.clues.unexplained(name);
     }
   }
 }
