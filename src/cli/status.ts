@@ -174,7 +174,7 @@ export function barsOf(reading: StatusReading, nowMs: number, columns: number): 
   });
   const numberWidth = Math.max(0, ...rows.map(({ numbers }) => numbers.length));
   const timeWidth = Math.max(0, ...rows.map(({ time }) => time.length));
-  const room = Math.min(barMost, columns - 1 - nameWidth - numberWidth - timeWidth - 5);
+  const room = Math.min(barMost, columns - 1 - nameWidth - numberWidth - timeWidth - 6);
   const lines = rows.map(({ name, share, numbers, time }) => {
     const bar = room >= 5 ? `${barOf(share, room)} ` : "";
     const text = `${numbers.padStart(numberWidth)}  ${time}`;

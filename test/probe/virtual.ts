@@ -6,7 +6,7 @@ import { type Ask, type Got, NoAnswer, type Send } from "../../src/probe/send.ts
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
-import { buildApp } from "../../src/service/app.ts";
+import { type AppOptions, buildApp } from "../../src/service/app.ts";
 
 /** 17.3 s into a minute, 137.3 s into a span of five. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 2, 17, 300);
@@ -27,6 +27,8 @@ export interface VirtualOptions {
   /** The `Date` header's clock minus the windows'; `null` sends none. */
   readonly dateSkewMs?: number | null;
   readonly tokens?: readonly Token[];
+  /** Another store, say. */
+  readonly app?: Partial<AppOptions>;
   /** What comes before the service; `null` lets the call through. */
   readonly before?: (ask: Ask, call: number) => Got | NoAnswer | null;
   /** Changes what comes back. */
@@ -57,6 +59,8 @@ export class VirtualTarget {
       onUnexpected: (error) => {
         throw error;
       },
+      sleep: async () => {},
+      ...options.app,
     });
   }
 
