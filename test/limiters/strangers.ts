@@ -1,6 +1,6 @@
 // Strangers' packages: installed beside this file, pinned, and loaded from there whatever bundles the caller.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
@@ -12,11 +12,42 @@ export function installStrangers(say: (line: string) => void = () => {}): void {
   if (!existsSync(join(folder, "package-lock.json")))
     throw new Error(`run this from the repository's root: there is no ${folder}/package-lock.json`);
   if (installed()) return;
-  say("installing the limiters of test/limiters/package-lock.json");
-  const npm = spawnSync("npm", ["ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"], {
-    encoding: "utf8",
-  });
-  if (npm.status !== 0) throw new Error(`npm ci --prefix test/limiters failed:\n${npm.stderr}`);
+  const mine = takeTurn();
+  try {
+    if (installed()) return;
+    say("installing the limiters of test/limiters/package-lock.json");
+    const words = ["ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"];
+    const npm = spawnSync("npm", words, { encoding: "utf8" });
+    if (npm.status !== 0) throw new Error(`npm ci --prefix test/limiters failed:\n${npm.stderr}`);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Test files run side by side, and one of them installs: waits until no other process that lives does. */
+function takeTurn(): string {
+  const turn = join(folder, ".installing");
+  for (let tries = 0; tries < 3_000; tries += 1) {
+    try {
+      writeFileSync(turn, `${process.pid}`, { flag: "wx" });
+      return turn;
+    } catch {
+      if (!lives(turn)) rmSync(turn, { force: true });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
+  }
+  throw new Error(`another process has been installing for five minutes; remove ${turn} if none does`);
+}
+
+/** Whether the process that a file names is alive; a file that is not written out yet is one just begun. */
+function lives(turn: string): boolean {
+  try {
+    const pid = readFileSync(turn, "utf8");
+    if (pid !== "") process.kill(Number(pid), 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Lock {

@@ -33,6 +33,8 @@ export interface Keyed {
   readonly semantics: NonNullable<LimiterFactory["semantics"]>;
   /** Makes one limiter, with the clock set; its answers are awaited with the clock in place. */
   create(rules: Rules): Asks | Promise<Asks>;
+  /** Makes one that goes on from what another's `snapshot` gave. */
+  readonly restore?: (rules: Rules, snapshot: unknown) => Asks;
   /** No timer fires: a process that is frozen between requests, as an edge function's is. */
   readonly frozen?: boolean;
   /** Runs before the clock moves: where time passes elsewhere too. */
@@ -41,6 +43,8 @@ export interface Keyed {
 
 export interface Asks {
   decide(call: Call, nowMs: number): Said | Promise<Said>;
+  /** Everything it remembers, as plain JSON. */
+  snapshot?(): unknown;
   close?(): unknown;
 }
 
@@ -53,9 +57,25 @@ const always: NonNullable<LimiterFactory["semantics"]> = {
   userEnforced: ["always"],
 };
 
+/** One limiter as the laws ask it, with our clock in place of the process's while it is asked. */
+function adapterOf(limiter: Asks): LimiterAdapter {
+  const { snapshot } = limiter;
+  return {
+    decide: async (call, nowMs) => {
+      const { admitted, ...user } = await clock.during(async () => limiter.decide(call, nowMs));
+      return { admitted, refusedBy: admitted ? null : "user", user };
+    },
+    ...(snapshot === undefined ? {} : { snapshot: () => clock.during(() => snapshot.call(limiter)) }),
+    close: async () => {
+      await clock.during(async () => limiter.close?.());
+      clock.clear();
+    },
+  };
+}
+
 /** A factory by key, whose limiters run with our clock in place of the process's. */
 export function keyedFactory(keyed: Keyed): LimiterFactory {
-  const { name, claims, scopes, semantics, create, onTime, frozen = false } = keyed;
+  const { name, claims, scopes, semantics, create, restore, onTime, frozen = false } = keyed;
   return {
     name,
     claims,
@@ -67,21 +87,14 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
       await onTime?.(nowMs);
       clock.set(nowMs);
     },
-    create: async (rules): Promise<LimiterAdapter> => {
+    create: async (rules) => {
       clock.clear();
       clock.frozen = frozen;
-      const limiter = await clock.during(async () => create(rules));
-      return {
-        decide: async (call, nowMs) => {
-          const { admitted, ...user } = await clock.during(async () => limiter.decide(call, nowMs));
-          return { admitted, refusedBy: admitted ? null : "user", user };
-        },
-        close: async () => {
-          await clock.during(async () => limiter.close?.());
-          clock.clear();
-        },
-      };
+      return adapterOf(await clock.during(async () => create(rules)));
     },
+    ...(restore === undefined
+      ? {}
+      : { restore: (rules, snapshot) => adapterOf(clock.during(() => restore(rules, snapshot))) }),
   };
 }
 

@@ -1,7 +1,7 @@
 // rate-limiter-flexible, in memory and on Redis: `consume` throws its result where a key has too few points.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LawName } from "../../../src/rules/laws.ts";
-import { scopes } from "../../../src/rules/rules.ts";
+import { type Rules, type Scope, scopes } from "../../../src/rules/rules.ts";
 import { type RealRedis, unitsOfTime } from "../redis.ts";
 import { load } from "../strangers.ts";
 import { type Asks, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
@@ -16,6 +16,12 @@ interface Limiter {
   consume(key: string, points: number): Promise<Result>;
 }
 
+/** Old versions have neither. */
+interface MemoryLimiter extends Limiter {
+  dump?(): unknown;
+  restore?(dump: unknown): unknown;
+}
+
 interface Options {
   readonly points: number;
   readonly duration: number;
@@ -23,7 +29,7 @@ interface Options {
 }
 
 interface Package {
-  readonly RateLimiterMemory: new (options: Options) => Limiter;
+  readonly RateLimiterMemory: new (options: Options) => MemoryLimiter;
   readonly RateLimiterRedis: new (
     options: Options & { storeClient: RealRedis["client"]; insuranceLimiter?: Limiter },
   ) => Limiter;
@@ -58,19 +64,28 @@ const semantics = { anchor: ["first-request"], refused: ["counted"] } as const;
 /** RateLimiterMemory, in a process that is `frozen` between requests or not. */
 export function flexibleMemory(name: string, claims: readonly LawName[], frozen = false): LimiterFactory {
   const { RateLimiterMemory } = load<Package>(name);
+  const make = (rules: Rules): Record<Scope, MemoryLimiter> => {
+    const limiterOf = (scope: Scope): MemoryLimiter => {
+      const { limit, windowMs } = limitOf(rules, scope);
+      return new RateLimiterMemory({ points: limit, duration: windowMs / 1000, keyPrefix: scope });
+    };
+    return { rest: limiterOf("rest"), graphql: limiterOf("graphql") };
+  };
+  const restorable = (limiters: Record<Scope, MemoryLimiter>): Asks => ({
+    ...asks(limiters, 1),
+    snapshot: () => ({ rest: limiters.rest.dump?.(), graphql: limiters.graphql.dump?.() }),
+  });
   return keyedFactory({
     name: `${name} RateLimiterMemory`,
     claims,
     scopes,
     semantics,
     frozen,
-    create: (rules) => {
-      const made = scopes.map((scope) => {
-        const { limit, windowMs } = limitOf(rules, scope);
-        const options = { points: limit, duration: windowMs / 1000, keyPrefix: scope };
-        return [scope, new RateLimiterMemory(options)];
-      });
-      return asks(Object.fromEntries(made) as Record<string, Limiter>, 1);
+    create: (rules) => restorable(make(rules)),
+    restore: (rules, snapshot) => {
+      const limiters = make(rules);
+      for (const scope of scopes) limiters[scope].restore?.((snapshot as Record<Scope, unknown>)[scope]);
+      return restorable(limiters);
     },
   });
 }

@@ -1,0 +1,49 @@
+// Limiters of npm as they are today, each by the laws that its documentation promises: none is broken. And the
+// table says so of what was seen, not of what was hoped.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LawName, lawNames } from "../../src/rules/laws.ts";
+import { claimsOf, strangers } from "./limiters.ts";
+import { RealRedis } from "./redis.ts";
+import { installStrangers, versionOf } from "./strangers.ts";
+import { cellsOf } from "./table.ts";
+
+let redis: RealRedis;
+
+beforeAll(async () => {
+  installStrangers();
+  redis = await RealRedis.start();
+});
+
+afterAll(() => redis.stop());
+
+const wish = (laws: readonly LawName[]) => ({ seed: 20_261, runs: 40, laws });
+
+describe.each(strangers)("$name", (stranger) => {
+  test("keeps what it promises", async () => {
+    const cells = await cellsOf(stranger, wish(lawNames), redis);
+    const seen = (outcome: string) => cells.filter((cell) => cell.outcome === outcome);
+    expect(seen("breaks")).toEqual([]);
+    expect(seen("not observable")).toEqual([]);
+    expect(seen("keeps").map(({ law }) => law)).toEqual(
+      lawNames.filter((law) => claimsOf(stranger).includes(law)),
+    );
+    expect(Math.min(...seen("keeps").map(({ judged }) => judged))).toBeGreaterThan(0);
+    expect(new Set(cells.map(({ version }) => version))).toEqual(new Set([versionOf(stranger.package)]));
+  });
+});
+
+test("a law that a package breaks stands in its cell with the calls and the command that show it", async () => {
+  const [express] = strangers;
+  if (express === undefined) throw new Error("there are no limiters");
+  // Refused calls are counted in the window, and the laws are told that they are not.
+  const limiter: typeof express.limiter = (claims, running) => {
+    const factory = express.limiter(claims, running);
+    return { ...factory, semantics: { ...factory.semantics, refused: ["uncounted"] } };
+  };
+  const [cell] = await cellsOf({ ...express, limiter }, wish(["conserved"]), redis);
+  expect(cell).toMatchObject({ law: "conserved", outcome: "breaks" });
+  expect(cell?.command).toBe(
+    'npm run limiters -- --only "express-rate-limit" --law conserved --seed 20261 --runs 40',
+  );
+  expect(cell?.counterexample?.join("\n")).toMatch(/REFUSED by user.*\^ expected current 1/s);
+});

@@ -1,0 +1,33 @@
+// Bugs that limiters of npm have shipped: the law accuses the versions that have them, in a few calls, and none
+// beside them.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pastBugs } from "./bugs.ts";
+import { asExpected, callsOf, tryBug } from "./past-bugs.ts";
+import { RealRedis } from "./redis.ts";
+import { installStrangers } from "./strangers.ts";
+
+let redis: RealRedis;
+
+beforeAll(async () => {
+  installStrangers();
+  redis = await RealRedis.start();
+});
+
+afterAll(() => redis.stop());
+
+describe.each(pastBugs)("$package: $name", (bug) => {
+  test(`${bug.law} tells the versions that have it from those beside them`, async () => {
+    const trials = await tryBug(bug, 1, redis);
+    const verdicts = trials.map(({ version, bad, report }) => [version, bad, report.outcome]);
+    expect(
+      trials.filter((trial) => !asExpected(trial)),
+      JSON.stringify(verdicts),
+    ).toEqual([]);
+    expect(trials.some(({ bad }) => bad) && trials.some(({ bad }) => !bad)).toBe(true);
+    for (const trial of trials.filter(({ bad }) => bad)) {
+      expect(callsOf(trial)).toBeGreaterThanOrEqual(2);
+      expect(callsOf(trial)).toBeLessThanOrEqual(8);
+    }
+    for (const { bad, report } of trials) if (!bad) expect(report.judged).toBeGreaterThan(100);
+  });
+});
