@@ -186,7 +186,8 @@ function checkPresence(call: TraceCall, owner: Owner, accuse: (breach: Breach) =
   const { scopeName } = headers;
   const own = windowNames[call.scope][owner];
   if (scopeName !== null && !allWindowNames.includes(scopeName)) return;
-  const of = (names: readonly string[]): string => `${owner === "user" ? "user's " : ""}${names.join(", ")}`;
+  const headerOf = (name: string): string =>
+    `RateLimit-${owner === "user" ? "User-" : ""}${name === "scopeName" ? "Scope" : `${name.charAt(0).toUpperCase()}${name.slice(1)}`}`;
   const numbers = ["limit", "remaining", "reset"] as const;
   const missing = (["scopeName", ...numbers] as const).filter((name) => headers[name] === null);
   const breach = { law: "headers-present", owner, scope: call.scope } as const;
@@ -195,7 +196,7 @@ function checkPresence(call: TraceCall, owner: Owner, accuse: (breach: Breach) =
       ...breach,
       breach: `missing on ${call.kind} ${call.status}`,
       suspects: missingSuspects(call),
-      explanation: `(${call.kind}, status ${call.status}) came without the headers ${of(missing)}`,
+      explanation: `(${call.kind}, status ${call.status}) came without ${missing.map(headerOf).join(", ")}`,
     });
   const text = numbers.filter((name) => typeof headers[name] === "string");
   if (text.length > 0)
@@ -203,7 +204,7 @@ function checkPresence(call: TraceCall, owner: Owner, accuse: (breach: Breach) =
       ...breach,
       breach: "no integer",
       suspects: text.includes("reset") ? ["reset-epoch"] : [],
-      explanation: `has headers that are no integer: ${text.map((name) => `${name} ${JSON.stringify(headers[name])}`).join(", ")}`,
+      explanation: `has headers that are no integer: ${text.map((name) => `${headerOf(name)} ${JSON.stringify(headers[name])}`).join(", ")}`,
     });
   if (scopeName !== null && scopeName !== own)
     accuse({

@@ -44,13 +44,13 @@ export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Infe
           explanation: `no values of the switches fit this trace; counts were judged as under ${left[0]}, among others`,
         };
       const [value] = left;
-      if (left.length !== 1 || value === undefined) return unknown(name, scope, left);
-      const others = all.filter((other) => other !== value);
+      const others = all.filter((other) => !left.includes(other));
       const exhibits = others.flatMap((other) => {
         const exhibit = nearest(hypotheses, valueIn, other);
         return exhibit === null ? [] : [[other, exhibit] as const];
       });
-      return known(name, scope, value, exhibits);
+      if (left.length === 1 && value !== undefined) return known(name, scope, value, exhibits);
+      return narrowed(unknown(name, scope, left), exhibits);
     });
 }
 
@@ -63,7 +63,11 @@ export function inferOption<T extends string | boolean>(
   const { left, all, against } = options;
   const [value] = left;
   if (left.length !== 1 || value === undefined) {
-    if (left.length > 0) return unknown(name, scope, left.map(String));
+    if (left.length > 0)
+      return narrowed(
+        unknown(name, scope, left.map(String)),
+        [...against].map(([other, exhibit]) => [String(other), exhibit] as const),
+      );
     const told = [...against.values()];
     return {
       ...unknown(name, scope, all.map(String)),
@@ -103,6 +107,13 @@ const unknown = (name: SwitchName, scope: Scope, candidates: readonly string[]):
   explanation: untold[name],
   lines: [],
 });
+
+/** What is known of a switch that is not told. */
+function narrowed(inferred: Inferred, others: readonly (readonly [string, Exhibit])[]): Inferred {
+  if (others.length === 0) return inferred;
+  const { explanation, lines } = known(inferred.switch, inferred.scope, "", others);
+  return { ...inferred, explanation: `${explanation}; otherwise ${inferred.explanation}`, lines };
+}
 
 function known(
   name: SwitchName,

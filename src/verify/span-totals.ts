@@ -12,10 +12,18 @@ const spansPerLength = 4;
 /** The target counts whole milliseconds of its own. */
 const grainMs = 2;
 
+/** Where in its four numbers a span's total stands. */
+const STEP = 0;
+const POINTS = 1;
+const FIRST = 2;
+const LAST = 3;
+const TOTAL = 4;
+
 interface Total {
-  points: number;
-  firstLine: number;
-  lastLine: number;
+  readonly from: number;
+  readonly points: number;
+  readonly firstLine: number;
+  readonly lastLine: number;
 }
 
 export class SpanTotals {
@@ -24,9 +32,9 @@ export class SpanTotals {
   readonly #limit: number;
   readonly #lengthMs: number;
   readonly #stepMs: number;
-  /** By which step the span begins at. */
-  readonly #open = new Map<number, Total>();
-  readonly #excessive: { readonly from: number; readonly total: Total }[] = [];
+  /** The spans that are open, `TOTAL` numbers each, by the step that they begin at; flat, since every call is added to several. */
+  readonly #open: number[] = [];
+  readonly #excessive: Total[] = [];
   readonly #always: boolean;
   #isUsed = false;
 
@@ -45,23 +53,35 @@ export class SpanTotals {
     this.#isUsed = true;
     const { from, to } = this.#time.within(sent, received);
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
-    for (let step = first; step * this.#stepMs <= from; step++) {
-      const total = this.#open.get(step);
-      if (total === undefined) this.#open.set(step, { points, firstLine: line, lastLine: line });
-      else {
-        total.points += points;
-        total.lastLine = line;
-      }
+    const last = Math.floor(from / this.#stepMs);
+    const open = this.#open;
+    let at = open.length - TOTAL;
+    for (let step = last; step >= first; step--) {
+      while (at >= 0 && (open[at + STEP] ?? 0) > step) at -= TOTAL;
+      if (at >= 0 && open[at + STEP] === step) {
+        open[at + POINTS] = (open[at + POINTS] ?? 0) + points;
+        open[at + LAST] = line;
+      } else if (at + TOTAL === open.length && step === first) open.push(step, points, line, line);
+      else open.splice(at + TOTAL, 0, step, points, line, line);
     }
   }
 
   /** Closes the spans that end before `watermark`. */
   close(watermark: number): void {
-    for (const [step, total] of this.#open) {
-      if (step * this.#stepMs + this.#lengthMs >= watermark) continue;
-      if (total.points > 2 * this.#limit) this.#excessive.push({ from: step * this.#stepMs, total });
-      this.#open.delete(step);
+    const open = this.#open;
+    let closed = 0;
+    while (closed < open.length && this.#fromOf(closed) + this.#lengthMs < watermark) {
+      const points = open[closed + POINTS] ?? 0;
+      const [firstLine = 0, lastLine = 0] = [open[closed + FIRST], open[closed + LAST]];
+      if (points > 2 * this.#limit)
+        this.#excessive.push({ from: this.#fromOf(closed), points, firstLine, lastLine });
+      closed += TOTAL;
     }
+    if (closed > 0) open.splice(0, closed);
+  }
+
+  #fromOf(at: number): number {
+    return (this.#open[at + STEP] ?? 0) * this.#stepMs;
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
@@ -69,7 +89,7 @@ export class SpanTotals {
     if (!this.#isUsed || (!this.#always && !enforcement.wasOn)) return;
     docket.judged("twice-at-most");
     const { org, user, scope } = this.#name;
-    for (const { from, total } of this.#excessive) {
+    for (const { from, points, firstLine, lastLine } of this.#excessive) {
       const to = from + this.#lengthMs;
       if (!this.#always && enforcement.throughout(from - this.#lengthMs, to) !== true) continue;
       docket.accuse({
@@ -86,10 +106,10 @@ export class SpanTotals {
         user,
         scope,
         window: null,
-        lines: [total.firstLine, total.lastLine],
+        lines: [firstLine, lastLine],
         explanation:
-          `within ${(this.#lengthMs / 1000).toFixed(1)} s, from line ${total.firstLine} to line ${total.lastLine}, ` +
-          `${total.points} were admitted, which is more than twice the limit of ${this.#limit}`,
+          `within ${(this.#lengthMs / 1000).toFixed(1)} s, from line ${firstLine} to line ${lastLine}, ` +
+          `${points} were admitted, which is more than twice the limit of ${this.#limit}`,
       });
     }
   }

@@ -68,6 +68,8 @@ export function suspicionsOf(
   return all.filter((suspicion) => suspicion !== null);
 }
 
+const wereOf = (count: number): string => (count === 1 ? "was" : "were");
+
 /** Writes the suspicions of one window. */
 class Words {
   readonly #input: CountsInput;
@@ -76,8 +78,9 @@ class Words {
     this.#input = input;
   }
 
-  get #unit(): string {
-    return this.#input.setting.name.scope === "rest" ? "requests" : "points";
+  #points(count: number): string {
+    const unit = this.#input.setting.name.scope === "rest" ? "request" : "point";
+    return `${count} ${unit}${count === 1 ? "" : "s"}`;
   }
 
   /** `remaining 37 of 200`, as the answer said it. */
@@ -111,14 +114,21 @@ class Words {
   overlaps(findings: readonly FindingOf<"overlap">[]): Suspicion | null {
     const [first] = findings;
     if (first === undefined) return null;
-    const { mark, over, lost } = first;
+    return this.#suspicion("conserved", findings, [first.over, first.mark], this.#overlapWords(first));
+  }
+
+  #overlapWords({ mark, over, lost }: FindingOf<"overlap">): string {
     const { line, count, least } = mark;
-    const took = `line ${line} added ${least} and was told ${this.#shown(mark)}, which is the place (${count - least}, ${count}]`;
-    const explanation =
-      over === null
-        ? `${took}: below 0, so ${lost} of its ${this.#unit} were not counted`
-        : `${took}; line ${over.line} was told ${this.#shown(over)}, which lies in it: ${lost} ${this.#unit} were lost`;
-    return this.#suspicion("conserved", findings, [over, mark], explanation);
+    const took = `line ${line} added ${this.#points(least)} and was told ${this.#shown(mark)}`;
+    if (over === null)
+      return `${took}, a count of ${count}: ${this.#points(lost)} of its own ${wereOf(lost)} not counted`;
+    if (over.role === "admitted" && over.count === count && over.least === least && lost === least)
+      return (
+        `lines ${over.line} and ${line} were both told ${this.#shown(mark)}, each for ${this.#points(least)} of its own: ` +
+        "one update was lost"
+      );
+    const place = `which is the place (${count - least}, ${count}]`;
+    return `${took}, ${place}; line ${over.line} was told ${this.#shown(over)}, which lies in it: ${this.#points(lost)} ${wereOf(lost)} lost`;
   }
 
   gaps(findings: readonly FindingOf<"gap">[], loose: Unexplained): Suspicion | null {
@@ -136,7 +146,7 @@ class Words {
       law === "recovers"
         ? `line ${above.line} was refused, told ${this.#shown(above)}, although no call had been charged to this window yet`
         : `line ${above.line} was told ${this.#shown(above)}, but no call took (${from}, ${to}]: ` +
-          `${total} ${this.#unit} of this window are charged that no call explains`;
+          `${this.#points(total)} of this window ${total === 1 ? "is" : "are"} charged that no call explains`;
     return this.#suspicion(law, findings, [below, above], explanation, unexplained);
   }
 
@@ -170,7 +180,8 @@ class Words {
     const { mark, least, by } = first;
     const explanation =
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but calls that were surely ` +
-      `charged to this window by then had left ${least} ${this.#unit} there`;
+      `charged to this window by then${by.length > 0 && by.length <= 5 ? ` (${by.map(({ line }) => line).join(", ")})` : ""} ` +
+      `had left ${this.#points(least)} there`;
     return this.#suspicion("conserved", findings, [...by, mark], explanation);
   }
 
@@ -180,7 +191,7 @@ class Words {
     const { marks, sum } = first;
     const explanation =
       `${marks.length} calls of this window, ${marks.length > linesMost ? `among them those of the lines below` : "one a line"}, ` +
-      `were let through with ${sum} ${this.#unit} in all, more than its limit of ${this.#input.limit} that is enforced: ` +
+      `were let through with ${this.#points(sum)} in all, more than its limit of ${this.#input.limit} that is enforced: ` +
       "the last of them found no room";
     return this.#suspicion("refusal-justified", findings, marks.slice(0, linesMost), explanation);
   }
@@ -196,7 +207,7 @@ class Words {
     const law = most === 0 && this.#isNeedlessRefusal(mark) ? "recovers" : "conserved";
     const explanation =
       `line ${mark.line} was told ${this.#shown(mark)}, a count of ${mark.count}, but all calls that can have been ` +
-      `charged to this window by then come to at most ${most} ${this.#unit}`;
+      `charged to this window by then come to at most ${this.#points(most)}`;
     return this.#suspicion(law, findings, [mark], explanation, { points: mark.count - most, calls: 1 });
   }
 }

@@ -36,7 +36,7 @@ export function accuseConflict(
     lines: [...new Set(marks.map(({ line }) => line))].sort((x, y) => x - y),
     explanation:
       `line ${a.line} was told reset ${a.reset} and line ${b.line} reset ${b.reset}: they show windows that end at ` +
-      `least ${apart.toFixed(1)} s apart, which is ${two ?? problem(earlier.end, later.end)}`,
+      `least ${apart.toFixed(1)} s apart, which is ${two ?? problem(earlier.end, later.end)} of ${length.ms / 1000} s${length.known ? "" : " or more"}`,
   });
 }
 

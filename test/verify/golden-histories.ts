@@ -1,12 +1,24 @@
 // What the golden corpus is made of: two dozen calls each, against the engine for the right ones and against a
 // deployment with one fault for the wrong ones. The files are what counts; this only says where they came from.
+import { simulate } from "../../sim/simulate.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
+import {
+  defineScenario,
+  none,
+  pipelinesQuery,
+  poller,
+  rest,
+  status,
+  worker,
+} from "../../src/scenario/index.ts";
 import { between, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import type { Suspect } from "../../src/verify/suspects.ts";
 import { brokenDeployments } from "./broken.ts";
+import { ChangingLimits } from "./changing-limits.ts";
 import { type Fate, type History, type Plan, play, type World } from "./history.ts";
 
 const limits: RulesInput = {
@@ -18,10 +30,12 @@ interface Options {
   readonly rules?: RulesInput;
   readonly fates?: readonly Fate[];
   readonly changes?: Partial<World>;
+  readonly bodyMs?: Plan["bodyMs"];
+  readonly limitsChange?: boolean;
 }
 
 /** Two dozen calls of two users within half a minute. */
-function world(seed: number, { rules = {}, fates = ["answered"], changes = {} }: Options): World {
+function world(seed: number, { rules = {}, fates = ["answered"], changes = {}, bodyMs }: Options): World {
   const random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
   seedRandom(random, seed, 1, 0);
   const draw = (least: number, most: number): number => between(random, least, most);
@@ -49,6 +63,7 @@ function world(seed: number, { rules = {}, fates = ["answered"], changes = {} }:
       anonymous: false,
       instance: draw(0, 1),
       lateMs: 0,
+      ...(bodyMs === undefined ? {} : { bodyMs }),
     });
   }
   return {
@@ -95,33 +110,59 @@ const right: Readonly<Record<string, Options>> = {
     fates: ["answered", "answered", "timeout", "timeout-undecided", "bad-gateway", "lost"],
   },
   "open-at-start": { changes: { startMs: 4000 } },
+  "enforced-switched": {
+    changes: { flips: [{ atMs: 4200, org: "acme", scope: "rest", lookMs: 900 }] },
+  },
+  "failed-after-counting": { fates: ["answered", "answered", "failed"] },
+  "lost-by-quota": { fates: ["answered", "answered", "lost"], changes: { lostByQuota: true } },
+  "bodies-read-apart": { bodyMs: { rest: 40, graphql: 700 } },
+  "limits-change-at-the-edge": { changes: { showsRules: false }, limitsChange: true },
+  "without-rules-documented": { rules: presets.documented, changes: { showsRules: false } },
+  "several-generators": { changes: { errorMs: 200, resolutionMs: 5 } },
   "clock-off": { changes: { offsetMs: 123_456, driftPpm: 90, errorMs: 20 } },
 };
 
-/** Faults with a golden trace each, and the switches that show them best. */
+/** Switches that show a fault best; the faults whose windows two dozen calls do not show have longer histories. */
 const wrong: Readonly<Partial<Record<Suspect, RulesInput>>> = {
-  "race-read-then-write": {},
-  "double-count": {},
-  "status-charged": {},
-  "refused-counted": {},
-  "narrow-drains-broad": {},
-  "reset-in-ms": {},
-  "reset-truncated": {},
-  "reset-disagrees": {},
-  "rearmed-per-hit": {},
-  "new-reset-old-count": {},
-  "headers-missing-on-429": {},
-  "wrong-scope-header": {},
-  "per-instance-counters": {},
-  "one-extra": {},
-  "one-short": {},
   "cost-ignored": { semantics: { graphqlCharge: "prepaid" } },
-  "stale-replica-read": {},
-  "status-pristine": {},
-  "wrong-user-key": {},
-  "limit-changes-mid-window": {},
-  "unenforced-refuses": {},
 };
+
+/** Faults that only some windows show, or some answers: simulated, over eight windows. */
+const simulated: readonly Suspect[] = [
+  "cost-over-limit-admitted",
+  "immortal-by-polling",
+  "reset-zero",
+  "stale-cached-reset",
+];
+
+const quarter = defineScenario({
+  name: "golden",
+  duration: "40s",
+  network: { latency: { least: 2, most: 40 }, execution: { least: 5, most: 60 } },
+  populations: {
+    workers: {
+      clients: 3,
+      user: 2,
+      behaviour: worker({
+        calls: [{ call: rest("/v2/user"), weight: 2 }, { call: pipelinesQuery(5) }],
+        think: { least: "300ms", most: "1500ms" },
+      }),
+      onRefused: none(),
+    },
+    dear: { clients: 1, behaviour: poller({ call: pipelinesQuery(80), every: "9s" }), onRefused: none() },
+    watchers: { clients: 1, behaviour: poller({ call: status(), every: "1300ms" }) },
+  },
+});
+
+function simulatedHistory(fault: Suspect, seed: number): History {
+  const rules = parseRules({
+    organization: { rest: { limit: 8, windowSeconds: 5 }, graphql: { limit: 60, windowSeconds: 10 } },
+    user: { rest: { limit: 4, windowSeconds: 5 }, graphql: { limit: 40, windowSeconds: 10 } },
+    semantics: { graphqlCharge: "prepaid" },
+  });
+  const { header, calls } = simulate(quarter, { seed, rules, fault: parseFault(fault) });
+  return { header, lines: Array.from(calls, (call, index) => ({ line: index + 2, call: { ...call } })) };
+}
 
 /** Histories of one kind, by seed: the first one that shows what it is there for is the golden one. */
 export interface GoldenHistory {
@@ -138,12 +179,12 @@ export const goldenHistories: readonly GoldenHistory[] = [
     fault: null,
     make(seed: number): History {
       const drawn = world(seed, options);
+      if (options.limitsChange === true) return play(drawn, new ChangingLimits(drawn.rules));
       return play(drawn, new Limiter(drawn.rules));
     },
   })),
-  ...brokenDeployments.flatMap((broken) => {
-    const rules = wrong[broken.fault];
-    if (rules === undefined) return [];
+  ...brokenDeployments.map((broken) => {
+    const rules = wrong[broken.fault] ?? {};
     return {
       name: `${broken.fault}-bad`,
       fault: broken.fault,
@@ -156,4 +197,9 @@ export const goldenHistories: readonly GoldenHistory[] = [
       },
     };
   }),
+  ...simulated.map((fault) => ({
+    name: `${fault}-bad`,
+    fault,
+    make: (seed: number): History => simulatedHistory(fault, seed),
+  })),
 ];

@@ -1,7 +1,7 @@
 // The golden corpus: traces with known verdicts, `test/golden/*-{ok,bad}.trace.ndjson`. Verdicts change only by
 //   GOLDEN=verdicts npx vitest run --config test/vitest.config.ts test/verify/golden.test.ts
-// and traces, with their verdicts, only by GOLDEN=traces. Read the difference before you commit it.
-import { createReadStream, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// and the traces that are missing are made, with all verdicts, by GOLDEN=traces. Read the difference before you commit it.
+import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -42,7 +42,7 @@ async function firstFitting(golden: GoldenHistory): Promise<History> {
 test.each(goldenHistories.map((golden) => [golden.name, golden] as const))("%s", async (name, golden) => {
   const trace = `${folder}${name}.trace.ndjson`;
   const expected = `${folder}${name}.verdict.json`;
-  if (mode === "traces") {
+  if (mode === "traces" && !existsSync(trace)) {
     await mkdir(folder, { recursive: true });
     const { header, lines } = await firstFitting(golden);
     writeFileSync(trace, [encodeHeader(header), ...lines.map(({ call }) => encodeCall(call)), ""].join("\n"));
