@@ -30,7 +30,10 @@ import type { Inferred, Verdict } from "./verdict.ts";
 import { WindowShapes } from "./window-shapes.ts";
 
 export interface JudgeOptions {
-  /** Windows that are over are looked for, judged and forgotten after so many calls. */
+  /**
+   * Windows that are over are looked for, judged and forgotten after so many calls; where this is left out, after
+   * 4096, or a few for each quota that has to be looked at.
+   */
   readonly callsBetweenClosings?: number;
   /**
    * What the owner of a limiter that is approximate on purpose accepts: a share, from 0 to 1, of what was
@@ -40,6 +43,9 @@ export interface JudgeOptions {
   /** Violations that are kept and told one by one; the others are counted. */
   readonly violationsMost?: number;
 }
+
+const closeEveryLeast = 4096;
+const closeEveryPerQuota = 8;
 
 /** What is read out of a trace without rules. */
 interface Shown {
@@ -103,20 +109,21 @@ class Judgement {
   /** What a trace without rules shows of them. */
   readonly #shown: Shown | null;
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
-  readonly #callsBetweenClosings: number;
+  readonly #closeEvery: number | null;
+  /** At how many records windows are closed next. */
+  #closeNext: number;
+  #quotas = 0;
   readonly #seen = new Set<Scope>();
   /** The short way, where rules are known. */
   readonly #plain: PlainCalls | null;
   #records = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(
-    header: TraceHeader,
-    { callsBetweenClosings = 4096, violationsMost = 1000, accept }: JudgeOptions,
-  ) {
+  constructor(header: TraceHeader, { callsBetweenClosings, violationsMost = 1000, accept }: JudgeOptions) {
     const { rules, clock } = header;
     this.#docket = new Docket({ violationsMost, accept: accept ?? null });
-    this.#callsBetweenClosings = callsBetweenClosings;
+    this.#closeEvery = callsBetweenClosings ?? null;
+    this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
     this.#header = header;
     this.#time = new TraceTime(clock);
     this.#answers = new AnswerLaws(rules, this.#docket);
@@ -163,7 +170,10 @@ class Judgement {
   #count(received: number): void {
     this.#records += 1;
     this.#latest = Math.max(this.#latest, received);
-    if (this.#records % this.#callsBetweenClosings === 0) this.#close(this.#latest - outOfOrderMsMost);
+    if (this.#records < this.#closeNext) return;
+    this.#close(this.#latest - outOfOrderMsMost);
+    const every = this.#closeEvery ?? Math.max(closeEveryLeast, closeEveryPerQuota * this.#quotas);
+    this.#closeNext = this.#records + every;
   }
 
   /** Where calls go, by rules that are known. */
@@ -365,6 +375,7 @@ class Judgement {
     const terms = this.#terms[name.scope];
     const windowMs = limit === null ? null : limit.windowSeconds * 1000;
     const { startedAt, clock } = this.#header;
+    this.#quotas += 1;
     const quota = new Quota({
       name,
       terms,

@@ -55,14 +55,15 @@ export class SpanTotals {
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
     const last = Math.floor(from / this.#stepMs);
     const open = this.#open;
-    let at = open.length - TOTAL;
-    for (let step = last; step >= first; step--) {
-      while (at >= 0 && (open[at + STEP] ?? 0) > step) at -= TOTAL;
-      if (at >= 0 && open[at + STEP] === step) {
+    let at = open.length;
+    while (at > 0 && (open[at - TOTAL + STEP] ?? 0) >= first) at -= TOTAL;
+    for (let step = first; step <= last; step++, at += TOTAL) {
+      if (at === open.length) open.push(step, points, line, line);
+      else if (open[at + STEP] !== step) open.splice(at, 0, step, points, line, line);
+      else {
         open[at + POINTS] = (open[at + POINTS] ?? 0) + points;
         open[at + LAST] = line;
-      } else if (at + TOTAL === open.length && step === first) open.push(step, points, line, line);
-      else open.splice(at + TOTAL, 0, step, points, line, line);
+      }
     }
   }
 
@@ -72,9 +73,10 @@ export class SpanTotals {
     let closed = 0;
     while (closed < open.length && this.#fromOf(closed) + this.#lengthMs < watermark) {
       const points = open[closed + POINTS] ?? 0;
-      const [firstLine = 0, lastLine = 0] = [open[closed + FIRST], open[closed + LAST]];
-      if (points > 2 * this.#limit)
+      if (points > 2 * this.#limit) {
+        const [firstLine = 0, lastLine = 0] = [open[closed + FIRST], open[closed + LAST]];
         this.#excessive.push({ from: this.#fromOf(closed), points, firstLine, lastLine });
+      }
       closed += TOTAL;
     }
     if (closed > 0) open.splice(0, closed);
