@@ -88,36 +88,53 @@ function isSameUserWindow(first: Seen, second: Seen, scope: Scope, organizationS
 /** How much the counts move by themselves: between status calls with nothing in between. */
 export interface Quiet {
   readonly pairs: number;
-  /** Of them, those where the organization's count grew, and the user's. */
+  /** What a status call itself adds: 1 where every one does, to both windows. */
+  readonly base: 0 | 1;
+  /** Pairs between which the organization's count grew by something else, and the user's. */
   readonly organization: number;
   readonly user: number;
   /** Those where nothing at all grew. */
   readonly none: readonly (readonly [Seen, Seen])[];
-  /** Growth of each pair. */
-  readonly growth: readonly (readonly [organization: number, user: number | null])[];
 }
+
+/** So many pairs that all grow by 1 are no chance. */
+const baseLeast = 5;
 
 /** The control of every trial. Of `graphql` the user's window is not in it. */
 export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
-  const result = { pairs: 0, organization: 0, user: 0 };
-  const none: [Seen, Seen][] = [];
-  const growth: [number, number | null][] = [];
-  for (const [index, after] of calls.entries()) {
+  const pairs = calls.flatMap((after, index) => {
     const before = calls[index - 1];
-    if (before === undefined || !isSameWindow(before, after, scope)) continue;
-    const from = before.statusScopes?.[scope];
-    const to = after.statusScopes?.[scope];
-    if (from == null || to == null) continue;
-    const user =
-      scope === "rest" && isSameUserWindow(before, after, scope, true) ? userGrowth(before, after) : null;
-    const organization = to.current - from.current;
-    result.pairs += 1;
-    if (organization !== 0) result.organization += 1;
-    if (user !== null && user !== 0) result.user += 1;
-    if (organization === 0 && (user ?? 0) === 0) none.push([before, after]);
-    growth.push([organization, user]);
-  }
-  return { ...result, none, growth };
+    const growth = before === undefined ? null : growthBetween(before, after, scope);
+    return before === undefined || growth === null ? [] : [{ before, after, ...growth }];
+  });
+  const byUser = pairs.filter(({ user }) => user !== null);
+  const isEach = byUser.every(({ organization, user }) => organization === 1 && user === 1);
+  const base = scope === "rest" && byUser.length >= baseLeast && isEach ? 1 : 0;
+  return {
+    pairs: pairs.length,
+    base,
+    organization: pairs.filter(({ organization }) => organization !== base).length,
+    user: byUser.filter(({ user }) => user !== base).length,
+    none: pairs.flatMap(({ before, after, organization, user }) =>
+      organization === 0 && (user ?? 0) === 0 ? [[before, after] as const] : [],
+    ),
+  };
+}
+
+/** `null` where it cannot be told, or nothing could grow. */
+function growthBetween(
+  before: Seen,
+  after: Seen,
+  scope: Scope,
+): { organization: number; user: number | null } | null {
+  const from = before.statusScopes?.[scope];
+  const to = after.statusScopes?.[scope];
+  if (from == null || to == null || !isSameWindow(before, after, scope)) return null;
+  // Where a window is full, nothing more might be counted, whatever was before.
+  const isFull = scope === "rest" && (whole(before.headers.user.remaining) ?? 1) <= 0;
+  if (isFull || from.current >= from.limit) return null;
+  const isKnown = scope === "rest" && isSameUserWindow(before, after, scope, true);
+  return { organization: to.current - from.current, user: isKnown ? userGrowth(before, after) : null };
 }
 
 /** What a kind of call is expected to be answered, for its trials to speak of it. */
@@ -168,7 +185,7 @@ function judgeCounting(
   { name, words }: Expectation,
   scope: Scope,
 ): Finding {
-  const base = statusBase(control);
+  const { base } = control;
   const told = trials.filter(({ organization, user }) => organization !== null || user !== null);
   if (told.length === 0) {
     const why =
@@ -218,12 +235,6 @@ function contradicts({ before, action }: Trial): boolean {
   return own !== null && own > 0 && action.headers.user.reset !== null;
 }
 
-/** What the second reading itself adds, where status calls are charged. */
-export function statusBase(control: Quiet): number {
-  const { growth, pairs } = control;
-  return pairs >= 5 && growth.every(([organization]) => organization === 1) ? 1 : 0;
-}
-
 function evidenceOf({ before, action, after, organization, user }: Trial, words: string): string {
   const counts = [
     organization === null ? null : `the organization's count by ${organization}`,
@@ -248,19 +259,14 @@ export function statusCounting(calls: readonly Seen[], scope: Scope): Finding {
       `calls ${pair[0].number} and ${pair[1].number} show the same counts, and so do ${control.none.length} of ${control.pairs} such pairs`,
       pair,
     );
-  const isEach = control.growth.every(([organization, user]) => organization === 1 && (user ?? 1) === 1);
-  if (scope === "rest" && control.pairs >= 5 && isEach)
-    return found(
-      name,
-      scope,
-      true,
-      "certain",
-      `each of ${control.pairs} status calls moved the organization's count by 1`,
-    );
+  if (control.base === 1) {
+    const evidence = `each of ${control.pairs} status calls moved the counts of the organization and the user by 1`;
+    return found(name, scope, true, "certain", evidence);
+  }
   return notSeen(
     name,
     scope,
-    `between status calls the counts moved ${control.growth.length} times out of ${control.pairs}`,
+    `between status calls the counts moved ${control.organization} times out of ${control.pairs}`,
     "a quieter time",
   );
 }
