@@ -153,7 +153,7 @@ function announce(
   );
   terminal.say(`  at most ${counted(statusCalls, "call")} of the status, which should be free`);
   terminal.say(
-    `  at most ${duration(waitMs)} of waiting for windows to end, and about ${duration(lookMs)} beside it`,
+    `  at most ${duration(waitMs)} of waiting for windows to end, and about ${duration(lookMs)} and the calls' own time beside it`,
   );
   terminal.say(
     "  Nothing there is changed. The user's windows may be used up until they reset, where that fits the",

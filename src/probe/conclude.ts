@@ -1,13 +1,5 @@
-// From all calls to findings about limits, windows and clocks, and from findings to rules.
-import { parseRules } from "../rules/parse.ts";
-import {
-  type Owner,
-  type RulesInput,
-  type Scope,
-  type SwitchName,
-  scopes,
-  switchValues,
-} from "../rules/rules.ts";
+// From all calls to findings about limits, windows and clocks, whatever the calls were made for.
+import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
@@ -272,42 +264,3 @@ const windowsClock = (calls: readonly Seen[]): Finding =>
     "no window was seen to end, or they contradict each other",
     "a longer --max-wait",
   );
-
-/** Rules for other verbs, and which of their members were not seen. */
-export interface ProbedRules {
-  /** Only what was seen; `parseRules` fills in the rest. */
-  readonly rules: RulesInput;
-  /** Paths of the members that are defaults, because nothing was seen of them. */
-  readonly defaults: readonly string[];
-}
-
-/** Puts findings together as rules. What cannot be told from outside is left to the default. */
-export function rulesOf(findings: readonly Finding[]): ProbedRules {
-  const defaults: string[] = [];
-  const rules: Record<string, Record<string, Record<string, unknown>>> = {};
-  const put = (section: string, first: string, second: string, name: FindingName, scope: Scope): void => {
-    const finding = findings.find((one) => one.name === name && one.scope === scope);
-    if (finding == null || finding.value === null) defaults.push(`${section}.${first}.${second}`);
-    else {
-      rules[section] = {
-        ...rules[section],
-        [first]: { ...rules[section]?.[first], [second]: finding.value },
-      };
-    }
-  };
-  for (const scope of scopes) {
-    put("organization", scope, "limit", "organizationLimit", scope);
-    put("organization", scope, "windowSeconds", "organizationWindow", scope);
-    put("organization", scope, "enforced", "enforced", scope);
-    put("user", scope, "limit", "userLimit", scope);
-    put("user", scope, "windowSeconds", "userWindow", scope);
-  }
-  for (const name of Object.keys(switchValues) as SwitchName[])
-    for (const scope of scopes) {
-      // Meaningless for REST, whose calls cost 1 when they are decided.
-      if (name === "graphqlCharge" && scope === "rest") continue;
-      put("semantics", name, scope, name, scope);
-    }
-  parseRules(rules);
-  return { rules: rules as RulesInput, defaults };
-}

@@ -1,8 +1,9 @@
 // Where asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
 // window is filled by queries of the organization's own builds, where the allowance is large enough for it.
-import { refusalFindings, roomOf } from "./charging.ts";
+import { roomOf } from "./charging.ts";
 import { trial } from "./counting.ts";
 import { callAt, type Finding, found } from "./finding.ts";
+import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
 import { refuser, type Seen, whole } from "./seen.ts";
 import type { Action, Session } from "./session.ts";
