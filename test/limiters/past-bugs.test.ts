@@ -17,7 +17,7 @@ afterAll(() => redis.stop());
 
 describe.each(pastBugs)("$package: $name", (bug) => {
   test(`${bug.law} tells the versions that have it from those beside them`, async () => {
-    const trials = await tryBug(bug, 1, redis);
+    const trials = await tryBug(bug, 1, redis, 0.3);
     const verdicts = trials.map(({ version, bad, report }) => [version, bad, report.outcome]);
     expect(
       trials.filter((trial) => !asExpected(trial)),
@@ -28,6 +28,6 @@ describe.each(pastBugs)("$package: $name", (bug) => {
       expect(callsOf(trial)).toBeGreaterThanOrEqual(2);
       expect(callsOf(trial)).toBeLessThanOrEqual(8);
     }
-    for (const { bad, report } of trials) if (!bad) expect(report.judged).toBeGreaterThan(100);
+    for (const { bad, report } of trials) if (!bad) expect(report.judged).toBeGreaterThan(50);
   });
 });

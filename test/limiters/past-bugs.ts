@@ -26,22 +26,30 @@ export const asExpected = ({ bad, report }: Trial): boolean =>
 export const callsOf = ({ report }: Trial): number =>
   report.counterexample?.history.filter(({ op }) => op.do === "call").length ?? 0;
 
-/** Checks every version of a bug. */
-export async function tryBug(bug: PastBug, seed: number, redis: RealRedis | null): Promise<Trial[]> {
+/**
+ * Checks every version of a bug.
+ * @param share of its runs, for the versions that have not got it: those run to the end
+ */
+export async function tryBug(
+  bug: PastBug,
+  seed: number,
+  redis: RealRedis | null,
+  share = 1,
+): Promise<Trial[]> {
+  const versions = [
+    ...bug.bad.map((alias) => ({ alias, bad: true, runs: bug.runs })),
+    ...bug.good.map((alias) => ({ alias, bad: false, runs: Math.ceil(bug.runs * share) })),
+  ];
   const trials: Trial[] = [];
-  for (const [bad, aliases] of [
-    [true, bug.bad],
-    [false, bug.good],
-  ] as const)
-    for (const alias of aliases) {
-      const { laws } = await checkLaws(bug.limiter(alias, bug.law, redis), {
-        seed,
-        runs: bug.runs,
-        laws: [bug.law],
-        ...(bug.rules === undefined ? {} : { rules: bug.rules }),
-      });
-      for (const report of laws) trials.push({ bug, alias, version: versionOf(alias), bad, report });
-    }
+  for (const { alias, bad, runs } of versions) {
+    const { laws } = await checkLaws(bug.limiter(alias, bug.law, redis), {
+      seed,
+      runs,
+      laws: [bug.law],
+      ...(bug.rules === undefined ? {} : { rules: bug.rules }),
+    });
+    for (const report of laws) trials.push({ bug, alias, version: versionOf(alias), bad, report });
+  }
   return trials;
 }
 
@@ -84,7 +92,7 @@ function lineOf(trial: Trial): string {
   const { bug, version, bad, report } = trial;
   const verdict =
     report.outcome === "violated"
-      ? `${bug.law} violated, shrunk to ${callsOf(trial)} calls`
+      ? `${bug.law} violated in run ${report.runs}, shrunk to ${callsOf(trial)} calls`
       : `${report.outcome} in ${report.runs} runs, ${report.judged} answers judged`;
   const mark = asExpected(trial) ? "" : "  <- NOT AS EXPECTED";
   return `${bug.name.padEnd(26)} ${`${bug.package} ${version}`.padEnd(34)} ${bad ? "bad " : "good"}  ${verdict}${mark}`;
@@ -108,8 +116,9 @@ function page(trials: readonly Trial[], seed: string): string {
     const calls = group
       .filter(({ bad }) => bad)
       .map((trial) => (asExpected(trial) ? callsOf(trial) : "missed"));
+    const runs = group.filter(({ bad }) => bad).map(({ report }) => report.runs);
     const accused = group.filter((trial) => !trial.bad && !asExpected(trial)).map(({ version }) => version);
-    return `| [${bug.name}](${bug.source}) | ${bug.package} | ${versions(group, true)} | ${versions(group, false)}${accused.length > 0 ? ` (accused: ${accused.join(", ")})` : ""} | \`${bug.law}\` | ${calls.join(", ")} | \`npm run past-bugs -- --only ${bug.name}\` |`;
+    return `| [${bug.name}](${bug.source}) | ${bug.package} | ${versions(group, true)} | ${versions(group, false)}${accused.length > 0 ? ` (accused: ${accused.join(", ")})` : ""} | \`${bug.law}\` | ${runs.join(", ")} | ${calls.join(", ")} | \`npm run past-bugs -- --only ${bug.name}\` |`;
   });
   const details = groups.flatMap((group) => {
     const [first] = group;
@@ -119,10 +128,10 @@ function page(trials: readonly Trial[], seed: string): string {
   return `${[
     "# Bugs of the past",
     "",
-    `Written by \`npm run past-bugs\` (seed ${seed}). Each bug was shipped by a limiter on npm. The law is run over the versions that have it and over those beside them, with one adapter for all; it must accuse the former and none of the latter. A law knows nothing of the package: it is one of the invariants of [SPEC.md](../../src/rules/SPEC.md) §7.`,
+    `Written by \`npm run past-bugs\` (seed ${seed}). Each bug was shipped by a limiter on npm. The law is run over the versions that have it and over those beside them, with one adapter for all; it must accuse the former and none of the latter. A law knows nothing of the package: it is one of the invariants of [SPEC.md](../../src/rules/SPEC.md) §7. *calls*: those of the counterexample, as small as it was made.`,
     "",
-    "| bug | package | bad | good | law | calls | command |",
-    "|---|---|---|---|---|---|---|",
+    "| bug | package | bad | good | law | found in run | calls | command |",
+    "|---|---|---|---|---|---|---|---|",
     ...rows,
     ...details,
   ].join("\n")}\n`;
