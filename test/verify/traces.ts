@@ -140,31 +140,34 @@ export interface TraceOptions extends Partial<Omit<TraceHeader, "rules">> {
   readonly rules?: RulesInput | null;
 }
 
-/** Judges calls, in the order of their receipt. */
-export function judged(
-  given: readonly TraceCall[],
-  { rules = {}, ...header }: TraceOptions = {},
-): Promise<Verdict> {
+/** The header of a trace by hand. */
+export function headerOf({ rules = {}, ...header }: TraceOptions = {}): TraceHeader {
+  return {
+    format: "spillway-trace",
+    version: 1,
+    source: "other",
+    scenario: null,
+    seed: null,
+    target: null,
+    // Well before the first window, so that all windows are seen from their start.
+    startedAt: start - 600_000,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    rules: rules === null ? null : parseRules(rules),
+    complete: true,
+    lost: 0,
+    ...header,
+  };
+}
+
+/** Calls as lines, in the order of their receipt. */
+export function linesOf(given: readonly TraceCall[]): readonly TraceLine[] {
   const sorted = given.toSorted((a, b) => a.received - b.received);
-  const lines: TraceLine[] = sorted.map((call, index) => ({ line: index + 2, call }));
-  return judge(
-    {
-      format: "spillway-trace",
-      version: 1,
-      source: "other",
-      scenario: null,
-      seed: null,
-      target: null,
-      // Well before the first window, so that all windows are seen from their start.
-      startedAt: start - 600_000,
-      clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-      rules: rules === null ? null : parseRules(rules),
-      complete: true,
-      lost: 0,
-      ...header,
-    },
-    lines,
-  );
+  return sorted.map((call, index) => ({ line: index + 2, call }));
+}
+
+/** Judges calls, in the order of their receipt. */
+export function judged(given: readonly TraceCall[], options: TraceOptions = {}): Promise<Verdict> {
+  return judge(headerOf(options), linesOf(given));
 }
 
 /** The laws that are broken, each with its lines. */
