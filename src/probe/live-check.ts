@@ -82,6 +82,10 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   together: fc.constantFrom(1, 4, 8),
 });
 const stepsMost = 6;
+/** How much of the time that is left may be waited for a run's windows to open. */
+const beginningMost = 0.5;
+/** Called so long after it opened, a window surely opened after the run began, whatever whole seconds hide. */
+const settledMs = 300;
 
 class Accused<V extends LiveVerdict> extends Error {
   readonly run: NonNullable<LiveReport<V>["counterexample"]>;
@@ -104,7 +108,7 @@ export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions
   let judged = 0;
   let accused: LawName | null = null;
   const property = fc.asyncProperty(
-    fc.array(stepArbitrary, { minLength: 1, maxLength: stepsMost, size: "max" }),
+    fc.noBias(fc.array(stepArbitrary, { minLength: 1, maxLength: stepsMost, size: "max" })),
     async (steps) => {
       const shrinking = accused !== null;
       await options.onProgress?.(shrinking ? "making a run smaller" : `run ${judged + 1} of ${runs}`);
@@ -178,6 +182,7 @@ class LiveRun {
   /** What was called until the end of the script, or of the budget. */
   async play(steps: readonly Step[]): Promise<LiveLine[]> {
     try {
+      await this.#begin(new Set(steps.map((step) => this.#callerOf(step))));
       for (const step of steps) await this.#step(step);
     } catch (error) {
       if (!(error instanceof LiveEnded)) throw error;
@@ -190,10 +195,29 @@ class LiveRun {
     return calls.map((call, at) => ({ line: at + 2, call }));
   }
 
-  async #step({ when, caller, what, count, together }: Step): Promise<void> {
+  #callerOf({ caller }: Step): Token {
     const { callers } = this.#live;
     const token = callers[caller % callers.length];
     if (token === undefined) throw new RangeError("no caller that may read what counts");
+    return token;
+  }
+
+  /** Waits until the windows that are open are over, where that is short: of those that follow all is known. */
+  async #begin(callers: ReadonlySet<Token>): Promise<void> {
+    let untilMs = 0;
+    for (const caller of callers) {
+      await this.#call(caller, true);
+      const last = this.#last.get(caller);
+      for (const { reset } of last === undefined ? [] : Object.values(last.headers))
+        untilMs = Math.max(untilMs, (last?.receivedMs ?? 0) + (whole(reset) ?? 0) * 1000);
+    }
+    const ms = untilMs + settledMs - this.#live.now();
+    if (ms <= this.#live.leftMs * beginningMost) await this.#live.wait(ms);
+  }
+
+  async #step(step: Step): Promise<void> {
+    const { when, what, count, together } = step;
+    const token = this.#callerOf(step);
     await this.#wait(when, token);
     const left = (this.#userLeft(token) ?? 0) + count;
     let due = what === "all" ? left : count;
