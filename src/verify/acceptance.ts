@@ -21,15 +21,15 @@ const percent = (share: number): string => `${Number((share * 100).toPrecision(3
 /**
  * Sets aside the accusations that say only that counts came out too low, if what was admitted above limits stays
  * within what is accepted; `null` where nothing is.
- * @param unkept accusations that nothing is known of but their number
+ * @param isPartial whether more was found than is told here: nothing is accepted unseen
  */
 export function accept(
   acceptance: Acceptance | null,
   { overAdmission, overAdmitted }: Amounts,
   accused: readonly Accused[],
-  unkept: number,
+  isPartial: boolean,
 ): Overruled | null {
-  if (acceptance === null || unkept > 0 || overAdmission > acceptance.overAdmission) return null;
+  if (acceptance === null || isPartial || overAdmission > acceptance.overAdmission) return null;
   const quotaOf = ({ violation: { org, user, scope } }: Accused): string =>
     JSON.stringify([org, user, scope]);
   const approximate = new Set(accused.filter(({ tooLow }) => tooLow === "charges").map(quotaOf));

@@ -73,8 +73,9 @@ export class Docket {
   readonly #accused = new Map<string, Accused>();
   readonly #needless = { rest: 0, graphql: 0 };
   readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
-  /** Violations that were found and not kept. */
+  /** Violations that were found and not kept, and those of them that say more than that counts came out too low. */
   #left = 0;
+  #leftGrave = 0;
   #windowsKept = 0;
   #pictures = 0;
 
@@ -112,6 +113,11 @@ export class Docket {
     methods.pinned += pinned;
   }
 
+  /** Whether something was found that neither amounts nor violations tell of. */
+  get #isPartial(): boolean {
+    return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
+  }
+
   accuse({ breach, count = 1, suspects, tooLow = null, ...violation }: Accusation): void {
     const { law, org, user, scope, window } = violation;
     this.#broken.add(law);
@@ -121,6 +127,7 @@ export class Docket {
     if (accused === undefined) {
       if (this.#accused.size >= this.#options.violationsMost) {
         this.#left += 1;
+        if (tooLow !== "charges") this.#leftGrave += 1;
         return;
       }
       const kind = JSON.stringify([law, breach, user === null]);
@@ -134,7 +141,7 @@ export class Docket {
   verdict(rules: Rules | null, records: number, windows: number, inferred: readonly Inferred[]): Verdict {
     const amounts = this.amounts.result(this.#needless);
     const all = [...this.#accused.values()];
-    const overruled = accept(this.#options.accept, amounts, all, this.#left);
+    const overruled = accept(this.#options.accept, amounts, all, this.#isPartial);
     const accused = overruled === null ? all : overruled.standing;
     const broken = new Set(overruled === null ? this.#broken : accused.map(({ violation }) => violation.law));
     const laws = Object.fromEntries(
@@ -153,7 +160,7 @@ export class Docket {
       windows,
       laws,
       violations,
-      ...(this.#left > 0 ? { violationsFound: violations.length + this.#left } : {}),
+      ...(this.#left > 0 && overruled === null ? { violationsFound: violations.length + this.#left } : {}),
       methods,
       ...(rules === null ? { inferred } : {}),
       amounts,
