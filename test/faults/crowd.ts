@@ -1,7 +1,9 @@
 // The workload under which faults must show: bursts that overlap, users refused by their own window and by their
-// organization's, status polls, GraphQL queries (one dearer than any window), two organizations of which one is
+// organization's, status polls, GraphQL queries (one dearer than any window), three organizations of which one is
 // not enforced, and short windows, so that many of them pass.
-import type { RulesInput } from "../../src/rules/rules.ts";
+import { seededRandom } from "../../src/faults/random.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import {
   burst,
   defineScenario,
@@ -23,7 +25,11 @@ export const crowdRules: RulesInput = {
     graphql: { limit: 450, windowSeconds: 20 },
   },
   user: { rest: { limit: 20, windowSeconds: 12 }, graphql: { limit: 260, windowSeconds: 20 } },
-  organizations: { free: { rest: { limit: 10, enforced: false }, graphql: { limit: 100, enforced: false } } },
+  organizations: {
+    free: { rest: { limit: 10, enforced: false }, graphql: { limit: 100, enforced: false } },
+    // Its one user is refused by his own windows alone.
+    globex: { rest: { limit: 2_000 }, graphql: { limit: 20_000 } },
+  },
 };
 
 export const crowd = defineScenario({
@@ -51,6 +57,15 @@ export const crowd = defineScenario({
       behaviour: worker({ calls: [{ call }], think: { least: "100ms", most: "300ms" } }),
       onRefused: none(),
     },
+    loner: {
+      clients: 1,
+      organization: "globex",
+      behaviour: worker({
+        calls: [{ call, weight: 2 }, { call: pipelinesQuery(40) }, { call: status() }],
+        think: { least: "50ms", most: "350ms" },
+      }),
+      onRefused: none(),
+    },
     graphs: {
       clients: 2,
       behaviour: burst({ call: pipelinesQuery(40), size: 3, every: "6s" }),
@@ -69,3 +84,32 @@ export const crowd = defineScenario({
     },
   },
 });
+
+/** The same clients under rules, and in a network, drawn by the seed: for what was tuned on the crowd itself. */
+export function variedCrowd(seed: number): { readonly scenario: typeof crowd; readonly rules: Rules } {
+  const random = seededRandom(seed);
+  const of = <T>(values: readonly [T, ...T[]]): T =>
+    values[Math.floor(random() * values.length)] ?? values[0];
+  const rules = parseRules({
+    organization: {
+      rest: { limit: of([50, 70, 150]), windowSeconds: of([8, 10, 15, 30, 60]) },
+      graphql: { limit: of([300, 450, 480]), windowSeconds: of([15, 20, 40, 60]) },
+    },
+    user: {
+      rest: { limit: of([12, 20, 30]), windowSeconds: of([8, 10, 15, 30]) },
+      graphql: { limit: of([200, 260]), windowSeconds: of([15, 20, 40]) },
+    },
+    organizations: crowdRules.organizations ?? {},
+    semantics: {
+      graphqlCharge: of(["reserved", "prepaid"]),
+      anchor: { graphql: of(["epoch", "first-request"]) },
+      retryAfter: of([true, false]),
+    },
+  });
+  const latencyMs = of([
+    { least: 1, most: 5 },
+    { least: 2, most: 60 },
+    { least: 20, most: 300 },
+  ]);
+  return { rules, scenario: { ...crowd, network: { ...crowd.network, latencyMs } } };
+}
