@@ -71,6 +71,10 @@ const plan = (fates: readonly Fate[]) =>
       { weight: 8, arbitrary: fc.constant<Fate>("answered") },
       { weight: 1, arbitrary: fc.constantFrom(...fates) },
     ),
+    bodyMs: fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ rest: 0, graphql: 0 }) },
+      { weight: 1, arbitrary: fc.record({ rest: latency, graphql: latency }) },
+    ),
     instance: fc.nat({ max: 1 }),
     lateMs: fc.constantFrom(0, 0, 0, 900, 5000),
   });

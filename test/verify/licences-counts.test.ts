@@ -68,6 +68,14 @@ describe("calls of which it is not known whether, or what, they charged", () => 
 });
 
 describe("a window that was open when the trace began", () => {
+  // places.ts: a count above the limit is accused wherever it stands.
+  test("may have been past its limit, if limits were off before", async () => {
+    const since = { startedAt: start + 29_000 };
+    const over = [bodied(30_000, 210, { current: 210 }, { remaining: 0, userRemaining: 50 })];
+    expect(await broken(over, since)).toEqual(fine);
+    expect(await broken(over)).toContain("bounded organization 2");
+  });
+
   // bounds.ts: a count above the limit is accused wherever it stands.
   test("may have been past its limit, if limits were off before: under reserved", async () => {
     const since = { startedAt: start + 29_000 };
