@@ -138,7 +138,7 @@ function drawScenario(dice: Dice, seed: number): Scenario {
 }
 
 /** A trace of a right deployment: what was simulated, seen as well or as badly as a real run may see it. */
-export function cleanTrace(seed: number): {
+function cleanTrace(seed: number): {
   readonly rules: Rules;
   readonly header: TraceHeader;
   readonly calls: Iterable<TraceCall>;

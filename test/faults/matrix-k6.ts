@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
+import type { ChosenFault } from "../../src/faults/choice.ts";
 import type { K6Binary } from "../../src/load/k6-binary.ts";
 import type { LoadedScenario } from "../../src/load/scenario-file.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -42,7 +42,7 @@ export interface K6RunOptions {
   readonly seed: number;
   readonly signal: AbortSignal;
   /** Processes of a right deployment. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   readonly durationMs?: number;
   readonly workerFile?: string;
 }
@@ -130,6 +130,3 @@ function tokensFor({ scenario }: LoadedScenario): Token[] {
     scopes: tokenScopes,
   }));
 }
-
-/** `skewed-nodes=3.7`; `none` for the right deployment. */
-export const nameOf = (chosen: ChosenFault | null): string => (chosen === null ? "none" : faultText(chosen));

@@ -2,7 +2,7 @@
 import { simulate } from "../../sim/simulate.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { faultFactory } from "../../src/faults/factory.ts";
-import { checkLaws, type LawName } from "../../src/laws/index.ts";
+import { checkLaws, engineFactory, type LawName, type LawReport, lawNames } from "../../src/laws/index.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
@@ -45,21 +45,30 @@ export interface SimulatedCell {
   readonly example: VerdictCell | null;
 }
 
-/** Runs the laws over limiters with this fault. */
-export async function laws(
-  chosen: ChosenFault,
-  options: { readonly runs: number; readonly seed: number; readonly signal: AbortSignal },
-): Promise<LawsCell> {
-  const report = await checkLaws(faultFactory(chosen, options.seed), {
-    ...options,
-    onProgress: takeTurn,
-  });
-  const broken = report.laws.filter(({ outcome }) => outcome === "violated");
+export interface LawsOptions {
+  readonly runs: number;
+  readonly seed: number;
+  /** Whether every law is run, or no more after the first that finds something. */
+  readonly all: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the laws over limiters with this fault; over right ones for `null`. */
+export async function laws(chosen: ChosenFault | null, options: LawsOptions): Promise<LawsCell> {
+  const { runs, seed, all, signal } = options;
+  const factory = chosen === null ? engineFactory : faultFactory(chosen, seed);
+  const broken: LawReport[] = [];
+  for (const law of lawNames) {
+    if (!all && broken.length > 0) break;
+    const report = await checkLaws(factory, { runs, seed, laws: [law], signal, onProgress: takeTurn });
+    signal.throwIfAborted();
+    broken.push(...report.laws.filter(({ outcome }) => outcome === "violated"));
+  }
   const [fastest] = [...broken].sort((a, b) => a.runs - b.runs);
   return {
     caught: fastest !== undefined,
     law: fastest?.law ?? null,
-    runs: fastest?.runs ?? options.runs,
+    runs: fastest?.runs ?? runs,
     laws: broken.map(({ law }) => law),
   };
 }
@@ -78,9 +87,9 @@ export async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<Trac
 
 const charges = ["reserved", "prepaid"] as const;
 
-/** Simulates the crowd with this fault, and judges; the ways of charging GraphQL take turns. */
+/** Simulates the crowd with this fault, or none, and judges; the ways of charging GraphQL take turns. */
 export async function simulated(
-  chosen: ChosenFault,
+  chosen: ChosenFault | null,
   options: { readonly seed: number; readonly seeds: number; readonly signal: AbortSignal },
 ): Promise<SimulatedCell> {
   const cells: VerdictCell[] = [];
@@ -89,8 +98,8 @@ export async function simulated(
     options.signal.throwIfAborted();
     const graphqlCharge = charges[seed % charges.length] ?? "reserved";
     const rules = parseRules({ ...crowdRules, semantics: { graphqlCharge } });
-    const { header, calls } = simulate(crowd, { seed, rules, fault: chosen });
-    cells.push(verdictCell(await judge(header, numbered(calls)), chosen.fault.name));
+    const { header, calls } = simulate(crowd, { seed, rules, fault: chosen ?? undefined });
+    cells.push(verdictCell(await judge(header, numbered(calls)), chosen?.fault.name ?? ""));
   }
   const count = (which: (cell: VerdictCell) => boolean): number => cells.filter(which).length;
   return {

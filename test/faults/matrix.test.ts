@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
 import { workerFile } from "../service/worker-file.ts";
-import { run, settingsOf } from "./matrix.ts";
+import { run } from "./matrix.ts";
 import { falseAlarms } from "./matrix-alarms.ts";
 import { type K6Rig, openRig } from "./matrix-k6.ts";
 import { laws, simulated } from "./matrix-nets.ts";
 import { type Matrix, naming, type Row, readme, shortcomings } from "./matrix-report.ts";
+import scenario from "./matrix-scenario.ts";
+import { settingsOf } from "./matrix-settings.ts";
 
 const { signal } = new AbortController();
 
@@ -45,7 +47,7 @@ describe("what is asked for", () => {
 
 describe("the nets", () => {
   test("P: a law finds it, in so many runs", async () => {
-    const cell = await laws(parseFault("double-count"), { runs: 100, seed: 1, signal });
+    const cell = await laws(parseFault("double-count"), { runs: 100, seed: 1, all: false, signal });
     expect(cell.caught).toBe(true);
     expect(cell.laws).toContain(cell.law);
     expect(cell.runs).toBeLessThanOrEqual(100);
@@ -66,6 +68,13 @@ describe("the nets", () => {
 });
 
 describe("a real run", () => {
+  test("has two clients that are alone in their organizations, and users that are not", () => {
+    const clients = new Map<string, number>();
+    for (const { organization, clients: count } of scenario.populations)
+      clients.set(organization ?? "acme", (clients.get(organization ?? "acme") ?? 0) + (count ?? 0));
+    expect([...clients].filter(([, count]) => count === 1).map(([name]) => name)).toEqual(["solo", "narrow"]);
+  });
+
   let rig: K6Rig;
   let worker: Awaited<ReturnType<typeof workerFile>>;
   beforeAll(async () => {

@@ -1,0 +1,86 @@
+// What a run of the fault matrix is asked to do: `npm run faults -- --quick`, `--only NAME,...`, `--nets P,V`.
+import { parseArgs } from "node:util";
+import { faults } from "../../src/faults/catalogue.ts";
+import { type ChosenFault, parseFault } from "../../src/faults/choice.ts";
+import type { Net } from "../../src/faults/fault.ts";
+
+export interface Settings {
+  readonly only: readonly ChosenFault[];
+  readonly nets: readonly Net[];
+  readonly seed: number;
+  /** Runs of each law. */
+  readonly lawRuns: number;
+  /** Whether each fault is held to every law, or to those that find it first; and whether by rows that do not name P. */
+  readonly allLaws: boolean;
+  /** Simulations of each fault. */
+  readonly seeds: number;
+  /** Whether a fault is run by k6 in this form of the matrix. */
+  readonly isReal: (chosen: ChosenFault) => boolean;
+  readonly k6Ms: number;
+  /** Real runs at a time: they mostly wait. */
+  readonly lanes: number;
+  readonly alarmRuns: number;
+  readonly alarmRecords: number;
+  readonly out: string | null;
+  readonly resume: boolean;
+  readonly command: string;
+}
+
+const ALL: readonly Net[] = ["P", "V", "L"];
+
+/** The catalogue's forms: nodes are skewed by a whole number of short windows, and by none. */
+const forms: readonly ChosenFault[] = faults
+  .flatMap(({ name }) => (name === "skewed-nodes" ? [`${name}=10`, `${name}=3.7`] : [name]))
+  .map(parseFault);
+
+/** @throws SpillwayError or TypeError for what cannot be used */
+export function settingsOf(args: readonly string[]): Settings {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: "string" },
+      nets: { type: "string" },
+      runs: { type: "string" },
+      records: { type: "string" },
+      seed: { type: "string", default: "1" },
+      out: { type: "string" },
+      quick: { type: "boolean", default: false },
+      resume: { type: "boolean", default: false },
+    },
+  });
+  const { quick, only, nets } = values;
+  const whole = (text: string | undefined, usual: number): number => {
+    const number = text === undefined ? usual : Number(text);
+    if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`${text} is no whole number`);
+    return number;
+  };
+  const wanted = nets?.split(",") ?? ALL;
+  const isPart = only !== undefined || nets !== undefined;
+  return {
+    only: only === undefined ? forms : only.split(",").flatMap(formsOf),
+    nets: ALL.filter((net) => wanted.includes(net)),
+    seed: whole(values.seed, 1),
+    lawRuns: 100,
+    allLaws: !quick,
+    seeds: quick ? 2 : 10,
+    isReal: ({ fault }) =>
+      !quick || only !== undefined || fault.nets.includes("L") || fault.processes !== "one",
+    k6Ms: quick ? 11_000 : 15_000,
+    lanes: 3,
+    alarmRuns: whole(values.runs, isPart ? 0 : quick ? 60 : 3_000),
+    alarmRecords: whole(values.records, isPart || quick || values.runs !== undefined ? 0 : 10_000_000),
+    // Half of a matrix is not published.
+    out: values.out ?? (isPart || quick ? null : "reports/faults"),
+    resume: values.resume,
+    command: [
+      "npm run faults",
+      ...(args.length === 0 ? [] : ["--", ...args.filter((word) => word !== "--resume")]),
+    ].join(" "),
+  };
+}
+
+/** One fault with its rate, or all forms of it. */
+function formsOf(text: string): ChosenFault[] {
+  const chosen = parseFault(text);
+  return text.includes("=") ? [chosen] : forms.filter(({ fault }) => fault === chosen.fault);
+}
