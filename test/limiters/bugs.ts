@@ -7,7 +7,7 @@ import type { Rules } from "../../src/rules/rules.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
-import { nestThrottler } from "./adapters/nest-throttler.ts";
+import { nestThrottler, nestThrottlerElsewhere } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
 import type { RealRedis } from "./redis.ts";
 
@@ -24,6 +24,8 @@ export interface PastBug {
   /** Versions as test/limiters/package.json names them. */
   readonly bad: readonly string[];
   readonly good: readonly string[];
+  /** Calls overlap, and the law must hold for some order of them. */
+  readonly overlapping?: true;
   /** Whether `limiter` needs a Redis; without it, it is not given one. */
   readonly onRedis?: true;
   readonly limiter: (alias: string, law: LawName, redis: RealRedis | null) => LimiterFactory;
@@ -132,5 +134,18 @@ export const pastBugs: readonly PastBug[] = [
     bad: ["@nestjs/throttler-6-5-0"],
     good: ["@nestjs/throttler-5-2-0", "@nestjs/throttler-6-6-0"],
     limiter: (alias, law) => nestThrottler(alias, [law]),
+  },
+  {
+    name: "read-then-add",
+    package: "@nestjs/throttler",
+    wrong:
+      "With a storage elsewhere, such as Redis, a caller's hits were read and then one was added: calls that overlapped read the same count, and all were admitted.",
+    source: github("nestjs/throttler", "issues/1303"),
+    law: "refusal-justified",
+    runs: 200,
+    bad: ["@nestjs/throttler-3-1-0"],
+    good: ["@nestjs/throttler-4-0-0"],
+    overlapping: true,
+    limiter: (alias, law) => nestThrottlerElsewhere(alias, [law]),
   },
 ];

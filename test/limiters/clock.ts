@@ -52,6 +52,8 @@ export class Clock {
   readonly #delays = new Map<number, number>();
   #lastId = 0;
   #readings = 0;
+  #running = 0;
+  #restore: () => void = () => {};
 
   /** Moves the clock, and fires in order the timers that fall due. Back as well as on. */
   set(nowMs: number): void {
@@ -105,22 +107,25 @@ export class Clock {
 
   /**
    * Runs a limiter's code with these clocks and timers in place of the process's, until what it returns is
-   * settled. Not to be called again before that.
+   * settled. Where several run at once the process's own are back when the last of them is done.
    */
   during<T>(run: () => T): T {
-    const restore = this.#install();
+    if (this.#running === 0) this.#restore = this.#install();
+    this.#running += 1;
+    const done = (): void => {
+      this.#running -= 1;
+      if (this.#running === 0) this.#restore();
+    };
     let answer: T;
     try {
       answer = run();
     } catch (error) {
-      restore();
+      done();
       throw error;
     }
-    if (!(answer instanceof Promise)) {
-      restore();
-      return answer;
-    }
-    return answer.finally(restore) as T;
+    if (answer instanceof Promise) return answer.finally(done) as T;
+    done();
+    return answer;
   }
 
   #install(): () => void {

@@ -2,29 +2,32 @@
 // by the law that should find it, and publishes the track record.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { checkLaws } from "../../src/laws/check.ts";
-import type { LawReport } from "../../src/laws/report.ts";
+import type { LimiterFactory } from "../../src/engine/adapter.ts";
+import { type CheckOptions, checkLaws } from "../../src/laws/check.ts";
+import { checkInterleavings, type InterleavingOptions } from "../../src/laws/interleavings.ts";
+import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import { type PastBug, pastBugs } from "./bugs.ts";
 import { RealRedis } from "./redis.ts";
-import { keep, reportFolder, timelineOf } from "./report.ts";
+import { keep, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
 
 /** One version, checked by its bug's law. */
 export interface Trial {
   readonly bug: PastBug;
-  readonly alias: string;
   readonly version: string;
   readonly bad: boolean;
-  readonly report: LawReport;
+  readonly outcome: string;
+  readonly runs: number;
+  /** Answers that were judged; of overlapping calls, the rounds that some order explains. */
+  readonly judged: number;
+  /** Of the counterexample, made small: how many calls it has, and how it is shown. */
+  readonly calls: number;
+  readonly timeline: readonly string[];
 }
 
 /** Whether a version was judged as it should be: accused if and only if it has the bug. */
-export const asExpected = ({ bad, report }: Trial): boolean =>
-  report.outcome === (bad ? "violated" : "no-counterexample");
-
-/** Calls in the shrunk counterexample. */
-export const callsOf = ({ report }: Trial): number =>
-  report.counterexample?.history.filter(({ op }) => op.do === "call").length ?? 0;
+export const asExpected = ({ bad, outcome }: Trial): boolean =>
+  outcome === (bad ? "violated" : "no-counterexample");
 
 /**
  * Checks every version of a bug.
@@ -42,15 +45,30 @@ export async function tryBug(
   ];
   const trials: Trial[] = [];
   for (const { alias, bad, runs } of versions) {
-    const { laws } = await checkLaws(bug.limiter(alias, bug.law, redis), {
-      seed,
-      runs,
-      laws: [bug.law],
-      ...(bug.rules === undefined ? {} : { rules: bug.rules }),
-    });
-    for (const report of laws) trials.push({ bug, alias, version: versionOf(alias), bad, report });
+    const options = { seed, runs, ...(bug.rules === undefined ? {} : { rules: bug.rules }) };
+    const factory = bug.limiter(alias, bug.law, redis);
+    const found = bug.overlapping ? await overlapping(factory, options) : await one(factory, bug, options);
+    trials.push({ bug, version: versionOf(alias), bad, ...found });
   }
   return trials;
+}
+
+type Found = Omit<Trial, "bug" | "version" | "bad">;
+
+async function one(factory: LimiterFactory, { law }: PastBug, options: CheckOptions): Promise<Found> {
+  const { laws } = await checkLaws(factory, { ...options, laws: [law] });
+  const [report] = laws;
+  if (report === undefined) throw new TypeError(`${law} was not run`);
+  const { outcome, runs, judged, counterexample } = report;
+  const calls = counterexample?.history.filter(({ op }) => op.do === "call").length ?? 0;
+  return { outcome, runs, judged, calls, timeline: timelineOf(report) };
+}
+
+async function overlapping(factory: LimiterFactory, options: InterleavingOptions): Promise<Found> {
+  const report = await checkInterleavings(factory, options);
+  const { outcome, runs, overlapped, counterexample } = report;
+  const calls = counterexample?.rounds.reduce((sum, { events }) => sum + events.length, 0) ?? 0;
+  return { outcome, runs, judged: overlapped, calls, timeline: withoutRepeat(renderInterleaving(report)) };
 }
 
 export async function run(args: string[]): Promise<number> {
@@ -89,17 +107,17 @@ export async function run(args: string[]): Promise<number> {
 }
 
 function lineOf(trial: Trial): string {
-  const { bug, version, bad, report } = trial;
+  const { bug, version, bad, outcome, runs, judged, calls } = trial;
   const verdict =
-    report.outcome === "violated"
-      ? `${bug.law} violated in run ${report.runs}, shrunk to ${callsOf(trial)} calls`
-      : `${report.outcome} in ${report.runs} runs, ${report.judged} answers judged`;
+    outcome === "violated"
+      ? `${bug.law} violated in run ${runs}, shrunk to ${calls} calls`
+      : `${outcome} in ${runs} runs, ${judged} ${bug.overlapping ? "overlaps" : "answers"} judged`;
   const mark = asExpected(trial) ? "" : "  <- NOT AS EXPECTED";
   return `${bug.name.padEnd(26)} ${`${bug.package} ${version}`.padEnd(34)} ${bad ? "bad " : "good"}  ${verdict}${mark}`;
 }
 
 const timelines = (trials: readonly Trial[]): string[] =>
-  trials.filter(({ bad }) => bad).flatMap(({ report }) => ["", ...timelineOf(report)]);
+  trials.filter(({ bad }) => bad).flatMap(({ timeline }) => ["", ...timeline]);
 
 const versions = (trials: readonly Trial[], bad: boolean): string =>
   trials
@@ -113,17 +131,15 @@ function page(trials: readonly Trial[], seed: string): string {
     const [first] = group;
     if (first === undefined) return [];
     const { bug } = first;
-    const calls = group
-      .filter(({ bad }) => bad)
-      .map((trial) => (asExpected(trial) ? callsOf(trial) : "missed"));
-    const runs = group.filter(({ bad }) => bad).map(({ report }) => report.runs);
+    const calls = group.filter(({ bad }) => bad).map((trial) => (asExpected(trial) ? trial.calls : "missed"));
+    const runs = group.filter(({ bad }) => bad).map(({ runs }) => runs);
     const accused = group.filter((trial) => !trial.bad && !asExpected(trial)).map(({ version }) => version);
     return `| [${bug.name}](${bug.source}) | ${bug.package} | ${versions(group, true)} | ${versions(group, false)}${accused.length > 0 ? ` (accused: ${accused.join(", ")})` : ""} | \`${bug.law}\` | ${runs.join(", ")} | ${calls.join(", ")} | \`npm run past-bugs -- --only ${bug.name}\` |`;
   });
   const details = groups.flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    return ["", `## ${first.bug.name}`, "", first.bug.wrong, "", "```", ...timelineOf(first.report), "```"];
+    return ["", `## ${first.bug.name}`, "", first.bug.wrong, "", "```", ...first.timeline, "```"];
   });
   return `${[
     "# Bugs of the past",

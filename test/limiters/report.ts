@@ -14,9 +14,11 @@ export function keep(file: string, text: string): void {
   renameSync(unfinished, file);
 }
 
-/** A counterexample's rules and timeline, without the command of the CLI, which has no such adapter. */
-export const timelineOf = (report: LawReport): string[] => {
-  const lines = renderCounterexample(report).filter((line) => !line.startsWith("repeat: "));
-  const last = lines.findLastIndex((line) => line !== "");
-  return lines.slice(0, last + 1);
-};
+/** A counterexample's rules and timeline. */
+export const timelineOf = (report: LawReport): string[] => withoutRepeat(renderCounterexample(report));
+
+/** Lines without the command of the CLI, which has no such adapter, and without empty ones at the end. */
+export function withoutRepeat(lines: readonly string[]): string[] {
+  const kept = lines.filter((line) => !line.startsWith("repeat: "));
+  return kept.slice(0, kept.findLastIndex((line) => line !== "") + 1);
+}

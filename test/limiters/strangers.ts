@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 /** The folder that has their package.json. All scripts and tests are run from the repository's root. */
-export const folder = resolve("test/limiters");
+const folder = resolve("test/limiters");
 
 /** Installs the packages of the lock file, unless those that are there are of this very lock file. */
 export function installStrangers(say: (line: string) => void = () => {}): void {

@@ -1,6 +1,13 @@
 // What the adapters share: strangers keep one window a key, here one for each user of an organization, all of
 // the same limit and length; and they read a clock of the process, which is ours while they run.
-import type { Call, LimiterAdapter, LimiterFactory, WindowReading } from "../../../src/engine/adapter.ts";
+import type {
+  Call,
+  LimiterAdapter,
+  LimiterFactory,
+  Seam,
+  WindowReading,
+} from "../../../src/engine/adapter.ts";
+import { stillSeam } from "../../../src/laws/seam.ts";
 import type { LawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
 import { Clock } from "../clock.ts";
@@ -32,7 +39,7 @@ export interface Keyed {
   readonly scopes: readonly Scope[];
   readonly semantics: NonNullable<LimiterFactory["semantics"]>;
   /** Makes one limiter, with the clock set; its answers are awaited with the clock in place. */
-  create(rules: Rules): Asks | Promise<Asks>;
+  create(rules: Rules, seam: Seam): Asks | Promise<Asks>;
   /** Makes one that goes on from what another's `snapshot` gave. */
   readonly restore?: (rules: Rules, snapshot: unknown) => Asks;
   /** No timer fires: a process that is frozen between requests, as an edge function's is. */
@@ -87,10 +94,10 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
       await onTime?.(nowMs);
       clock.set(nowMs);
     },
-    create: async (rules) => {
+    create: async (rules, seam = stillSeam) => {
       clock.clear();
       clock.frozen = frozen;
-      return adapterOf(await clock.during(async () => create(rules)));
+      return adapterOf(await clock.during(async () => create(rules, seam)));
     },
     ...(restore === undefined
       ? {}

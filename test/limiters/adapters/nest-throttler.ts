@@ -5,29 +5,52 @@ import { load } from "../strangers.ts";
 import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
 
 interface Guard {
-  onModuleInit(): Promise<void>;
+  onModuleInit?(): Promise<void>;
   canActivate(context: unknown): Promise<boolean>;
 }
 
 interface Storage {
-  onApplicationShutdown(): void;
+  increment(key: string, ttl: number, ...more: unknown[]): Promise<unknown>;
+  onApplicationShutdown?(): void;
 }
+
+/** From version 5 a list of throttlers, with `ttl` in ms; before, one, with `ttl` in seconds. */
+type Options =
+  | { throttlers: { ttl: number; limit: number }[]; getTracker(request: { ip: string }): string }
+  | { ttl: number; limit: number };
 
 interface Package {
   readonly ThrottlerStorageService: new () => Storage;
   readonly ThrottlerException: new () => Error;
-  readonly ThrottlerGuard: new (
-    options: { throttlers: { ttl: number; limit: number }[]; getTracker(request: { ip: string }): string },
-    storage: Storage,
-    reflector: unknown,
-  ) => Guard;
+  readonly ThrottlerGuard: new (options: Options, storage: Storage, reflector: unknown) => Guard;
 }
 
-/** @param name the package as test/limiters/package.json names it */
-export function nestThrottler(name: string, claims: readonly LawName[]): LimiterFactory {
+/** Asks a guard before a call of a key, as Nest would. */
+async function asking(
+  name: string,
+  options: Options,
+  storage: Storage,
+): Promise<(key: string) => Promise<Said>> {
   load("reflect-metadata");
   const { Reflector } = load<{ Reflector: new () => unknown }>("@nestjs/core");
-  const { ThrottlerException, ThrottlerGuard, ThrottlerStorageService } = load<Package>(name);
+  const { ThrottlerException, ThrottlerGuard } = load<Package>(name);
+  const guard = new ThrottlerGuard(options, storage, new Reflector());
+  await guard.onModuleInit?.();
+  return async (key) => {
+    const headers = new Map<string, unknown>();
+    const admitted = await guard.canActivate(contextOf(key, headers)).catch((error: unknown) => {
+      if (error instanceof ThrottlerException) return false;
+      throw error;
+    });
+    return { admitted, ...shown(headers) };
+  };
+}
+
+/**
+ * The guard with the package's own storage in memory.
+ * @param name the package as test/limiters/package.json names it, version 5 or later
+ */
+export function nestThrottler(name: string, claims: readonly LawName[]): LimiterFactory {
   return keyedFactory({
     name,
     claims,
@@ -35,25 +58,59 @@ export function nestThrottler(name: string, claims: readonly LawName[]): Limiter
     semantics: { anchor: ["first-request"], refused: ["counted"] },
     create: async (rules) => {
       const { limit, windowMs: ttl } = limitOf(rules, "rest");
-      const storage = new ThrottlerStorageService();
+      const storage = new (load<Package>(name).ThrottlerStorageService)();
       const getTracker = ({ ip }: { ip: string }): string => ip;
-      const guard = new ThrottlerGuard(
-        { throttlers: [{ ttl, limit }], getTracker },
-        storage,
-        new Reflector(),
-      );
-      await guard.onModuleInit();
-      const ask = async (ip: string): Promise<Said> => {
-        const headers = new Map<string, unknown>();
-        const answer = await guard.canActivate(contextOf(ip, headers)).catch((error: unknown) => {
-          if (error instanceof ThrottlerException) return false;
-          throw error;
-        });
-        return { admitted: answer, ...shown(headers) };
-      };
-      return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown() };
+      const ask = await asking(name, { throttlers: [{ ttl, limit }], getTracker }, storage);
+      return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
     },
   });
+}
+
+/**
+ * The guard with a storage elsewhere, as one on Redis would be: others may come in before each of its methods.
+ * @param name the package as test/limiters/package.json names it, version 3 or 4
+ */
+export function nestThrottlerElsewhere(name: string, claims: readonly LawName[]): LimiterFactory {
+  return keyedFactory({
+    name: `${name} with a storage elsewhere`,
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: ["uncounted"] },
+    create: async (rules, seam) => {
+      const { limit, windowMs } = limitOf(rules, "rest");
+      const ask = await asking(name, { ttl: windowMs / 1000, limit }, seam.over(new StorageElsewhere()));
+      return { decide: (call) => ask(keyOf(call)) };
+    },
+  });
+}
+
+/** One window a key: version 3 asks for its hits and then adds one, version 4 does both in one step. */
+class StorageElsewhere implements Storage {
+  readonly #windows = new Map<string, { untilMs: number; hits: number }>();
+
+  #window(key: string, ttl: number): { untilMs: number; hits: number } {
+    const known = this.#windows.get(key);
+    if (known !== undefined && Date.now() < known.untilMs) return known;
+    const opened = { untilMs: Date.now() + ttl * 1000, hits: 0 };
+    this.#windows.set(key, opened);
+    return opened;
+  }
+
+  async getRecord(key: string): Promise<number[]> {
+    const known = this.#windows.get(key);
+    if (known === undefined || Date.now() >= known.untilMs) return [];
+    return Array.from({ length: known.hits }, () => known.untilMs);
+  }
+
+  async addRecord(key: string, ttl: number): Promise<void> {
+    this.#window(key, ttl).hits += 1;
+  }
+
+  async increment(key: string, ttl: number): Promise<{ totalHits: number; timeToExpire: number }> {
+    const window = this.#window(key, ttl);
+    window.hits += 1;
+    return { totalHits: window.hits, timeToExpire: Math.ceil((window.untilMs - Date.now()) / 1000) };
+  }
 }
 
 class Controller {}
