@@ -30,6 +30,7 @@ export const crowdRules: RulesInput = {
     // Its one user is refused by his own windows alone.
     globex: { rest: { limit: 2_000 }, graphql: { limit: 20_000 } },
   },
+  users: { "globex/loner-0": { rest: { limit: 8 }, graphql: { limit: 150 } } },
 };
 
 export const crowd = defineScenario({
@@ -100,6 +101,7 @@ export function variedCrowd(seed: number): { readonly scenario: typeof crowd; re
       graphql: { limit: of([200, 260]), windowSeconds: of([15, 20, 40]) },
     },
     organizations: crowdRules.organizations ?? {},
+    users: crowdRules.users ?? {},
     semantics: {
       graphqlCharge: of(["reserved", "prepaid"]),
       anchor: { graphql: of(["epoch", "first-request"]) },
