@@ -1,14 +1,11 @@
 // False alarms: right deployments in random worlds, simulated and judged. Rules over all switches, clients of all
 // kinds, traces with and without rules, whole, cut at the start, with calls that time out or have no line.
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { simulate } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import {
-  type Rules,
-  type RulesInput,
-  type Scope,
-  type SwitchName,
-  switchValues,
-} from "../../src/rules/rules.ts";
+import { type Rules, type RulesInput, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
 import * as clients from "../../src/scenario/index.ts";
 import {
   type Behaviour,
@@ -110,7 +107,7 @@ function drawScenario(dice: Dice, seed: number): Scenario {
   return defineScenario({
     name: "clean",
     seed,
-    duration: dice.whole(20_000, 90_000),
+    duration: dice.whole(12_000, 55_000),
     network: { latency: span(dice.of([1, 20, 400])), execution: span(dice.of([1, 30, 1_500])) },
     populations: {
       workers: one(mixed()),
@@ -218,28 +215,109 @@ export interface AlarmOptions {
 
 /** Counts false alarms; what was done until an abort counts. */
 export async function falseAlarms(options: AlarmOptions): Promise<Alarms> {
-  const switches: Record<string, number> = {};
-  const alarms: { seed: number; law: string; explanation: string }[] = [];
-  let [runs, records, unknown, withoutRules] = [0, 0, 0, 0];
-  while ((runs < options.runs || records < options.records) && !options.signal.aborted) {
-    const seed = options.seed + runs;
-    const { rules, header, calls } = cleanTrace(seed);
-    const verdict = await judge(header, numbered(calls));
-    runs += 1;
-    records += verdict.records;
-    if (verdict.verdict === "unknown") unknown += 1;
-    if (header.rules === null) withoutRules += 1;
-    const [worst] = verdict.violations;
-    if (worst !== undefined) alarms.push({ seed, law: worst.law, explanation: worst.explanation });
-    for (const name of Object.keys(switchValues) as SwitchName[])
-      for (const scope of ["rest", "graphql"] as Scope[]) {
-        const value = `${name}.${scope} ${rules.semantics[name][scope]}`;
-        switches[value] = (switches[value] ?? 0) + 1;
-      }
-    if (runs % 20 === 0) {
-      options.onProgress(runs, records);
-      await takeTurn();
-    }
+  const { seed, signal, onProgress } = options;
+  let alarms: Alarms = { runs: 0, records: 0, unknown: 0, alarms: [], switches: {}, withoutRules: 0 };
+  while ((alarms.runs < options.runs || alarms.records < options.records) && !signal.aborted) {
+    alarms = sum(alarms, await oneWorld(seed + alarms.runs));
+    if (alarms.runs % 20 !== 0) continue;
+    onProgress(alarms.runs, alarms.records);
+    await takeTurn();
   }
-  return { runs, records, unknown, alarms, switches, withoutRules };
+  return alarms;
+}
+
+async function oneWorld(seed: number): Promise<Alarms> {
+  const { rules, header, calls } = cleanTrace(seed);
+  const { verdict, records, violations } = await judge(header, numbered(calls));
+  const [worst] = violations;
+  const names = Object.keys(switchValues) as SwitchName[];
+  const drawn = names.flatMap((name) =>
+    scopes.map((scope) => `${name}.${scope} ${rules.semantics[name][scope]}`),
+  );
+  return {
+    runs: 1,
+    records,
+    unknown: verdict === "unknown" ? 1 : 0,
+    alarms: worst === undefined ? [] : [{ seed, law: worst.law, explanation: worst.explanation }],
+    switches: Object.fromEntries(drawn.map((value) => [value, 1])),
+    withoutRules: header.rules === null ? 1 : 0,
+  };
+}
+
+function sum(a: Alarms, b: Alarms): Alarms {
+  const switches: Record<string, number> = { ...a.switches };
+  for (const [value, count] of Object.entries(b.switches)) switches[value] = (switches[value] ?? 0) + count;
+  return {
+    runs: a.runs + b.runs,
+    records: a.records + b.records,
+    unknown: a.unknown + b.unknown,
+    alarms: [...a.alarms, ...b.alarms],
+    switches,
+    withoutRules: a.withoutRules + b.withoutRules,
+  };
+}
+
+/** What a thread is told, and what it tells: how far it is, then what it found. */
+interface Share {
+  readonly spillwayAlarms: Pick<AlarmOptions, "seed" | "runs" | "records">;
+}
+type Told = { readonly runs: number; readonly records: number } | { readonly found: Alarms };
+
+/** Worlds of one thread begin so far from the next one's. */
+const seedsApart = 1_000_000_000;
+
+/**
+ * The same by as many threads as there are cores, each with its share of runs and records. This module must be the
+ * program, as it is in `npm run faults`.
+ */
+export async function falseAlarmsByThreads({
+  seed,
+  runs,
+  records,
+  signal,
+  onProgress,
+}: AlarmOptions): Promise<Alarms> {
+  const threads = availableParallelism();
+  const far = Array.from({ length: threads }, () => ({ runs: 0, records: 0 }));
+  const found = await Promise.all(
+    far.map((_, thread) => {
+      const share = {
+        seed: seed + thread * seedsApart,
+        runs: Math.ceil(runs / threads),
+        records: Math.ceil(records / threads),
+      };
+      return inThread({ spillwayAlarms: share }, signal, (told) => {
+        far[thread] = told;
+        const all = far.reduce((a, b) => ({ runs: a.runs + b.runs, records: a.records + b.records }));
+        onProgress(all.runs, all.records);
+      });
+    }),
+  );
+  return found.reduce(sum);
+}
+
+function inThread(
+  share: Share,
+  signal: AbortSignal,
+  onProgress: (told: { readonly runs: number; readonly records: number }) => void,
+): Promise<Alarms> {
+  const thread = new Worker(fileURLToPath(import.meta.url), { workerData: share });
+  const stop = (): void => thread.postMessage("stop");
+  signal.addEventListener("abort", stop);
+  return new Promise<Alarms>((resolve, reject) => {
+    thread.on("message", (told: Told) => ("found" in told ? resolve(told.found) : onProgress(told)));
+    thread.once("error", reject);
+    thread.once("exit", () => reject(new Error("a thread ended before it had counted")));
+  }).finally(() => signal.removeEventListener("abort", stop));
+}
+
+const share: Partial<Share> | null = isMainThread ? null : workerData;
+if (share?.spillwayAlarms !== undefined && parentPort !== null) {
+  const port = parentPort;
+  const stop = new AbortController();
+  port.on("message", () => stop.abort());
+  const tell = (told: Told): void => port.postMessage(told);
+  const onProgress = (runs: number, records: number): void => tell({ runs, records });
+  tell({ found: await falseAlarms({ ...share.spillwayAlarms, signal: stop.signal, onProgress }) });
+  port.close();
 }

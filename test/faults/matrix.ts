@@ -4,7 +4,7 @@
 //   npm run faults -- --only double-count,skewed-nodes=3.7 --nets V
 import { readFile } from "node:fs/promises";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
-import { type Alarms, falseAlarms } from "./matrix-alarms.ts";
+import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
 import { type K6Cell, type K6Rig, openRig } from "./matrix-k6.ts";
 import { Kept, progress } from "./matrix-kept.ts";
 import { type LawsCell, laws, type SimulatedCell, simulated } from "./matrix-nets.ts";
@@ -74,14 +74,15 @@ async function makeMatrix(settings: Settings, signal: AbortSignal): Promise<Matr
   const kept = await Kept.open(settings);
   const rig = nets.includes("V") || nets.includes("L") ? await openRig(signal) : null;
   const found: Found = { laws: new Map(), simulated: new Map(), k6: new Map() };
-  let alarms: Alarms | null = null;
+  // Threads of their own count false alarms meanwhile.
+  const counting = settings.alarmRuns + settings.alarmRecords > 0 ? countAlarms(settings, signal) : null;
   try {
     await castPure(settings, kept, found, signal);
     if (rig !== null) await castReal(settings, rig, kept, found, signal);
-    if (settings.alarmRuns + settings.alarmRecords > 0) alarms = await countAlarms(settings, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+  const alarms = await counting;
   const interrupted = signal.aborted;
   if (!interrupted) await kept.forget();
   const versions = await versionsOf(rig);
@@ -139,7 +140,7 @@ async function castReal(
 
 /** Not kept: what an interrupted count has is part of its report. */
 function countAlarms({ seed, alarmRuns, alarmRecords }: Settings, signal: AbortSignal): Promise<Alarms> {
-  return falseAlarms({
+  return falseAlarmsByThreads({
     seed,
     runs: alarmRuns,
     records: alarmRecords,
