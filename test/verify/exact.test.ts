@@ -5,6 +5,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { faults } from "../../src/faults/catalogue.ts";
+import { injectFault } from "../../src/faults/choice.ts";
+import { decideNow } from "../../src/faults/factory.ts";
+import { seededRandom } from "../../src/faults/random.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, WindowLimit } from "../../src/rules/rules.ts";
 import { judge } from "../../src/verify/judge.ts";
@@ -72,6 +76,28 @@ const deployments: readonly Wrong[] = brokenDeployments.map(({ fault, make, chan
   },
 ]);
 
+/** The catalogue's, each with the switches that it is a fault under. Answers are changed on their way by none here. */
+const catalogue: readonly Wrong[] = faults.map((fault) => [
+  fault.name,
+  (drawn, at) => {
+    const { semantics, ...rules } = plain(drawn.rules);
+    // A fault under some switches alone is drawn under the first value of each that will do.
+    const needed = Object.entries(fault.semantics ?? {}).map(([name, values]) => [name, values[0]]);
+    const suitable = { ...semantics, ...Object.fromEntries(needed) };
+    const world = { ...drawn, rules: parseRules({ ...rules, semantics: suitable }) };
+    const chosen = { fault, rate: fault.rate?.default ?? 1 };
+    const { store, change, userOf, setEnforced } = injectFault(chosen, world.rules, seededRandom(at));
+    if (change !== undefined || userOf !== undefined) return null;
+    return play(world, {
+      decide: (call, now) => decideNow(store, call, now),
+      settle: (reservation, actual, now) => store.settle(reservation, actual, now),
+      status: (org, now) => store.status(org, now),
+      readings: (org, user, scope, now) => store.readings(org, user, scope, now),
+      setEnforced: (org, scope, enforced) => setEnforced?.(org, scope, enforced),
+    });
+  },
+]);
+
 describe("the oracle accuses only where no order exists", () => {
   test("in the engine's histories, which all have one", async () => {
     const property = fc.asyncProperty(smallWorlds(callsMost), async (world) => {
@@ -88,6 +114,7 @@ describe("the oracle accuses only where no order exists", () => {
     ["answers that were changed", changedAnswers],
     ["calls that were left out, or told twice", changedLines],
     ["deployments with a fault", deployments],
+    ["deployments with a fault of the catalogue", catalogue],
   ] as const)(
     "in %s",
     async (_, kinds) => {
@@ -113,6 +140,7 @@ if (measured > 0)
   test.each([
     ["answers", [...changedAnswers, ...changedLines]],
     ["deployments", deployments],
+    ["the catalogue", catalogue],
   ] as const)(
     "how often the oracle sees that no order exists: %s",
     async (_, kinds) => {
