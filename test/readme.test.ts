@@ -1,7 +1,7 @@
 // Every command block of the README runs as it stands there (the two commands for a fresh machine, which CI
 // runs itself, aside).
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,6 +27,8 @@ beforeAll(async () => {
   const main = join(root, "dist", "src", "cli", "main.js");
   await writeFile(join(bin, "spillway"), `#!/bin/sh\nexec node ${JSON.stringify(main)} "$@"\n`);
   await chmod(join(bin, "spillway"), 0o755);
+  // `import ... from "spillway/laws"`, as there.
+  await symlink(root, join(folder, "node_modules", "spillway"));
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({ name: "readme", private: true, type: "module" }),
@@ -50,4 +52,12 @@ describe("README", () => {
     },
     150_000,
   );
+
+  test.each(blocks.filter(({ language }) => language === "js"))("$text", async ({ text }) => {
+    const [, name = ""] = /^\/\/ (\S+\.test\.js)\n/.exec(text) ?? [];
+    await writeFile(join(folder, name), text);
+    const { stdout } = await run(process.execPath, ["--test", name], { cwd: folder });
+    expect(stdout).toMatch(/^# pass [1-9]\d*$/m);
+    expect(stdout).toMatch(/^# fail 0$/m);
+  });
 });
