@@ -1,7 +1,7 @@
 // The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
-import { BITS, CLAMPED, COUNT, HELD, LEAST, type MarkRows, MOST, RECEIVED, ROW, SENT } from "./mark-rows.ts";
+import { BITS, CLAMPED, COUNT, HELD, LEAST, type MarkRows, MOST, RECEIVED, SENT } from "./mark-rows.ts";
 import type { Method } from "./window-counts.ts";
 
 export interface ScreenInput {
@@ -22,10 +22,43 @@ export function screenWindow(input: ScreenInput): number | null {
   return input.method === "places" ? screenPlaces(input) : screenBounds(input);
 }
 
+/** The columns that are looked at, of one window at a time; longer ones take their place when they are needed. */
+let room = 256;
+const columns = {
+  sent: new Float64Array(room),
+  received: new Float64Array(room),
+  count: new Float64Array(room),
+  least: new Float64Array(room),
+  most: new Float64Array(room),
+  held: new Float64Array(room),
+  bits: new Float64Array(room),
+  /** Sums over the marks before each one: of `least` and of what was given back by `received`, of `held` by `sent`. */
+  leasts: new Float64Array(room + 1),
+  givenBack: new Float64Array(room + 1),
+  helds: new Float64Array(room + 1),
+  /** By mark: what all calls hold that may have begun by its answer. */
+  begun: new Float64Array(room),
+};
+
+function load(rows: MarkRows): void {
+  if (rows.size > room) {
+    room = 2 * rows.size;
+    for (const name of Object.keys(columns) as (keyof typeof columns)[])
+      columns[name] = new Float64Array(room + 1);
+  }
+  rows.copy(SENT, columns.sent);
+  rows.copy(RECEIVED, columns.received);
+  rows.copy(COUNT, columns.count);
+  rows.copy(LEAST, columns.least);
+  rows.copy(MOST, columns.most);
+  rows.copy(HELD, columns.held);
+  rows.copy(BITS, columns.bits);
+}
+
 /** Marks in the order of a key, used again for each window. */
 class Order {
-  keys = new Float64Array(256);
-  marks = new Int32Array(256);
+  keys = new Float64Array(room);
+  marks = new Int32Array(room);
 
   fit(size: number): void {
     if (size <= this.keys.length) return;
@@ -33,11 +66,11 @@ class Order {
     this.marks = new Int32Array(2 * size);
   }
 
-  /** Orders a window's marks by a column. @returns `false` where they are too far from it */
-  by({ numbers, size }: MarkRows, column: number): boolean {
+  /** Orders marks by a column. @returns `false` where they are too far from it */
+  by(column: Float64Array, size: number): boolean {
     this.fit(size);
     for (let mark = 0; mark < size; mark++) {
-      this.keys[mark] = numbers[mark * ROW + column] ?? 0;
+      this.keys[mark] = column[mark] ?? 0;
       this.marks[mark] = mark;
     }
     return this.sort(size);
@@ -71,88 +104,75 @@ const byReceived = new Order();
 
 /** By places (`judgePlaces`): one after the other without overlap or gap, and no answer before what stands under it. */
 function screenPlaces(input: ScreenInput): number | null {
-  const { rows, fromZero, complete, orderMs } = input;
-  const { numbers, size } = rows;
+  const { fromZero, complete, orderMs } = input;
+  const { size } = input.rows;
+  load(input.rows);
   if (!placesOf(input)) return null;
-  const { marks } = byPlace;
+  const { sent, received, count, least } = columns;
   let top = fromZero ? 0 : -1;
   let latest = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < size; place++) {
-    const row = (marks[place] ?? 0) * ROW;
-    const to = numbers[row + COUNT] ?? 0;
-    const from = to - (numbers[row + LEAST] ?? 0);
+    const mark = byPlace.marks[place] ?? 0;
+    const to = count[mark] ?? 0;
+    const from = to - (least[mark] ?? 0);
     if (from < 0 || from < top || (from > top && top >= 0 && complete)) return null;
-    if (isBefore(numbers[row + RECEIVED] ?? 0, latest, orderMs)) return null;
+    if (isBefore(received[mark] ?? 0, latest, orderMs)) return null;
     top = to;
-    latest = Math.max(latest, numbers[row + SENT] ?? 0);
+    latest = Math.max(latest, sent[mark] ?? 0);
   }
   return size;
 }
 
 /** Puts marks in the order of their places, if each has one. */
-function placesOf({ rows, limit, certainFrom, binding }: ScreenInput): boolean {
-  const { numbers, size } = rows;
+function placesOf({ rows: { size }, limit, certainFrom, binding }: ScreenInput): boolean {
   byPlace.fit(size);
   const { keys, marks } = byPlace;
-  for (let mark = 0, row = 0; mark < size; mark++, row += ROW) {
-    const count = numbers[row + COUNT] ?? 0;
-    const least = numbers[row + LEAST] ?? 0;
-    const isCertain = least === numbers[row + MOST] && (numbers[row + SENT] ?? 0) >= certainFrom;
-    if (!isCertain && numbers[row + HELD] !== 0) return false;
-    if (binding ? count > limit : ((numbers[row + BITS] ?? 0) & CLAMPED) !== 0) return false;
+  const { sent, count, least, most, held, bits } = columns;
+  for (let mark = 0; mark < size; mark++) {
+    const isCertain = least[mark] === most[mark] && (sent[mark] ?? 0) >= certainFrom;
+    if (!isCertain && held[mark] !== 0) return false;
+    const shown = count[mark] ?? 0;
+    if (binding ? shown > limit : ((bits[mark] ?? 0) & CLAMPED) !== 0) return false;
     // Of equal counts the charge stands first, as in `judgePlaces`; of two such charges one overlaps the other.
-    keys[mark] = 2 * count + (least > 0 ? 0 : 1);
+    keys[mark] = 2 * shown + ((least[mark] ?? 0) > 0 ? 0 : 1);
     marks[mark] = mark;
   }
   return byPlace.sort(size);
 }
 
-/** Sums over the marks before each one: of `least` and of what was given back by `received`, of `held` by `sent`. */
-let leasts = new Float64Array(257);
-let givenBack = new Float64Array(257);
-let helds = new Float64Array(257);
-/** By mark: what all calls hold that may have begun by its answer. */
-let begun = new Float64Array(256);
-
 /** By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. */
 function screenBounds(input: ScreenInput): number | null {
-  const { rows, limit, fromZero, complete, certainFrom, binding, orderMs } = input;
-  const { numbers, size } = rows;
-  if (!bySent.by(rows, SENT) || !byReceived.by(rows, RECEIVED)) return null;
-  sumUp(input);
+  const { limit, fromZero, complete, certainFrom, binding, orderMs } = input;
+  const { size } = input.rows;
+  load(input.rows);
+  const { count, bits, leasts, givenBack, begun } = columns;
+  if (!bySent.by(columns.sent, size) || !byReceived.by(columns.received, size)) return null;
+  sumUp(size, certainFrom, orderMs);
   const accountable = fromZero && complete;
   let pinned = 0;
   let over = 0;
   // In the order of `sent`, those that were surely answered before are more and more.
   for (let place = 0; place < size; place++) {
     const mark = bySent.marks[place] ?? 0;
-    const row = mark * ROW;
     while (over < size && isBefore(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0, orderMs)) over += 1;
-    const count = numbers[row + COUNT] ?? 0;
-    const exact = binding || ((numbers[row + BITS] ?? 0) & CLAMPED) === 0;
-    const least = (leasts[over] ?? 0) + surely(numbers, row, certainFrom);
-    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(numbers, row);
-    if ((exact && count < least) || (accountable && count > most)) return null;
-    if (binding && fromZero && count > limit) return null;
+    const shown = count[mark] ?? 0;
+    const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
+    const least = (leasts[over] ?? 0) + surely(mark, certainFrom);
+    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(mark);
+    if ((exact && shown < least) || (accountable && shown > most)) return null;
+    if (binding && fromZero && shown > limit) return null;
     if (accountable && exact && least === most) pinned += 1;
   }
   return pinned;
 }
 
-function sumUp({ rows, certainFrom, orderMs }: ScreenInput): void {
-  const { numbers, size } = rows;
-  if (size > begun.length) {
-    leasts = new Float64Array(2 * size + 1);
-    givenBack = new Float64Array(2 * size + 1);
-    helds = new Float64Array(2 * size + 1);
-    begun = new Float64Array(2 * size);
-  }
+function sumUp(size: number, certainFrom: number, orderMs: number): void {
+  const { held, leasts, givenBack, helds, begun } = columns;
   for (let place = 0; place < size; place++) {
-    const received = (byReceived.marks[place] ?? 0) * ROW;
-    leasts[place + 1] = (leasts[place] ?? 0) + surely(numbers, received, certainFrom);
-    givenBack[place + 1] = (givenBack[place] ?? 0) + back(numbers, received);
-    const sent = (bySent.marks[place] ?? 0) * ROW;
-    helds[place + 1] = (helds[place] ?? 0) + (numbers[sent + HELD] ?? 0);
+    const answered = byReceived.marks[place] ?? 0;
+    leasts[place + 1] = (leasts[place] ?? 0) + surely(answered, certainFrom);
+    givenBack[place + 1] = (givenBack[place] ?? 0) + back(answered);
+    helds[place + 1] = (helds[place] ?? 0) + (held[bySent.marks[place] ?? 0] ?? 0);
   }
   let until = 0;
   for (let place = 0; place < size; place++) {
@@ -166,9 +186,8 @@ const isBefore = (received: number, sent: number, orderMs: number): boolean =>
   received < sent && received + orderMs <= sent;
 
 /** What a call surely left charged to this window: nothing, if it was sent before it opened. */
-const surely = (numbers: readonly number[], row: number, certainFrom: number): number =>
-  (numbers[row + SENT] ?? 0) >= certainFrom ? (numbers[row + LEAST] ?? 0) : 0;
+const surely = (mark: number, certainFrom: number): number =>
+  (columns.sent[mark] ?? 0) >= certainFrom ? (columns.least[mark] ?? 0) : 0;
 
 /** What a call has given back by its answer. */
-const back = (numbers: readonly number[], row: number): number =>
-  (numbers[row + HELD] ?? 0) - (numbers[row + MOST] ?? 0);
+const back = (mark: number): number => (columns.held[mark] ?? 0) - (columns.most[mark] ?? 0);

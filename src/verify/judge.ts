@@ -16,6 +16,7 @@ import { EpochGrid } from "./epoch-grid.ts";
 import { type Exhibit, Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
+import { MarkStore } from "./mark-rows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { PlainCalls, type Route, type RoutedQuota } from "./plain-calls.ts";
 import { Quota } from "./quota.ts";
@@ -23,6 +24,7 @@ import type { QuotaName } from "./quota-setting.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
+import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import { type Terms, termsOf } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
@@ -113,7 +115,10 @@ class Judgement {
   /** At how many records windows are closed next. */
   #closeNext: number;
   #quotas = 0;
+  readonly #store = new MarkStore();
   readonly #seen = new Set<Scope>();
+  /** By the windows' length. */
+  readonly #phases = new Map<number, TargetPhase>();
   /** The short way, where rules are known. */
   readonly #plain: PlainCalls | null;
   #records = 0;
@@ -383,13 +388,22 @@ class Judgement {
       shapes: this.#shown?.shapes[name.scope] ?? null,
       time: this.#time,
       windowMs,
+      phase: this.#phase(terms, windowMs),
       startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
       complete: complete && this.#header.complete,
       docket: this.#docket,
+      store: this.#store,
     });
     if (limit === null || windowMs === null || terms.charging === "postpaid") return { quota, totals: null };
     const always = name.owner === "user" && terms.userEnforced === "always";
     return { quota, totals: new SpanTotals(name, this.#time, limit.limit, windowMs, always) };
+  }
+
+  #phase({ anchor }: Terms, windowMs: number | null): TargetPhase | null {
+    if (windowMs === null || windowMs > phasedMsMost || anchor !== "epoch") return null;
+    const known = this.#phases.get(windowMs) ?? new TargetPhase(windowMs);
+    this.#phases.set(windowMs, known);
+    return known;
   }
 
   #close(watermark: number): void {

@@ -1,9 +1,10 @@
-// A window's marks while it is open: numbers in one row after the other, since an object a mark would cost more to
-// make and to keep than all the judging of most windows. Whoever has something to explain asks for objects.
+// A window's marks while it is open: rows of numbers, since an object a mark would cost more to make and to keep than
+// all the judging of most windows. Whoever has something to explain asks for objects. All windows' rows lie in one
+// array, a few to a piece; the pieces of windows that are over are used again.
 import type { Owner } from "../rules/rules.ts";
 import type { Mark, Role } from "./mark.ts";
 
-/** Where in its row a mark's numbers stand; the last one holds what is no number, bit by bit. */
+/** Where in its row a mark's numbers stand; `BITS` holds what is no number. */
 export const LINE = 0;
 export const SENT = 1;
 export const RECEIVED = 2;
@@ -20,8 +21,11 @@ const RESET = 12;
 const RESET_AT = 13;
 const END_FROM = 14;
 const END_TO = 15;
-/** How many numbers a row has. */
-export const ROW = 16;
+const ROW = 16;
+
+const rowsPerPiece = 4;
+const PIECE = rowsPerPiece * ROW;
+const NONE = -1;
 
 export const CLAMPED = 1;
 const SURE = 2;
@@ -52,15 +56,48 @@ function bitsOf(mark: Mark): number {
   );
 }
 
-/** Arrays of windows that are over, for windows to come: making one costs more than filling it. */
-const spares: number[][] = [];
-const sparesMost = 4096;
-/** A longer one is not worth keeping for the next window, which mostly is small. */
-const spareLengthMost = 256 * ROW;
+/** The rows of all windows that are open. */
+export class MarkStore {
+  numbers = new Float64Array(64 * PIECE);
+  /** By piece: the one after it, of the same window or of those that are free. */
+  next = new Int32Array(64).fill(NONE);
+  #free = NONE;
+  #used = 0;
 
+  /** A piece that nobody uses. */
+  take(): number {
+    const piece = this.#free;
+    if (piece !== NONE) {
+      this.#free = this.next[piece] ?? NONE;
+      this.next[piece] = NONE;
+      return piece;
+    }
+    if (this.#used === this.next.length) this.#grow();
+    this.#used += 1;
+    return this.#used - 1;
+  }
+
+  /** Takes back pieces that hang together. */
+  give(first: number, last: number): void {
+    this.next[last] = this.#free;
+    this.#free = first;
+  }
+
+  #grow(): void {
+    const numbers = new Float64Array(2 * this.numbers.length);
+    numbers.set(this.numbers);
+    this.numbers = numbers;
+    const next = new Int32Array(2 * this.next.length).fill(NONE);
+    next.set(this.next);
+    this.next = next;
+  }
+}
+
+/** One window's. */
 export class MarkRows {
-  /** All rows, `ROW` numbers each; behind `size` rows there may be others' remains. */
-  readonly numbers: number[] = spares.pop() ?? [];
+  readonly #store: MarkStore;
+  #first = NONE;
+  #last = NONE;
   size = 0;
   /** Which roles there are, bit by bit. */
   roles = 0;
@@ -70,11 +107,16 @@ export class MarkRows {
   /** The earliest sending. */
   firstSent = Number.POSITIVE_INFINITY;
 
-  /** Keeps what a mark says, and not the mark. @returns its row */
+  constructor(store: MarkStore) {
+    this.#store = store;
+  }
+
+  /** Keeps what a mark says, and not the mark. @returns where, for `at` */
   add(mark: Mark): number {
-    const { numbers, size } = this;
-    const at = size * ROW;
-    if (at >= numbers.length) for (let column = 0; column < ROW; column++) numbers.push(0.5);
+    const inPiece = this.size % rowsPerPiece;
+    if (inPiece === 0) this.#append();
+    const { numbers } = this.#store;
+    const at = this.#last * PIECE + inPiece * ROW;
     numbers[at + LINE] = mark.line;
     numbers[at + SENT] = mark.sent;
     numbers[at + RECEIVED] = mark.received;
@@ -91,17 +133,25 @@ export class MarkRows {
     numbers[at + RESET_AT] = mark.resetAt ?? 0;
     numbers[at + END_FROM] = mark.end.from;
     numbers[at + END_TO] = mark.end.to;
-    this.size = size + 1;
+    this.size += 1;
     this.roles |= roleBit[mark.role];
     this.firstSent = Math.min(this.firstSent, mark.sent);
     this.highest = Math.max(this.highest, mark.count);
     this.lowest = Math.min(this.lowest, mark.count - mark.least);
-    return size;
+    return at;
+  }
+
+  #append(): void {
+    const piece = this.#store.take();
+    if (this.#first === NONE) this.#first = piece;
+    else this.#store.next[this.#last] = piece;
+    this.#last = piece;
   }
 
   /** A mark as an object of its own. */
-  at(row: number): Mark {
-    const get = (column: number): number => this.numbers[row * ROW + column] ?? 0;
+  at(place: number): Mark {
+    const { numbers } = this.#store;
+    const get = (column: number): number => numbers[place + column] ?? 0;
     const bits = get(BITS);
     return {
       line: get(LINE),
@@ -126,23 +176,39 @@ export class MarkRows {
     };
   }
 
+  /** Copies one column, in the order the marks came; `into` has room for `size`. */
+  copy(column: number, into: Float64Array): void {
+    const { numbers, next } = this.#store;
+    let row = 0;
+    for (let piece = this.#first; row < this.size; piece = next[piece] ?? NONE)
+      for (let at = piece * PIECE + column; at < (piece + 1) * PIECE && row < this.size; at += ROW, row++)
+        into[row] = numbers[at] ?? 0;
+  }
+
   /** All marks in the order they came, as objects. */
   all(): Mark[] {
-    return Array.from({ length: this.size }, (_, row) => this.at(row));
+    return this.sentBefore(Number.POSITIVE_INFINITY);
   }
 
   /** The marks that were sent before an instant. */
   sentBefore(instant: number): Mark[] {
     const found: Mark[] = [];
     if (this.firstSent >= instant) return found;
-    for (let row = 0; row < this.size; row++)
-      if ((this.numbers[row * ROW + SENT] ?? 0) < instant) found.push(this.at(row));
+    const { numbers, next } = this.#store;
+    let row = 0;
+    for (let piece = this.#first; row < this.size; piece = next[piece] ?? NONE)
+      for (let inPiece = 0; inPiece < rowsPerPiece && row < this.size; inPiece++, row++) {
+        const place = piece * PIECE + inPiece * ROW;
+        if ((numbers[place + SENT] ?? 0) < instant) found.push(this.at(place));
+      }
     return found;
   }
 
   /** Gives up all marks; nothing may be asked of these rows any more. */
   release(): void {
+    if (this.#first !== NONE) this.#store.give(this.#first, this.#last);
+    this.#first = NONE;
+    this.#last = NONE;
     this.size = 0;
-    if (spares.length < sparesMost && this.numbers.length <= spareLengthMost) spares.push(this.numbers);
   }
 }

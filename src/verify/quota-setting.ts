@@ -3,6 +3,8 @@ import type { Owner, Scope } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Hypotheses } from "./hypotheses.ts";
+import type { MarkStore } from "./mark-rows.ts";
+import type { TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
@@ -25,9 +27,12 @@ export interface QuotaSetting {
   readonly time: TraceTime;
   /** `null` without rules. */
   readonly windowMs: number | null;
+  /** When windows of this length end, where they are short and lie on the epoch's grid. */
+  readonly phase: TargetPhase | null;
   /** Sent at or after this, a call was surely decided after the trace began. */
   readonly startedBy: number;
   /** Every call since then is in the trace, or counted as lost. */
   readonly complete: boolean;
   readonly docket: Docket;
+  readonly store: MarkStore;
 }

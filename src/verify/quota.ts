@@ -74,8 +74,9 @@ export class Quota {
     this.#deferrals.unknowns.add(from, answered === null ? null : to, points);
   }
 
-  add(mark: Mark): void {
-    const { terms } = this.#setting;
+  add(shown: Mark): void {
+    const { terms, phase } = this.#setting;
+    const mark = phase === null ? shown : { ...shown, end: phase.narrow(shown.end, shown.received) };
     this.#longestMs = Math.max(this.#longestMs, mark.reset * 1000);
     this.#setting.shapes?.observe(this.#setting.name, this.#shape, mark);
     if (!Number.isFinite(mark.held)) {
@@ -117,11 +118,25 @@ export class Quota {
     if (mark.least === 0) this.#idle.push({ ...mark, end: { ...mark.end } });
   }
 
+  /** The window that a mark belongs to: mostly the last one. */
+  #meeting(mark: Mark): Window | undefined {
+    const windows = this.#windows;
+    for (let index = windows.length - 1; index >= 0; index--)
+      if (windows[index]?.meets(mark)) return windows[index];
+    return undefined;
+  }
+
+  #insert(window: Window): void {
+    const windows = this.#windows;
+    let index = windows.length;
+    while (index > 0 && (windows[index - 1]?.end.from ?? 0) > window.end.from) index -= 1;
+    windows.splice(index, 0, window);
+  }
+
   #place(mark: Mark): void {
-    const window = this.#windows.find((each) => each.meets(mark));
+    const window = this.#meeting(mark);
     if (window === undefined) {
-      this.#windows.push(new Window(mark));
-      this.#windows.sort((a, b) => a.end.from - b.end.from);
+      this.#insert(new Window(mark, this.#setting.store));
     } else {
       window.add(mark);
       if (mark.limit !== window.limit) accuseMixedLimits(this.#setting, window, mark);

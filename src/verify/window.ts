@@ -3,25 +3,30 @@
 // different windows cannot meet, and those of one window all hold its end: whatever meets belongs together.
 import { driftShare, type Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
-import { MarkRows } from "./mark-rows.ts";
+import { MarkRows, type MarkStore } from "./mark-rows.ts";
 
 export class Window {
   /** Where it ends: what all its answers agree on. */
   readonly end: { from: number; to: number };
   readonly limit: number;
   /** Its answers; `marks` and the others below make objects of them. */
-  readonly rows = new MarkRows();
+  readonly rows: MarkRows;
   /** Whether its answers showed more than one limit. */
   mixed = false;
   /** The answers that say that it ends so late, and so early, and the first that showed `reset_at`. */
-  #fromRow = 0;
-  #toRow = 0;
+  readonly #firstRow: number;
+  #fromRow: number;
+  #toRow: number;
   #datedRow: number | null = null;
 
-  constructor(mark: Mark) {
+  constructor(mark: Mark, store: MarkStore) {
     this.end = { from: mark.end.from, to: mark.end.to };
     this.limit = mark.limit;
-    this.add(mark);
+    this.rows = new MarkRows(store);
+    this.#firstRow = this.rows.add(mark);
+    this.#fromRow = this.#firstRow;
+    this.#toRow = this.#firstRow;
+    if (mark.resetAt !== null) this.#datedRow = this.#firstRow;
   }
 
   get marks(): readonly Mark[] {
@@ -29,7 +34,7 @@ export class Window {
   }
 
   get first(): Mark {
-    return this.rows.at(0);
+    return this.rows.at(this.#firstRow);
   }
 
   get fromMark(): Mark {

@@ -8,7 +8,10 @@ const often = <T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(usual) }, { weight: 2, arbitrary: fc.constantFrom(...rare) });
 
 const window = (limits: readonly number[]) =>
-  fc.record({ limit: fc.constantFrom(...limits), windowSeconds: fc.constantFrom(3, 4, 5, 7, 10, 60, 3600) });
+  fc.record({
+    limit: fc.constantFrom(...limits),
+    windowSeconds: fc.constantFrom(1, 2, 2, 3, 4, 5, 7, 10, 60, 3600),
+  });
 const organization = (limits: readonly number[]) =>
   fc.tuple(window(limits), often(true, false)).map(([limit, enforced]) => ({ ...limit, enforced }));
 

@@ -1,0 +1,57 @@
+// When windows of one short length end, on the clients' clock. Seconds are whole, so that an answer shows a window's
+// end within a second and its own duration: too wide to tell windows of 2 s apart. But on the epoch's grid all of them
+// end at one phase of their length, whichever quota they are of, and each answer narrows that down.
+import { driftShare, type Span } from "./clock.ts";
+
+/** Windows that are longer are told apart by each answer alone. */
+export const phasedMsMost = 5000;
+
+export class TargetPhase {
+  readonly #lengthMs: number;
+  /** One window's end, as far as it is known; `null` before any answer told, and once two disagree. */
+  #end: { from: number; to: number } | null = null;
+  #at = 0;
+  #isLost = false;
+
+  constructor(lengthMs: number) {
+    this.#lengthMs = lengthMs;
+  }
+
+  /**
+   * Narrows down where a window ends that an answer shows, and learns from it.
+   * @param at when the answer came: the target's clock may have drifted since the last one
+   */
+  narrow(shown: Span, at: number): Span {
+    if (this.#isLost || shown.to - shown.from >= this.#lengthMs) return shown;
+    const known = this.#end;
+    if (known === null) {
+      this.#end = { from: shown.from, to: shown.to };
+      this.#at = at;
+      return shown;
+    }
+    const drift = (Math.abs(at - this.#at) + 2 * this.#lengthMs) * driftShare;
+    const all = this.#meetings({ from: known.from - drift, to: known.to + drift }, shown);
+    const [end] = all;
+    if (end === undefined) {
+      // The target's clock jumped, or its nodes' are apart: other laws say so.
+      this.#isLost = true;
+      return shown;
+    }
+    if (all.length > 1) return shown;
+    this.#end = end;
+    this.#at = at;
+    return end;
+  }
+
+  /** Where ends that lie whole lengths from a known one meet a span. */
+  #meetings(known: Span, { from, to }: Span): Span[] {
+    const length = this.#lengthMs;
+    const found: Span[] = [];
+    for (let turn = Math.ceil((from - known.to) / length); known.from + turn * length <= to; turn++)
+      found.push({
+        from: Math.max(from, known.from + turn * length),
+        to: Math.min(to, known.to + turn * length),
+      });
+    return found;
+  }
+}
