@@ -1,5 +1,6 @@
 // What a check found, as the terminal shows it: a line a law, then what was found.
 import pc from "picocolors";
+import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { lawNames } from "../rules/laws.ts";
 import type { Terminal } from "./terminal.ts";
@@ -46,6 +47,22 @@ export async function describeCheck(
   terminal.say(
     `\n${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
+}
+
+/** What overlapping calls showed. */
+export async function describeInterleavings(report: InterleavingReport, terminal: Terminal): Promise<void> {
+  const { outcome, runs, overlapped } = report;
+  const text = {
+    "no-counterexample": `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${counted(overlapped, "overlap")} explained`,
+    violated: `${pc.red("violated")} in run ${runs}: some calls are explained by no order`,
+    failed: `${pc.red("failed")} in run ${runs}: the limiter, not a law`,
+    "not-claimed": pc.dim("no law is claimed by which orders are told apart"),
+    interrupted: `${pc.yellow("interrupted")} after ${counted(runs, "run")}`,
+  }[outcome];
+  terminal.say(`overlapping calls: ${text}`);
+  const { renderInterleaving } = await import("../laws/interleavings-text.ts");
+  const lines = renderInterleaving(report);
+  if (lines.length > 0) terminal.say(["", ...lines].join("\n"));
 }
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:

@@ -4,6 +4,7 @@ import type { CommandModule } from "yargs";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
+import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -24,6 +25,7 @@ interface Args extends TargetArgs {
   readonly path?: string | undefined;
   readonly rules?: string | undefined;
   readonly adapter?: string | undefined;
+  readonly interleavings?: boolean | undefined;
   readonly fault?: string | undefined;
   readonly json?: boolean | undefined;
 }
@@ -51,13 +53,19 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "a .ts or .js module that exports your limiter [default: our engine]",
       })
+      .option("interleavings", {
+        type: "boolean",
+        describe: "also calls that overlap, for a limiter whose store is asynchronous",
+      })
       .option("fault", faultOption)
       .options(targetOptions)
       .conflicts("fault", ["adapter", "target"])
       .conflicts("adapter", "target")
+      .conflicts("interleavings", ["target", "path"])
       .example("$0 check", "every law of the engine, under all kinds of rules")
       .example("$0 check --runs 10000 --law conserved --law isolated", "two laws, more thoroughly")
       .example("$0 check --adapter my-limiter.ts --rules default", "a limiter of your own")
+      .example("$0 check --adapter my-limiter.ts --interleavings", "calls that overlap, too")
       .example("$0 check --law conserved --seed 7 --path 3:1", "a counterexample found before")
       .example(
         "$0 check --target http://127.0.0.1:4100 --tokens tokens.json",
@@ -86,9 +94,11 @@ export const command: CommandModule<object, Args> = {
       terminal.progress(null);
       const seconds = (Date.now() - startedMs) / 1000;
       await describeCheck(report, seconds, args, terminal);
-      terminal.result({ ...report, seconds });
+      const overlapped = args.interleavings ? await checkOverlaps(args, fault, options, terminal) : null;
+      terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
       requireAnswers(report);
-      process.exitCode = !report.ok ? 1 : report.interrupted ? INTERRUPTED : 0;
+      const ok = report.ok && overlapped?.ok !== false;
+      process.exitCode = !ok ? 1 : report.interrupted ? INTERRUPTED : 0;
     } finally {
       interrupt.release();
       // A limiter of the user's may hold connections open, and nothing says how to close them.
@@ -104,6 +114,29 @@ async function checkModule(
 ): Promise<CheckReport> {
   const { checkLaws } = await import("../laws/check.ts");
   return checkLaws(await factoryOf(args, fault, options), options);
+}
+
+/** Calls that overlap, apart from the laws that look at calls one after the other. */
+async function checkOverlaps(
+  args: Args,
+  fault: ChosenFault | null,
+  options: CheckOptions,
+  terminal: Terminal,
+): Promise<InterleavingReport> {
+  const { checkInterleavings } = await import("../laws/interleavings.ts");
+  const { describeInterleavings } = await import("./check-text.ts");
+  const { runs = 100, seed = 0, rules, signal, timers, repeatWith: more = [] } = options;
+  const report = await checkInterleavings(await factoryOf(args, fault, options), {
+    runs,
+    seed,
+    ...(rules && { rules }),
+    ...(signal && { signal }),
+    ...(timers && { timers }),
+  });
+  const repeat = ["spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(" ");
+  const told = report.ok ? report : { ...report, repeat };
+  await describeInterleavings(told, terminal);
+  return told;
 }
 
 /** A live deployment whose clock is moved. */

@@ -37,7 +37,34 @@ const windows: LimiterFactory = {
 export default windows;
 `;
 
+/** Reads a count and writes it back, and lets others in between. */
+const racy = `
+import { keyedLimiter } from "spillway/laws";
+export default keyedLimiter({
+  name: "racy",
+  claims: ["refusal-justified", "conserved"],
+  anchor: "epoch",
+  create({ limit, windowMs }, seam) {
+    const counts = new Map<string, number>();
+    const store = seam.over({
+      read: async (key: string) => counts.get(key) ?? 0,
+      write: async (key: string, count: number) => void counts.set(key, count),
+    });
+    return {
+      async consume(key, _cost, nowMs) {
+        const window = key + Math.floor(nowMs / windowMs);
+        const count = await store.read(window);
+        if (count >= limit) return { allowed: false };
+        await store.write(window, count + 1);
+        return { allowed: true, current: count + 1 };
+      },
+    };
+  },
+});
+`;
+
 const files: Record<string, string> = {
+  "racy.ts": racy,
   "user-only.ts": userOnly,
   "throws.mjs":
     "export default { name: 'mine', claims: 'all', create: () => ({ decide() { throw new Error('no store'); } }) };",
@@ -110,6 +137,22 @@ describe("the command", () => {
     const again = await spillway(command, { cwd: folder });
     expect(again.code).toBe(1);
     expect(again.stdout).toContain("refusal-justified         violated in run 1");
+  });
+
+  test("--interleavings finds what calls one after the other do not show, and its command repeats it", async () => {
+    const words = ["check", "--adapter", "racy.ts", "--seed", "3", "--runs", "30"];
+    const alone = await spillway(words, { cwd: folder });
+    expect(alone.code, alone.stdout).toBe(0);
+    const { code, stdout } = await spillway([...words, "--interleavings"], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/conserved +no counterexample/);
+    expect(stdout).toMatch(/2 calls overlap\n( +\. call \d: (arrives|read|write).*\n){4,6}/);
+    const command = /^repeat: spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
+    const again = await spillway([...command, "--json"], { cwd: folder });
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      ok: true,
+      interleavings: { ok: false, outcome: "violated" },
+    });
   });
 
   test("ends though the limiter holds something open", async () => {

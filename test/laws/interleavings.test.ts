@@ -99,18 +99,15 @@ function found({ outcome, counterexample }: InterleavingReport): Unexplained {
 const callsOf = ({ rounds }: Unexplained): number => rounds.flatMap(({ events }) => events).length;
 
 describe("a store that is read, and then written", () => {
-  test.each([1, 2, 3, 4, 5])(
-    "is found through the seam and made two or three calls, seed %i",
-    async (seed) => {
-      const unexplained = found(await checkInterleavings(racy(seamed), { seed }));
-      expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
-      const { steps } = unexplained.rounds.at(-1) ?? { steps: [] };
-      const reads = steps.flatMap((step, at) => (step.includes("read(") ? [at] : []));
-      const writes = steps.flatMap((step, at) => (step.includes("write(") ? [at] : []));
-      expect(reads[1]).toBeLessThan(writes.at(-1) ?? 0);
-      expect(unexplained.law).toBe("refusal-justified");
-    },
-  );
+  test.each([1, 2, 3, 4, 5])("is found through the seam and made two calls, seed %i", async (seed) => {
+    const unexplained = found(await checkInterleavings(racy(seamed), { seed }));
+    expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
+    const { steps } = unexplained.rounds.at(-1) ?? { steps: [] };
+    const reads = steps.flatMap((step, at) => (step.includes("read(") ? [at] : []));
+    const writes = steps.flatMap((step, at) => (step.includes("write(") ? [at] : []));
+    expect(reads[1]).toBeLessThan(writes.at(-1) ?? 0);
+    expect(unexplained.law).toBe("refusal-justified");
+  });
 
   test.each([
     ["without a seam", bare],
@@ -132,10 +129,10 @@ describe("a store that is read, and then written", () => {
       "    +0.000 s  2 calls overlap",
       '              . call 1: read("acme/ann 176722560")',
       '              . call 0: read("acme/ann 176722560")',
-      '              . call 1: write("acme/ann 176722560", 1)',
       '              . call 0: write("acme/ann 176722560", 1)',
-      "              call 1: acme/ann rest 1: admitted",
+      '              . call 1: write("acme/ann 176722560", 1)',
       "              call 0: acme/ann rest 1: admitted",
+      "              call 1: acme/ann rest 1: admitted",
       "              ^ expected a refusal (acme/ann rest)",
       "                answered admitted",
       "                because  the call found user 1 of 1, and costs 1",
