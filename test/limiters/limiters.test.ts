@@ -1,7 +1,7 @@
-// Limiters of npm as they are today, each by the laws that its documentation promises: none is broken. And the
-// table says so of what was seen, not of what was hoped.
+// Limiters of npm as they are today, each by the laws that its documentation promises. All are kept by calls that
+// follow one another; calls that overlap find four stores that hand out the object in which they count.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LawName, lawNames } from "../../src/rules/laws.ts";
+import { lawNames } from "../../src/rules/laws.ts";
 import { claimsOf, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
@@ -16,17 +16,23 @@ beforeAll(async () => {
 
 afterAll(() => redis.stop());
 
-const wish = (laws: readonly LawName[]) => ({ seed: 20_261, runs: 40, laws });
+type Rows = Parameters<typeof cellsOf>[1]["laws"];
+const wish = (laws: Rows) => ({ seed: 20_261, runs: 20, laws });
+
+/** Those whose answers to overlapping calls no order explains (pipelined.test.ts shows the same on the wire). */
+const sharesItsCount = ["express-rate-limit", "@fastify/rate-limit", "hono-rate-limiter", "koa-ratelimit"];
 
 describe.each(strangers)("$name", (stranger) => {
-  test("keeps what it promises", async () => {
-    const cells = await cellsOf(stranger, wish(lawNames), redis);
+  test("keeps what it promises, but for calls that overlap where it shares its count", async () => {
+    const cells = await cellsOf(stranger, wish([...lawNames, "overlapping calls"]), redis);
     const seen = (outcome: string) => cells.filter((cell) => cell.outcome === outcome);
-    expect(seen("breaks")).toEqual([]);
+    const broken = sharesItsCount.includes(stranger.name) ? ["overlapping calls"] : [];
+    expect(seen("breaks").map(({ law }) => law)).toEqual(broken);
     expect(seen("not observable")).toEqual([]);
-    expect(seen("keeps").map(({ law }) => law)).toEqual(
-      lawNames.filter((law) => claimsOf(stranger).includes(law)),
-    );
+    expect(seen("keeps").map(({ law }) => law)).toEqual([
+      ...lawNames.filter((law) => claimsOf(stranger).includes(law)),
+      "overlapping calls",
+    ]);
     expect(Math.min(...seen("keeps").map(({ judged }) => judged))).toBeGreaterThan(0);
     expect(new Set(cells.map(({ version }) => version))).toEqual(new Set([versionOf(stranger.package)]));
   });
@@ -43,7 +49,7 @@ test("a law that a package breaks stands in its cell with the calls and the comm
   const [cell] = await cellsOf({ ...express, limiter }, wish(["conserved"]), redis);
   expect(cell).toMatchObject({ law: "conserved", outcome: "breaks" });
   expect(cell?.command).toBe(
-    'npm run limiters -- --only "express-rate-limit" --law conserved --seed 20261 --runs 40',
+    'npm run limiters -- --only "express-rate-limit" --law conserved --seed 20261 --runs 20',
   );
   expect(cell?.counterexample?.join("\n")).toMatch(/REFUSED by user.*\^ expected current 1/s);
 });

@@ -43,6 +43,12 @@ const flexibleDocs = "https://github.com/animir/node-rate-limiter-flexible#readm
 const flexiblePromises: readonly Wording[] = [
   {
     words:
+      "All operations in memory or distributed environment use atomic increments against race conditions.",
+    link: flexibleDocs,
+    laws: ["refusal-justified"],
+  },
+  {
+    words:
       "The Flexible Fixed Window algorithm starts counting from the moment a request is received, diversifying rate limit reset times across clients.",
     link: flexibleDocs,
     laws: [...perKey, ...fixedWindow],
@@ -206,7 +212,7 @@ export const strangers: readonly Stranger[] = [
       {
         words: "A maximum token count per interval, with continuous refill underneath",
         link: npm("limiter"),
-        laws: ["isolated", "twice-at-most", "time-translates"],
+        laws: ["twice-at-most", "time-translates"],
       },
     ],
     limiter: (claims) => limiter("limiter", claims),
@@ -222,7 +228,7 @@ export const strangers: readonly Stranger[] = [
         words:
           "every `reservoirRefreshInterval` (60000 ms), `reservoir` is automatically updated to be equal to the `reservoirRefreshAmount`",
         link: npm("bottleneck"),
-        laws: ["isolated", "twice-at-most", "time-translates"],
+        laws: ["twice-at-most", "time-translates"],
       },
     ],
     limiter: (claims) => bottleneck("bottleneck", claims),

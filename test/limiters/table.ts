@@ -3,19 +3,26 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkLaws } from "../../src/laws/check.ts";
-import type { LawReport } from "../../src/laws/report.ts";
+import { checkInterleavings } from "../../src/laws/interleavings.ts";
+import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
+import type { Outcome } from "../../src/laws/report.ts";
 import { type LawName, lawNames } from "../../src/rules/laws.ts";
 import { claimsOf, type Stranger, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
-import { keep, reportFolder, timelineOf } from "./report.ts";
+import { keep, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
+
+/** The rows: the laws over calls that follow one another, and all of them over calls that overlap. */
+const overlapping = "overlapping calls";
+const rows = [...lawNames, overlapping] as const;
+type Row = (typeof rows)[number];
 
 /** One limiter under one law. */
 export interface Cell {
   readonly limiter: string;
   readonly package: string;
   readonly version: string;
-  readonly law: LawName;
+  readonly law: Row;
   readonly outcome: "keeps" | "breaks" | "not claimed" | "not observable";
   readonly runs: number;
   readonly judged: number;
@@ -24,7 +31,7 @@ export interface Cell {
   readonly command?: string;
 }
 
-const outcomes: { readonly [O in LawReport["outcome"]]?: Cell["outcome"] } = {
+const outcomes: { readonly [O in Outcome]?: Cell["outcome"] } = {
   "no-counterexample": "keeps",
   violated: "breaks",
   "not-claimed": "not claimed",
@@ -35,7 +42,7 @@ const outcomes: { readonly [O in LawReport["outcome"]]?: Cell["outcome"] } = {
 interface Wish {
   readonly seed: number;
   readonly runs: number;
-  readonly laws: readonly LawName[];
+  readonly laws: readonly Row[];
 }
 
 /**
@@ -43,20 +50,38 @@ interface Wish {
  * @throws Error where the limiter fails: an adapter that does not fit is no finding
  */
 export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis): Promise<Cell[]> {
+  const { seed } = wish;
   const runs = Math.ceil(wish.runs * (stranger.share ?? 1));
   const factory = stranger.limiter(claimsOf(stranger), redis);
-  const { laws } = await checkLaws(factory, { seed: wish.seed, runs, laws: wish.laws });
-  return laws.map((report) => cellOf(stranger, wish, report));
+  const laws = lawNames.filter((law) => wish.laws.includes(law));
+  const { laws: reports } = await checkLaws(factory, { seed, runs, laws });
+  const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
+  if (!wish.laws.includes(overlapping)) return cells;
+  const report = await checkInterleavings(factory, { seed, runs });
+  const { overlapped: judged } = report;
+  const timeline = withoutRepeat(renderInterleaving(report));
+  return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
 }
 
-function cellOf({ name, package: from }: Stranger, { seed, runs: asked }: Wish, report: LawReport): Cell {
-  const { law, runs, judged } = report;
-  const outcome = outcomes[report.outcome];
-  if (outcome === undefined) throw new Error(`${name}, ${law}: ${timelineOf(report).join("\n")}`);
+/** What was found under one law. */
+interface Found {
+  readonly law: Row;
+  readonly outcome: Outcome;
+  readonly runs: number;
+  /** Answers that were judged; of overlapping calls, the rounds that some order explains. */
+  readonly judged: number;
+  readonly timeline: readonly string[];
+}
+
+function cellOf({ name, package: from }: Stranger, { seed, runs: asked }: Wish, found: Found): Cell {
+  const { law, runs, judged, timeline } = found;
+  const outcome = outcomes[found.outcome];
+  if (outcome === undefined) throw new Error(`${name}, ${law}: ${timeline.join("\n")}`);
   const cell: Cell = { limiter: name, package: from, version: versionOf(from), law, outcome, runs, judged };
   if (outcome !== "breaks") return cell;
-  const command = `npm run limiters -- --only "${name}" --law ${law} --seed ${seed} --runs ${asked}`;
-  return { ...cell, counterexample: timelineOf(report), command };
+  const row = law.includes(" ") ? `"${law}"` : law;
+  const command = `npm run limiters -- --only "${name}" --law ${row} --seed ${seed} --runs ${asked}`;
+  return { ...cell, counterexample: timeline, command };
 }
 
 export async function run(args: string[]): Promise<number> {
@@ -70,9 +95,9 @@ export async function run(args: string[]): Promise<number> {
     },
   });
   const chosen = strangers.filter(({ name }) => values.only?.includes(name) ?? true);
-  const laws = lawNames.filter((law) => values.law?.includes(law) ?? true);
+  const laws = rows.filter((law) => values.law?.includes(law) ?? true);
   if (chosen.length === 0 || laws.length === 0) {
-    console.error(`limiters: ${strangers.map(({ name }) => name).join("; ")}\nlaws: ${lawNames.join(", ")}`);
+    console.error(`limiters: ${strangers.map(({ name }) => name).join("; ")}\nlaws: ${rows.join(", ")}`);
     return 2;
   }
   installStrangers(console.log);
@@ -129,12 +154,12 @@ function page(cells: readonly Cell[], seed: string): string {
   const claimed = lawNames.filter((law) =>
     cells.some((cell) => cell.law === law && cell.outcome !== "not claimed"),
   );
-  const row = (law: LawName): string => {
+  const row = (law: Row): string => {
     const marked = strangers.map(({ name }) => {
       const cell = cells.find((candidate) => candidate.law === law && candidate.limiter === name);
       return cell === undefined ? "" : marks[cell.outcome];
     });
-    return `| \`${law}\` | ${marked.join(" | ")} |`;
+    return `| ${law === overlapping ? law : `\`${law}\``} | ${marked.join(" | ")} |`;
   };
   return `${[
     "# Laws over limiters of npm",
@@ -146,6 +171,7 @@ function page(cells: readonly Cell[], seed: string): string {
     `| version | ${strangers.map((stranger) => versionOf(stranger.package)).join(" | ")} |`,
     `| runs a law | ${strangers.map((stranger) => runsOf(cells, stranger)).join(" | ")} |`,
     ...claimed.map(row),
+    row(overlapping),
     "",
     "Laws that none of them claims:",
     "",
@@ -164,12 +190,21 @@ function page(cells: readonly Cell[], seed: string): string {
 const runsOf = (cells: readonly Cell[], { name }: Stranger): number =>
   Math.max(0, ...cells.filter(({ limiter }) => limiter === name).map(({ runs }) => runs));
 
+/** What breaks the row of overlapping calls, found by reading the stores after the laws had named them. */
+const sharedCount: readonly string[] = [
+  "All of it is one thing, in calls that overlap: the store counts a call and answers with the very object in which it counts; the middleware awaits that answer and reads the count afterwards. Calls of one key that begin in one turn of the event loop are all counted before the first of them reads, so all read the last count: of 6 where 5 are allowed, none is let through. It fails closed, never beyond the limit, and calls of separate turns are not touched.",
+  "",
+  "A client that pipelines requests in one packet makes it so: `test/limiters/pipelined.test.ts` shows it on the wire, on servers set up by the packages' documentation and without any law.",
+  "",
+];
+
 function breaks(cells: readonly Cell[]): string[] {
   const broken = cells.filter(({ outcome }) => outcome === "breaks");
   if (broken.length === 0) return [];
   return [
     "## What is broken",
     "",
+    ...sharedCount,
     ...broken.flatMap(({ limiter, version, law, command, counterexample = [] }) => [
       `### ${limiter} ${version}: \`${law}\``,
       "",
@@ -202,7 +237,7 @@ const method: readonly string[] = [
   "- Each package is the published one, pinned in `test/limiters/package-lock.json`. An adapter of some fifty lines (`test/limiters/adapters`) makes a key of an organization's user and reads the answer's headers or result.",
   "- Time: while a package's code runs, `Date`, timers, `performance.now` and `process.hrtime` are a clock of ours (`test/limiters/clock.ts`); a microsecond passes at each reading of the monotonic one.",
   "- Redis is a real one, Debian's `redis-server`. All it knows of time is when keys expire: when our clock moves, every key has so much less to live (`test/limiters/redis.ts`).",
-  "- Calls follow one another here; none overlaps another.",
+  "- *Overlapping calls*: two or three calls of one instant are started together, in every order; some order of them, one after the other, must explain who was admitted, by the laws that the limiter claims. In all other rows calls follow one another.",
   "- `@nestjs/throttler` keeps a log of hits and `limiter` refills all the time: theirs are no fixed windows, so of the laws on windows they claim none. `bottleneck` queues; without a queue it is a limiter.",
   "- Left out: `@upstash/ratelimit`. Its scripts ask for a flag that only Upstash's own Redis knows (`allow-key-locking`; Redis 7.0 answers `Unexpected flag in script shebang`), and a stand-in that takes it out would be another program.",
 ];
