@@ -175,7 +175,7 @@ class Team {
     });
     send(child, { kind: "begin", task: this.#task });
     await ready.finally(() => began.abort());
-    child.stderr?.pipe(process.stderr, { end: false });
+    child.stderr?.on("data", (text: string) => process.stderr.write(text));
   }
 
   #hear(child: ChildProcess, store: Store | SlowStore, message: FromWorker): void {

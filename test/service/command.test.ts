@@ -14,7 +14,8 @@ import { main, spillway } from "../support/command.ts";
 const running: ChildProcess[] = [];
 const folders: string[] = [];
 afterEach(async () => {
-  for (const child of running.splice(0)) if (child.exitCode === null) await end(child, "SIGTERM");
+  for (const child of running.splice(0))
+    if (child.exitCode === null && child.signalCode === null) await end(child, "SIGTERM");
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
 });
 
