@@ -99,15 +99,21 @@ function found({ outcome, counterexample }: InterleavingReport): Unexplained {
 const callsOf = ({ rounds }: Unexplained): number => rounds.flatMap(({ events }) => events).length;
 
 describe("a store that is read, and then written", () => {
-  test.each([1, 2, 3, 4, 5])("is found through the seam and made two calls, seed %i", async (seed) => {
-    const unexplained = found(await checkInterleavings(racy(seamed), { seed }));
-    expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
-    const { steps } = unexplained.rounds.at(-1) ?? { steps: [] };
-    const reads = steps.flatMap((step, at) => (step.includes("read(") ? [at] : []));
-    const writes = steps.flatMap((step, at) => (step.includes("write(") ? [at] : []));
-    expect(reads[1]).toBeLessThan(writes.at(-1) ?? 0);
-    expect(unexplained.law).toBe("refusal-justified");
-  });
+  test.each([1, 2, 3, 4, 5])(
+    "is found through the seam made two calls, and repeated by its path, seed %i",
+    async (seed) => {
+      const report = await checkInterleavings(racy(seamed), { seed });
+      const unexplained = found(report);
+      const again = await checkInterleavings(racy(seamed), { seed, path: report.path ?? "" });
+      expect(again.counterexample).toEqual(unexplained);
+      expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
+      const { steps } = unexplained.rounds.at(-1) ?? { steps: [] };
+      const reads = steps.flatMap((step, at) => (step.includes("read(") ? [at] : []));
+      const writes = steps.flatMap((step, at) => (step.includes("write(") ? [at] : []));
+      expect(reads[1]).toBeLessThan(writes.at(-1) ?? 0);
+      expect(unexplained.law).toBe("refusal-justified");
+    },
+  );
 
   test.each([
     ["without a seam", bare],
@@ -117,7 +123,7 @@ describe("a store that is read, and then written", () => {
     expect(callsOf(unexplained)).toBeLessThanOrEqual(3);
   });
 
-  test("is shown with what came in between, and repeated by seed and path", async () => {
+  test("is shown with what came in between", async () => {
     const report = await checkInterleavings(racy(seamed), { seed: 1 });
     const lines = renderInterleaving(report).map((line) => line.trimEnd());
     expect(lines).toEqual([
@@ -139,8 +145,6 @@ describe("a store that is read, and then written", () => {
       "",
       "In the order of the answers refusal-justified is broken, and in every other this law or another.",
     ]);
-    const again = await checkInterleavings(racy(seamed), { seed: 1, path: report.path ?? "" });
-    expect(again.counterexample).toEqual(report.counterexample);
   });
 
   test("in two windows at once is found, too: what one lets go, the other has charged", async () => {
