@@ -1,7 +1,7 @@
 // The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
-import { BITS, CLAMPED, COUNT, HELD, LEAST, type MarkRows, MOST, RECEIVED, SENT } from "./mark-rows.ts";
+import { BITS, CLAMPED, COUNT, HELD, LEAST, type MarkRows, MOST, NOT_ADMITTED, RECEIVED, SENT } from "./mark-rows.ts";
 import type { Method } from "./window-counts.ts";
 
 export interface ScreenInput {
@@ -11,7 +11,7 @@ export interface ScreenInput {
   readonly fromZero: boolean;
   readonly complete: boolean;
   readonly certainFrom: number;
-  /** Whether counts are bound by the limit as long as it is enforced. */
+  /** Whether counts are bound by the limit as long as it is enforced, from the window's start on. */
   readonly binding: boolean;
   /** `TraceTime.before(a, b)` is `a < b && a + orderMs <= b`. */
   readonly orderMs: number;
@@ -19,6 +19,8 @@ export interface ScreenInput {
 
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
+  load(input.rows);
+  if (input.fromZero && admitted(input) > input.limit) return null;
   return input.method === "places" ? screenPlaces(input) : screenBounds(input);
 }
 
@@ -53,6 +55,14 @@ function load(rows: MarkRows): void {
   rows.copy(MOST, columns.most);
   rows.copy(HELD, columns.held);
   rows.copy(BITS, columns.bits);
+}
+
+/** What was surely let through together, whatever counts were shown. */
+function admitted({ rows: { size }, certainFrom }: ScreenInput): number {
+  let sum = 0;
+  for (let mark = 0; mark < size; mark++)
+    if (((columns.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(mark, certainFrom);
+  return sum;
 }
 
 /** Marks in the order of a key, used again for each window. */
@@ -106,7 +116,6 @@ const byReceived = new Order();
 function screenPlaces(input: ScreenInput): number | null {
   const { fromZero, complete, orderMs } = input;
   const { size } = input.rows;
-  load(input.rows);
   if (!placesOf(input)) return null;
   const { sent, received, count, least } = columns;
   let top = fromZero ? 0 : -1;
@@ -144,7 +153,6 @@ function placesOf({ rows: { size }, limit, certainFrom, binding }: ScreenInput):
 function screenBounds(input: ScreenInput): number | null {
   const { limit, fromZero, complete, certainFrom, binding, orderMs } = input;
   const { size } = input.rows;
-  load(input.rows);
   const { count, bits, leasts, givenBack, begun } = columns;
   if (!bySent.by(columns.sent, size) || !byReceived.by(columns.received, size)) return null;
   sumUp(size, certainFrom, orderMs);

@@ -152,6 +152,8 @@ export class Clues {
         return this.#underCharged ? 2.5 : 1;
       case "cost-over-limit-admitted":
         return this.#underCharged ? 0.3 : this.#ruledIn.has(name) ? 3 : 1;
+      case "refused-counted":
+        return this.#ruledIn.has(name) ? 1.8 : 1;
       case "reset-in-ms":
         return this.#ruledIn.has(name) ? 4 : 1;
       case "scopes-mixed":

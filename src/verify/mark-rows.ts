@@ -34,6 +34,8 @@ const HAS_COST = 8;
 const HAS_ACTUAL = 16;
 const HAS_RESET_AT = 32;
 const roleShift = 6;
+/** No bit of these is set where the role is `admitted`. */
+export const NOT_ADMITTED = 3 << roleShift;
 const roles: readonly Role[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 8;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];

@@ -1,6 +1,7 @@
 // One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
+import type { Owner } from "../rules/rules.ts";
 import { resetLeast, resetMost } from "./answer-laws.ts";
 import { screenWindow } from "./clean-window.ts";
 import type { Span } from "./clock.ts";
@@ -220,7 +221,7 @@ export class Quota {
       // Where it is not, because calls were under way when the trace began, this asks for more than it must.
       complete: this.#complete,
       certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + time.slackMs,
-      binding: bindingOf({ terms }, this.#setting) !== "never",
+      binding: fromZero && bindingOf({ terms }, this.#setting) !== "never",
       orderMs: time.orderMs,
     });
     if (pinned === null) return false;
@@ -235,13 +236,14 @@ export class Quota {
     const [result] = found.values();
     const breaches = new Set(result?.enforced.map(({ breach }) => breach));
     docket.clues.counts(name);
-    if (breaches.size > 0 && window.marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
+    if (breaches.size === 0) return;
+    const { marks } = window;
+    if (marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
+    const moving = movesWithRefusals(marks, name.owner);
+    if (moving === false) docket.clues.rulesOut("refused-counted");
+    else if (moving) docket.clues.rulesIn("refused-counted");
     if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
-      docket.clues.restarts(
-        name,
-        windowOf(this.#apartMs, window.end).opensAt,
-        restartsOf(window.marks, time),
-      );
+      docket.clues.restarts(name, windowOf(this.#apartMs, window.end).opensAt, restartsOf(marks, time));
   }
 
   /** When a window opened: its length before its end, or, where that is unknown, after the previous one's. */
@@ -285,3 +287,11 @@ export class Quota {
 /** Whether a call shows a count below its own charge. */
 const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>
   role === "admitted" && least > 1 && count < least && !clamped;
+
+/** Whether a window's own refusals show ever other counts, as if each were charged, or mostly the same ones. */
+function movesWithRefusals(marks: readonly Mark[], owner: Owner): boolean | null {
+  const shown = marks.filter(({ refusedBy, clamped }) => refusedBy === owner && !clamped);
+  const counts = new Set(shown.map(({ count }) => count)).size;
+  if (shown.length >= 3 && counts === shown.length) return true;
+  return shown.length >= 4 && counts <= shown.length / 2 ? false : null;
+}

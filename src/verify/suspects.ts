@@ -74,7 +74,7 @@ export function suspectsOf(input: CountsInput, findings: readonly Finding[]): re
     case "fall":
       return fallSuspects(input, findings as readonly Fall[]);
     case "beyond":
-      return beyondSuspects(first.mark);
+      return beyondSuspects(findings as readonly Beyond[]);
     case "short":
       return shortSuspects(input, first.mark);
     case "overrun":
@@ -88,6 +88,7 @@ type Overlap = Extract<Finding, { kind: "overlap" }>;
 type Gap = Extract<Finding, { kind: "gap" }>;
 type Excess = Extract<Finding, { kind: "excess" }>;
 type Overrun = Extract<Finding, { kind: "overrun" }>;
+type Beyond = Extract<Finding, { kind: "beyond" }>;
 type Fall = Extract<Finding, { kind: "fall" }>;
 
 /**
@@ -210,11 +211,16 @@ function fallSuspects(input: CountsInput, falls: readonly Fall[]): readonly Susp
   });
 }
 
-function beyondSuspects({ role, cost, limit, count }: Mark): readonly Suspect[] {
+/** Above the limit: by one and never more where it is another limit, by more and more where refusals are counted. */
+function beyondSuspects(beyond: readonly Beyond[]): readonly Suspect[] {
+  const byOne = beyond.every(({ mark }) => mark.count === mark.limit + 1);
   return ranked({
-    "cost-over-limit-admitted": cost !== null && cost > limit ? 3 : 0,
-    "refused-counted": role === "refused" ? 2 : 0.2,
-    "one-extra": count === limit + 1 ? 1 : 0.5,
+    "cost-over-limit-admitted": beyond.some(({ mark: { cost, limit } }) => cost !== null && cost > limit)
+      ? 3
+      : 0,
+    "one-extra": byOne && beyond.length > 1 ? 2.5 : byOne ? 1.5 : 0.3,
+    "refused-counted": share(beyond, ({ mark }) => mark.role === "refused") * 2 + 0.2,
+    "scopes-mixed": 0.1,
     "race-read-then-write": 0.6,
   });
 }

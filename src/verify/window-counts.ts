@@ -119,7 +119,7 @@ function under(terms: Terms, input: WindowInput, matters: readonly string[] | nu
 
 function judgeCounts(input: CountsInput): CountsResult {
   const binding = !input.fromZero && mayHavePassed(input) ? "never" : bindingOf(input, input.setting);
-  const { suspicions, findings, pinned } = found(input, binding !== "never");
+  const { suspicions, findings, pinned } = foundEnforced(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
   // What holds where a 0 shows the limit holds all the more where it hides the count.
@@ -128,6 +128,16 @@ function judgeCounts(input: CountsInput): CountsResult {
   const overrun = overshoot.overAdmitted > 0 && !saysOvershot(findings) ? overrunOf(input) : [];
   const enforced = overrun.length === 0 ? suspicions : [...suspicions, ...suspicionsOf(input, overrun, none)];
   return { enforced, otherwise, overshoot, method, pinned };
+}
+
+/** What is found if the limit is enforced: once a count passed it all the same, a 0 shows the limit no more. */
+function foundEnforced(input: CountsInput, binding: boolean): Found {
+  const bound = found(input, binding);
+  const beyond = bound.findings.filter(({ kind }) => kind === "beyond");
+  if (!binding || beyond.length === 0) return bound;
+  const free = found(input, false);
+  const suspicions = [...free.suspicions, ...suspicionsOf(input, beyond, none)];
+  return { suspicions, findings: [...free.findings, ...beyond], pinned: free.pinned };
 }
 
 /**
