@@ -2,7 +2,7 @@
 // is charged in the end; one that asks for more than the user's limit tells whether it is admitted by what it asks
 // (`reserved`, `prepaid`) or by what was used before (`postpaid`), and all about refusals, at the price of a call.
 import type { Owner, Semantics } from "../rules/rules.ts";
-import { type Trial, trial, trialCalls } from "./counting.ts";
+import { isQuiet, quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
@@ -65,7 +65,7 @@ export async function probeCharging(session: Session): Promise<Finding[]> {
   const over = await oversize(session, roomOf(session) ?? room);
   findings.push(chargeFinding(charged, over, room));
   if (over === null) return [...findings, ...refusalsUnseen(session, room)];
-  findings.push(...refusalFindings(over));
+  findings.push(...refusalFindings(over, isQuiet(quiet(session.calls, scope))));
   findings.push(userEnforcedFinding(over, charged, room));
   findings.push(...clampedFinding(over, charged, findings));
   findings.push(await firstRefuser(session, room, over, findings));
@@ -108,7 +108,11 @@ async function difference(session: Session, room: Room): Promise<Charged | null>
   for (const query of queries) {
     const made = await answered(session, query);
     const charged = made === null ? null : chargedBy(made);
-    if (charged !== null) return charged;
+    if (charged === null) continue;
+    if (isQuiet(quiet(session.calls, scope))) return charged;
+    // Others may add what makes one charge look like another, but not the same twice.
+    const again = await answered(session, query);
+    if (again !== null && chargedBy(again)?.amount === charged.amount) return charged;
   }
   return null;
 }

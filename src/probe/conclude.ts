@@ -4,6 +4,7 @@ import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
+import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 import {
   anchorOf,
@@ -80,7 +81,7 @@ export interface Windows {
 
 export function windowsOf(calls: readonly Seen[], scope: Scope): Windows {
   const clock = windowClock(calls, scope);
-  const untilCharged = calls.findIndex((call) => call.scope === scope && call.what !== "GET status");
+  const untilCharged = calls.findIndex((call) => call.scope === scope && call.what !== STATUS);
   const untouched = untilCharged < 0 ? calls : calls.slice(0, untilCharged);
   const byEdge = organizationWindow(calls, scope, null, null);
   const anchor = anchorOf(calls, untouched, scope, byEdge?.value ?? null);

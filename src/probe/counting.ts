@@ -4,7 +4,7 @@
 import type { Scope } from "../rules/rules.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
 import { type Seen, whole } from "./seen.ts";
-import type { Action, Session } from "./session.ts";
+import { type Action, type Session, STATUS } from "./session.ts";
 import { headerSights, type Sight } from "./sight.ts";
 
 /** One call between two readings. */
@@ -97,13 +97,15 @@ export interface Quiet {
   readonly none: readonly (readonly [Seen, Seen])[];
 }
 
-/** So many pairs that all grow by 1 are no chance. */
+/** So many pairs that all grow by 1 are no chance; fewer say nothing of how quiet it is. */
 const baseLeast = 5;
 
 /** The control of every trial. Of `graphql` the user's window is not in it. */
 export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
-  const pairs = calls.flatMap((after, index) => {
-    const before = calls[index - 1];
+  // A status call that failed is none: those around it are a pair.
+  const made = calls.filter(({ what, status }) => what !== STATUS || (status > 0 && status < 500));
+  const pairs = made.flatMap((after, index) => {
+    const before = made[index - 1];
     const growth = before === undefined ? null : growthBetween(before, after, scope);
     return before === undefined || growth === null ? [] : [{ before, after, ...growth }];
   });
@@ -120,6 +122,10 @@ export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
     ),
   };
 }
+
+/** Whether nobody else was seen to call. */
+export const isQuiet = ({ pairs, organization, user }: Quiet): boolean =>
+  pairs >= baseLeast && organization + user === 0;
 
 /** `null` where it cannot be told, or nothing could grow. */
 function growthBetween(
@@ -147,19 +153,14 @@ export interface Expectation {
 
 const trialsMost = 4;
 
-/**
- * Makes as many trials of one kind of call as it takes.
- * @param reserve calls to leave for what comes later
- */
+/** Makes as many trials of one kind of call as it takes. */
 export async function tryCounting(
   session: Session,
   action: Action,
   expectation: Expectation,
-  reserve: number,
 ): Promise<Finding> {
   const trials: Trial[] = [];
   for (let attempt = 0; attempt < trialsMost; attempt++) {
-    if (session.left.calls <= reserve) break;
     session.say(`does it count: ${action.what}`);
     const made = await trial(session, action);
     if (made === null) break;
@@ -206,20 +207,24 @@ function judgeCounting(
   });
   if (free !== undefined)
     return found(name, scope, false, "certain", evidenceOf(free, words), trialCalls(free));
-  const byUser = told.filter((one) => (growth(one).user ?? 0) > 0);
+  // What counts is charged to both windows or to none: what one of them alone shows is others'.
+  const byUser = told.filter((one) => (growth(one).user ?? 0) > 0 && (growth(one).organization ?? 1) > 0);
   const isByUser = byUser.length > 0;
   const counting = isByUser ? byUser : told.filter((one) => (growth(one).organization ?? 0) > 0);
   const [shown] = counting;
   if (shown === undefined || counting.length < told.length)
     return notSeen(name, scope, "its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
-  const isQuiet = noise === 0 && control.pairs >= 3;
+  // One kind of call always adds the same: what differs is others'.
+  const amounts = new Set(counting.map((one) => growth(one)[isByUser ? "user" : "organization"]));
+  const isKnown = control.pairs >= baseLeast && amounts.size === 1;
+  const isStill = isKnown && noise === 0;
   const evidence = `${evidenceOf(shown, words)}${counting.length > 1 ? `, and so in all ${counting.length} trials` : ""}`;
-  if (isQuiet && counting.length >= 2)
+  if (isStill && counting.length >= 2)
     return found(name, scope, true, "certain", evidence, counting.flatMap(trialCalls));
   // A charge by chance in every trial: at most (share of pairs that move by themselves) to the power of trials.
-  const isRare = counting.length >= 3 && noise * 3 <= control.pairs;
-  if (isQuiet || isRare) return found(name, scope, true, "likely", evidence, counting.flatMap(trialCalls));
+  const isRare = isKnown && counting.length >= 3 && noise * 3 <= control.pairs;
+  if (isStill || isRare) return found(name, scope, true, "likely", evidence, counting.flatMap(trialCalls));
   return notSeen(
     name,
     scope,

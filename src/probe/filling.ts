@@ -1,7 +1,7 @@
 // Where asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
 // window is filled by queries of the organization's own builds, where the allowance is large enough for it.
 import { roomOf } from "./charging.ts";
-import { trial } from "./counting.ts";
+import { isQuiet, quiet, trial } from "./counting.ts";
 import { callAt, type Finding, found } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownBuilds, ownPipelines, pointsOfNobody } from "./queries.ts";
@@ -30,7 +30,7 @@ export async function probeFullWindow(session: Session, reserve: number): Promis
   const { action } = made;
   const shown = `the user's window had nothing left, and ${callAt(action)} was`;
   if (action.status === 429) {
-    const findings = refusalFindings(made);
+    const findings = refusalFindings(made, isQuiet(quiet(session.calls, scope)));
     if (!room.enforced && refuser(action) === "user")
       findings.push(
         found("userEnforced", scope, "always", "certain", `enforced is false, ${shown} refused`, [action]),

@@ -7,8 +7,14 @@ import { refuser, whole } from "./seen.ts";
 
 const scope = "graphql";
 
-/** What a query that asked for more than there was shows of refusals. */
-export function refusalFindings(over: Trial): Finding[] {
+/** From so many points on, others are not taken to have used as many by chance just then. */
+const largeLeast = 100;
+
+/**
+ * What a query that asked for more than there was shows of refusals.
+ * @param isAlone nobody else was seen to call
+ */
+export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
   const { action } = over;
   const who = refuser(action);
   const shown = `${callAt(action)} asked for ${action.requested} points and was answered ${action.status}`;
@@ -17,8 +23,8 @@ export function refusalFindings(over: Trial): Finding[] {
       notSeen(name, scope, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
     );
   return [
-    refusedFinding(over, who, shown),
-    refusedByUserFinding(over, who, shown),
+    refusedFinding(over, who, shown, isAlone),
+    refusedByUserFinding(over, who, shown, isAlone),
     found(
       "retryAfter",
       scope,
@@ -30,9 +36,20 @@ export function refusalFindings(over: Trial): Finding[] {
   ];
 }
 
-function refusedFinding(over: Trial, who: Owner | null, shown: string): Finding {
-  const { action, user, organization, isUserClamped } = over;
-  const cost = action.requested ?? 0;
+/** Whether a window that grew by so much, or by all that it had left, was charged the refusal. */
+type Charge = "charged" | "not charged" | "unknown";
+
+function chargeOf(growth: number, cost: number, isClamped: boolean, isAlone: boolean): Charge {
+  if (growth <= 0) return "not charged";
+  if (isClamped && growth < cost) return isAlone ? "charged" : "unknown";
+  if (growth < cost) return "not charged";
+  return isAlone || (growth === cost && cost >= largeLeast) ? "charged" : "unknown";
+}
+
+const quieter = "a quieter time, or a token that nobody else uses";
+
+function refusedFinding(over: Trial, who: Owner | null, shown: string, isAlone: boolean): Finding {
+  const { user, organization, isUserClamped, action } = over;
   const growth = who === "user" ? user : who === "organization" ? organization : null;
   const name = "refused";
   if (growth === null || who === null)
@@ -42,18 +59,21 @@ function refusedFinding(over: Trial, who: Owner | null, shown: string): Finding 
       `${shown}; what it charged cannot be told`,
       "a refusal that names its window",
     );
-  const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${who === "user" && isUserClamped ? " or more" : ""}`;
-  if (growth === 0) return found(name, scope, "uncounted", "certain", evidence, trialCalls(over));
-  if (growth === cost || (who === "user" && isUserClamped && growth < cost))
-    return found(name, scope, "counted", "certain", evidence, trialCalls(over));
-  if (growth > cost) return found(name, scope, "counted", "likely", evidence, trialCalls(over));
-  return found(name, scope, "uncounted", "likely", `${evidence}, by others' calls`, trialCalls(over));
+  const isClamped = who === "user" && isUserClamped;
+  const evidence = `${shown} by the ${who}'s window, whose count moved by ${growth}${isClamped ? " or more" : ""}`;
+  const charge = chargeOf(growth, action.requested ?? 0, isClamped, isAlone);
+  if (charge === "unknown") return notSeen(name, scope, `${evidence}, and others call`, quieter);
+  const value = charge === "charged" ? "counted" : "uncounted";
+  return found(name, scope, value, sureness(growth, isAlone), evidence, trialCalls(over));
 }
 
-function refusedByUserFinding(over: Trial, who: Owner | null, shown: string): Finding {
+/** Others may give back points that were held: only a count that nobody else moves is certain. */
+const sureness = (growth: number, isAlone: boolean): "certain" | "likely" =>
+  isAlone || growth === 0 ? "certain" : "likely";
+
+function refusedByUserFinding(over: Trial, who: Owner | null, shown: string, isAlone: boolean): Finding {
   const name = "refusedByUser";
   const { organization, action } = over;
-  const cost = action.requested ?? 0;
   if (who !== "user" || organization === null)
     return notSeen(
       name,
@@ -62,10 +82,8 @@ function refusedByUserFinding(over: Trial, who: Owner | null, shown: string): Fi
       "a user's limit below the organization's",
     );
   const evidence = `${shown} by the user's window; the organization's count moved by ${organization}`;
-  if (organization === cost)
-    return found(name, scope, "charges-organization", "certain", evidence, trialCalls(over));
-  if (organization > cost)
-    return found(name, scope, "charges-organization", "likely", evidence, trialCalls(over));
-  const sure = organization <= 0 ? "certain" : "likely";
-  return found(name, scope, "charges-nothing", sure, evidence, trialCalls(over));
+  const charge = chargeOf(organization, action.requested ?? 0, false, isAlone);
+  if (charge === "unknown") return notSeen(name, scope, `${evidence}, and others call`, quieter);
+  const value = charge === "charged" ? "charges-organization" : "charges-nothing";
+  return found(name, scope, value, sureness(organization, isAlone), evidence, trialCalls(over));
 }

@@ -141,20 +141,16 @@ async function experiments(session: Session, findings: Finding[]): Promise<void>
   }
 }
 
-/** Calls kept back for the user's refusals and for queries while kinds of calls are tried. */
-const reserve = 0;
-
 /** @returns a path that was answered 200; `null` where the token may read none */
 async function restCounting(session: Session, findings: Finding[]): Promise<string | null> {
   const { organization } = session.options;
   let resource: string | null = null;
   for (const path of resources(organization)) {
-    const finding = await tryCounting(
-      session,
-      get(path),
-      { name: "getCounted", statuses: [200], words: "GET" },
-      reserve,
-    );
+    const finding = await tryCounting(session, get(path), {
+      name: "getCounted",
+      statuses: [200],
+      words: "GET",
+    });
     const answered = session.calls.findLast(({ what }) => what === get(path).what);
     if (answered?.status !== 200) continue;
     findings.push(finding);
@@ -185,7 +181,7 @@ async function restCounting(session: Session, findings: Finding[]): Promise<stri
     } as const,
   ];
   for (const { action, ...expectation } of attempts)
-    findings.push(await tryCounting(session, action, expectation, reserve));
+    findings.push(await tryCounting(session, action, expectation));
   return resource;
 }
 
@@ -201,7 +197,7 @@ async function graphqlCounting(session: Session, findings: Finding[]): Promise<v
     { action: badQuery, name: "badQueryCounted", statuses: [200], words: "a query that is not executed" },
   ] as const;
   for (const { action, ...expectation } of attempts)
-    findings.push(await tryCounting(session, action, expectation, reserve));
+    findings.push(await tryCounting(session, action, expectation));
 }
 
 function limitsNothing(first: Seen): Finding[] {

@@ -70,6 +70,8 @@ export interface Action {
   readonly isExempt?: true;
 }
 
+/** `what` of GET of the status. */
+export const STATUS = "GET status";
 /** In a row; beyond it nothing will come of going on. */
 const silentMost = 2;
 const brokenMost = 12;
@@ -149,7 +151,7 @@ export class Session {
       if (this.left.statusCalls <= 0) return null;
       this.used.statusCalls += 1;
       const seen = await this.#make(
-        { what: "GET status", scope: "rest", method: "GET", path: this.statusPath },
+        { what: STATUS, scope: "rest", method: "GET", path: this.statusPath },
         true,
       );
       if (seen.status === 200) this.#welcome = true;

@@ -1,13 +1,14 @@
 // Targets that make it hard: silent, broken, hostile, shared, or with clocks of their own. What the probe says of
 // them is less, and never wrong.
+import { fc } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { type Ask, type Got, NoAnswer } from "../../src/probe/send.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { mistakes } from "./truth.ts";
-import { probeOf, probeVirtually, tokenOf, VirtualTarget } from "./virtual.ts";
+import { anyRules, mistakes } from "./truth.ts";
+import { probeOf, probeVirtually, tokenOf, type VirtualOptions, VirtualTarget } from "./virtual.ts";
 
 const answer = (status: number, body: unknown = {}, headers: Got["headers"] = {}): Got => ({
   status,
@@ -196,23 +197,32 @@ describe("headers that are none", () => {
   });
 });
 
+/** Others' calls every `everyMs`, give or take: REST, or every second one a query. */
+function others(
+  everyMs: number,
+  seed: number,
+  user = "other",
+  queries = false,
+): NonNullable<VirtualOptions["meanwhile"]> {
+  let next = 0;
+  let calls = 0;
+  return async (nowMs, call) => {
+    while (nowMs >= next) {
+      const path = queries && calls % 2 === 0 ? "graphql" : "/v2/user";
+      if (next > 0) await call(tokenOf(user).token, path);
+      calls += 1;
+      next = nowMs + everyMs * (0.2 + 1.6 * draw(calls, seed));
+    }
+  };
+}
+
 describe("others on the same organization at the same time", () => {
   const rules: RulesInput = { organization: { rest: { limit: 100_000 } } };
 
-  // Every `everyMs`, give or take: from a whisper to more than one between any two calls of the probe.
+  // From a whisper to more than one between any two calls of the probe.
   test.each([7, 15, 40, 100, 300, 1000, 2500])("a call every %i ms", async (everyMs) => {
-    for (const seed of [1, 2, 3]) {
-      let next = 0;
-      let calls = 0;
-      const report = await probeVirtually(rules, {
-        meanwhile: async (nowMs, call) => {
-          while (nowMs >= next) {
-            if (next > 0) await call(tokenOf("other").token, "/v2/user");
-            calls += 1;
-            next = nowMs + everyMs * (0.2 + 1.6 * draw(calls, seed));
-          }
-        },
-      });
+    for (const seed of [1, 2]) {
+      const report = await probeVirtually(rules, { meanwhile: others(everyMs, seed) });
       expect(mistakes(report, rules)).toEqual([]);
       expect(seen(report, "statusCounted", "rest")?.value).not.toBe(true);
       // The user's own window is nobody else's.
@@ -228,20 +238,32 @@ describe("others on the same organization at the same time", () => {
       organization: { rest: { limit: 100_000 } },
       user: { rest: { limit: 50_000 } },
     };
-    for (const seed of [1, 2, 3]) {
-      let next = 0;
-      let calls = 0;
-      const report = await probeVirtually(wide, {
-        meanwhile: async (nowMs, call) => {
-          while (nowMs >= next) {
-            if (next > 0) await call(tokenOf("prober").token, "/v2/user");
-            calls += 1;
-            next = nowMs + everyMs * (0.2 + 1.6 * draw(calls, seed));
-          }
-        },
-      });
+    for (const seed of [1, 2]) {
+      const report = await probeVirtually(wide, { meanwhile: others(everyMs, seed, "prober") });
       expect(mistakes(report, wide)).toEqual([]);
     }
+  });
+
+  test("anybody, under any rules", { timeout: 600_000 }, async () => {
+    const noise = fc.record({
+      everyMs: fc.integer({ min: 3, max: 2000 }),
+      seed: fc.integer({ min: 1, max: 1_000_000 }),
+      user: fc.constantFrom("other", "prober"),
+      queries: fc.boolean(),
+      latency: fc.integer({ min: 1, max: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(anyRules, noise, async (random, { everyMs, seed, user, queries, latency }) => {
+        const meanwhile = others(everyMs, seed, user, queries);
+        const report = await probeVirtually(
+          random,
+          { meanwhile, latencyMs: () => latency },
+          { allowance: { waitMs: 20_000, calls: 100 } },
+        );
+        expect(mistakes(report, random)).toEqual([]);
+      }),
+      { numRuns: Number(process.env["PROBE_RUNS"] ?? 15) },
+    );
   });
 });
 

@@ -6,7 +6,7 @@ import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
-import { mistakes } from "./truth.ts";
+import { anyRules, mistakes } from "./truth.ts";
 import { probeVirtually, START_MS, type VirtualOptions } from "./virtual.ts";
 
 const seen = (report: ProbeReport, name: FindingName, scope: Scope | null): unknown =>
@@ -86,21 +86,6 @@ describe("presets and lengths", () => {
     }
   });
 });
-
-const limit = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 61, max: 30_000 }));
-const windowSeconds = fc.oneof(fc.constantFrom(60, 300, 10, 5), fc.integer({ min: 1, max: 400 }));
-const userLimits = fc.record({ limit, windowSeconds });
-const organizationLimits = fc.record({ limit, windowSeconds, enforced: fc.boolean() });
-const perScope = <T>(one: fc.Arbitrary<T>) => fc.record({ rest: one, graphql: one });
-const anyRules = fc.record({
-  organization: perScope(organizationLimits),
-  user: perScope(userLimits),
-  semantics: fc.record(
-    Object.fromEntries(
-      Object.entries(switchValues).map(([name, values]) => [name, perScope(fc.constantFrom(...values))]),
-    ),
-  ),
-}) as fc.Arbitrary<RulesInput>;
 
 describe("random rules", () => {
   const runs = { numRuns: Number(process.env["PROBE_RUNS"] ?? 30) };

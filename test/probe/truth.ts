@@ -1,4 +1,5 @@
-// What a probe should have found: the rules that were set.
+// What a probe should have found, the rules that were set; and rules at random.
+import { fc } from "@fast-check/vitest";
 import type { Finding, FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -44,3 +45,19 @@ export function mistakes(report: ProbeReport, rules: RulesInput): string[] {
     ];
   });
 }
+
+const limit = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 61, max: 30_000 }));
+const windowSeconds = fc.oneof(fc.constantFrom(60, 300, 10, 5), fc.integer({ min: 1, max: 400 }));
+const userLimits = fc.record({ limit, windowSeconds });
+const organizationLimits = fc.record({ limit, windowSeconds, enforced: fc.boolean() });
+const perScope = <T>(one: fc.Arbitrary<T>) => fc.record({ rest: one, graphql: one });
+/** Rules that differ in everything: small limits and large, short windows and long, every switch. */
+export const anyRules = fc.record({
+  organization: perScope(organizationLimits),
+  user: perScope(userLimits),
+  semantics: fc.record(
+    Object.fromEntries(
+      Object.entries(switchValues).map(([name, values]) => [name, perScope(fc.constantFrom(...values))]),
+    ),
+  ),
+}) as fc.Arbitrary<RulesInput>;
