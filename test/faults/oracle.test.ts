@@ -10,7 +10,6 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
-import type { Verdict } from "../../src/verify/verdict.ts";
 import { crowd, crowdRules, variedCrowd } from "./crowd.ts";
 
 async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<TraceLine, void> {
@@ -31,10 +30,10 @@ function plainCrowd(seed: number): World {
 }
 
 /** @param text the fault, or `null` for the right deployment */
-function verdictOf(text: string | null, seed: number, world = plainCrowd): Promise<Verdict> {
+function verdictOf(text: string | null, seed: number, world = plainCrowd, durationMs = 60_000) {
   const { scenario, rules } = world(seed);
   const fault = text === null ? undefined : parseFault(text);
-  const { header, calls } = simulate(scenario, { seed, rules, fault });
+  const { header, calls } = simulate(scenario, { seed, rules, fault, durationMs });
   return judge(header, numbered(calls));
 }
 
@@ -78,7 +77,7 @@ async function row(text: string, world: (seed: number) => World): Promise<Record
   let caught = 0;
   let among = 0;
   for (let seed = from; seed < from + measured; seed++) {
-    const { violations } = await verdictOf(text, seed, world);
+    const { violations } = await verdictOf(text, seed, world, 120_000);
     const [worst] = violations;
     if (worst === undefined) continue;
     caught += 1;
