@@ -83,6 +83,8 @@ export function naming({ rows }: Matrix) {
 const share = (part: number, whole: number): string =>
   whole === 0 ? "–" : `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
 const counted = (count: number): string => count.toLocaleString("en");
+const calls = (count: number | null | undefined): string =>
+  count === 1 ? "1 call" : `${counted(count ?? 0)} calls`;
 
 /** What a net says in the table; in bold where the row names it and it missed. */
 function cell(isNamed: boolean, caught: boolean | undefined, how: string): string {
@@ -104,16 +106,8 @@ function tableRow({ fault, nets, laws, simulated, k6 }: Row): string {
     `\`${fault}\``,
     nets.join(" "),
     cell(nets.includes("P"), laws?.caught, `${laws?.law}, run ${laws?.runs}`),
-    cell(
-      nets.includes("V"),
-      simulated?.caught ?? undefined,
-      `${example?.law}, ${counted(example?.calls ?? 0)} calls`,
-    ),
-    cell(
-      nets.includes("V"),
-      k6?.verdict.caught,
-      `${k6?.verdict.law}, ${counted(k6?.verdict.calls ?? 0)} calls`,
-    ),
+    cell(nets.includes("V"), simulated?.caught ?? undefined, `${example?.law}, ${calls(example?.calls)}`),
+    cell(nets.includes("V"), k6?.verdict.caught, `${k6?.verdict.law}, ${calls(k6?.verdict.calls)}`),
     cell(
       nets.includes("L"),
       k6?.checks.caught,
@@ -192,7 +186,18 @@ The same runs without a fault.
 | deployment | P | V, simulated | V, k6's run | L |
 |---|---|---|---|---|
 ${controls.map(controlRow).join("\n")}
-${alarms === null ? "" : `\n## False alarms\n\n${alarmText(alarms)}\n`}`;
+${alarms === null ? "" : `\n## False alarms\n\n${alarmText(alarms)}\n`}
+## What a net cannot see
+
+- \`boundary-inclusive\` needs a call at the very millisecond of a reset, \`overflow\` two thousand million points in
+  one window: only the laws ask for that.
+- \`user-key-from-header\`: no trace has the request's headers. The oracle sees its effect only where a client varies
+  the header while others, or a limit, hold its count; the laws send no headers at all.
+- Overlapping calls are no part of the laws' scripts here, so \`race-read-then-write\` is the oracle's.
+- To the checks inside k6 each client is alone with what it was told: what takes two clients to contradict each other
+  is the oracle's. They do not know the target's clock either: \`reset-disagrees\` shows to them because \`reset_at\`
+  leaves the epoch's grid; a shift that every window length divides, or one of first-request windows, would not.
+`;
 }
 
 /** Writes a file whole: readers see the old one or the new one. */
