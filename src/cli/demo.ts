@@ -4,6 +4,9 @@ import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { CheckReport } from "../laws/report.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
+import { runFiles } from "../report/run.ts";
+import { ownerWords, verdictWords } from "../report/source.ts";
+import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { requireDuration, requireSeed } from "./run-options.ts";
@@ -30,7 +33,7 @@ const shortWindows = {
 
 export const command: CommandModule<object, Args> = {
   command: "demo",
-  describe: "the whole pipe on this machine: check, serve, load by k6, verify, simulate, report",
+  describe: "the whole pipe on this machine: check, serve, load by k6, verify, simulate, break, report",
   builder: (yargs) =>
     yargs
       .option("scenario", {
@@ -84,6 +87,7 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
   const loaded = await loadForReal(terminal, args, scenario, folder, signal);
   if (signal.aborted) return;
   const simulated = await simulateAlike(terminal, args, scenario, folder, signal);
+  const broken = await simulateBroken(terminal, args, scenario, folder, signal);
   await report(terminal, folder, simulated.folder);
   const { summary, verdict, expectations } = loaded;
   terminal.result({
@@ -93,8 +97,10 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
     verdict,
     expectations,
     predicted: simulated.summary.figures,
+    broken: { fault: shownFault, verdict: broken.verdict.verdict },
   });
-  process.exitCode = checked.ok && loaded.held ? 0 : 1;
+  const found = signal.aborted || broken.verdict.verdict === "violated";
+  process.exitCode = checked.ok && loaded.held && found ? 0 : 1;
 }
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
@@ -178,6 +184,51 @@ async function simulateAlike(
   terminal.progress(null);
   saySimulation(terminal, run, scenario.seed, notes);
   return run;
+}
+
+/** A bug that several limiters have shipped. */
+const shownFault = "race-read-then-write";
+
+async function simulateBroken(
+  terminal: Terminal,
+  { scenario: file }: Args,
+  written: LoadedScenario,
+  folder: string,
+  signal: AbortSignal,
+) {
+  const { faultNamed, parseFault } = await import("../faults/choice.ts");
+  stage(
+    terminal,
+    `simulate --fault ${shownFault}`,
+    `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
+  );
+  const { conditionsOf } = await import("./conditions.ts");
+  const { simulateInto } = await import("./simulate-into.ts");
+  const { scenario, options } = await conditionsOf(written.scenario, { like: folder });
+  const run = await simulateInto(`${folder}/broken`, scenario, {
+    options: { ...options, fault: parseFault(shownFault), signal },
+    file,
+    command: `spillway simulate ${file} --like ${folder} --fault ${shownFault}`,
+    notes: [`the fault ${shownFault} is injected`],
+    onProgress: terminal.progress,
+  });
+  terminal.progress(null);
+  sayFound(terminal, run.verdict);
+  terminal.say(`  ${run.folder}/${runFiles.html}`);
+  return run;
+}
+
+/** The first thing that the oracle found. */
+function sayFound(terminal: Terminal, verdict: Verdict): void {
+  const [first] = verdict.violations;
+  if (first === undefined) {
+    terminal.say(`  ${pc.red("nothing was found")}`);
+    return;
+  }
+  const { law, explanation, suspects } = first;
+  terminal.say(`  ${pc.red(verdictWords(verdict))}`);
+  terminal.say(`  ${pc.bold(law)}, ${ownerWords(first)}: ${explanation}`);
+  terminal.say(`  ${pc.dim(`it looks like ${suspects.slice(0, 3).join(", or ")}`)}`);
 }
 
 async function report(terminal: Terminal, folder: string, compare: string): Promise<void> {
