@@ -1,11 +1,13 @@
 // What the probe infers is what was set, or "not seen": under every value of every switch (SPEC.md §8), under
 // presets, several limits and lengths, and under random rules.
+import { Readable } from "node:stream";
 import { fc } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { verify } from "../../src/verify/verify.ts";
 import { anyRules, mistakes } from "./truth.ts";
 import { probeVirtually, START_MS, type VirtualOptions } from "./virtual.ts";
 
@@ -24,6 +26,12 @@ async function holds(
   expect(report.ended).toBe("whole");
   expect(mistakes(report, rules)).toEqual([]);
   return report;
+}
+
+/** The other reading of the same calls: the trace that the probe left breaks no law. */
+async function holdsByTheOracle({ trace }: ProbeReport): Promise<void> {
+  const verdict = await verify(Readable.from([Buffer.from(`${trace.join("\n")}\n`)]));
+  expect(verdict.violations).toEqual([]);
 }
 
 /** Where a value shows at all: what else must be set for it. */
@@ -50,6 +58,7 @@ describe("every value of every switch", () => {
     } as RulesInput;
     const report = await holds(rules);
     expect(seen(report, name, scope)).toBe(value);
+    await holdsByTheOracle(report);
   });
 });
 
@@ -94,7 +103,8 @@ describe("random rules", () => {
     const phase = fc.integer({ min: 0, max: 299_999 });
     await fc.assert(
       fc.asyncProperty(anyRules, phase, fc.integer({ min: 1, max: 60 }), async (rules, phaseMs, latency) => {
-        await holds(rules, { startMs: START_MS + phaseMs, latencyMs: () => latency });
+        const report = await holds(rules, { startMs: START_MS + phaseMs, latencyMs: () => latency });
+        await holdsByTheOracle(report);
       }),
       runs,
     );
