@@ -1,7 +1,18 @@
 // The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
-import { BITS, CLAMPED, COUNT, HELD, LEAST, type MarkRows, MOST, NOT_ADMITTED, RECEIVED, SENT } from "./mark-rows.ts";
+import {
+  BITS,
+  CLAMPED,
+  COUNT,
+  HELD,
+  LEAST,
+  type MarkRows,
+  MOST,
+  NOT_ADMITTED,
+  RECEIVED,
+  SENT,
+} from "./mark-rows.ts";
 import type { Method } from "./window-counts.ts";
 
 export interface ScreenInput {
@@ -20,7 +31,8 @@ export interface ScreenInput {
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
   load(input.rows);
-  if (input.fromZero && admitted(input) > input.limit) return null;
+  // Whether a clamped count of a window that was open before is the limit is not for the screen to say.
+  if (input.fromZero ? admitted(input) > input.limit : hasClamped(input)) return null;
   return input.method === "places" ? screenPlaces(input) : screenBounds(input);
 }
 
@@ -63,6 +75,11 @@ function admitted({ rows: { size }, certainFrom }: ScreenInput): number {
   for (let mark = 0; mark < size; mark++)
     if (((columns.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(mark, certainFrom);
   return sum;
+}
+
+function hasClamped({ rows: { size } }: ScreenInput): boolean {
+  for (let mark = 0; mark < size; mark++) if (((columns.bits[mark] ?? 0) & CLAMPED) !== 0) return true;
+  return false;
 }
 
 /** Marks in the order of a key, used again for each window. */

@@ -1,0 +1,240 @@
+// The screen against the judging of counts: what it lets pass, that finds nothing in, with as many readings pinned
+// down. And it lets pass what a right deployment shows, or it would be of no use.
+//   WINDOWS=200000 npx vitest run --config test/vitest.config.ts test/verify/clean-window.test.ts
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Owner } from "../../src/rules/rules.ts";
+import { screenWindow } from "../../src/verify/clean-window.ts";
+import { TraceTime } from "../../src/verify/clock.ts";
+import { Docket } from "../../src/verify/docket.ts";
+import { Hypotheses } from "../../src/verify/hypotheses.ts";
+import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
+import { MarkRows, MarkStore } from "../../src/verify/mark-rows.ts";
+import type { QuotaSetting } from "../../src/verify/quota-setting.ts";
+import { type Terms, termsOf } from "../../src/verify/terms.ts";
+import { bindingOf, judgeWindow, methodOf } from "../../src/verify/window-counts.ts";
+
+const runs = Number(process.env["WINDOWS"] ?? 5000);
+
+interface Drawn {
+  readonly role: Role;
+  readonly cost: number;
+  /** Share of the cost that is charged in the end. */
+  readonly share: number;
+  readonly gapMs: number;
+  readonly toDecisionMs: number;
+  readonly backMs: number;
+  /** What is wrong with the count that is shown; 0 mostly. */
+  readonly off: number;
+}
+
+const drawn = (offs: fc.Arbitrary<number>): fc.Arbitrary<Drawn> =>
+  fc.record({
+    role: fc.constantFrom<Role>("admitted", "admitted", "admitted", "refused", "status", "other"),
+    cost: fc.integer({ min: 0, max: 6 }),
+    share: fc.constantFrom(0, 0.5, 1),
+    gapMs: fc.integer({ min: 0, max: 30 }),
+    toDecisionMs: fc.integer({ min: 0, max: 40 }),
+    backMs: fc.integer({ min: 0, max: 40 }),
+    off: offs,
+  });
+
+const terms = fc
+  .record({
+    refused: fc.constantFrom("uncounted" as const, "counted" as const),
+    graphqlCharge: fc.constantFrom("reserved" as const, "prepaid" as const, "postpaid" as const),
+    remaining: fc.constantFrom("clamped" as const, "signed" as const),
+    userEnforced: fc.constantFrom("with-organization" as const, "always" as const),
+  })
+  .map((semantics) => termsOf(parseRules({ semantics }), "graphql"));
+
+const setting: fc.Arbitrary<Setting> = fc.record({
+  terms,
+  limit: fc.constantFrom(5, 20, 1000),
+  fromZero: fc.boolean(),
+  complete: fc.boolean(),
+  resolutionMs: fc.constantFrom(0, 1, 5),
+  errorMs: fc.constantFrom(0, 0, 3),
+  opensMs: fc.constantFrom(0, 20),
+  owner: fc.constantFrom("organization" as const, "user" as const),
+});
+interface Setting {
+  readonly terms: Terms;
+  readonly limit: number;
+  readonly fromZero: boolean;
+  readonly complete: boolean;
+  readonly resolutionMs: number;
+  readonly errorMs: number;
+  readonly opensMs: number;
+  readonly owner: Owner;
+}
+
+/** The marks of a window as a deployment keeps its count, but for what is drawn to be off; in the order of receipt. */
+function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting): Mark[] {
+  let sent = 0;
+  const calls = each.map((call, index) => {
+    sent += call.gapMs;
+    const decided = sent + call.toDecisionMs + index / 1000;
+    const answered = decided + (own.charging === "at-decision" ? 0 : call.backMs / 2);
+    return {
+      ...call,
+      line: 0,
+      sent,
+      decided,
+      answered,
+      received: Math.ceil(answered) + call.backMs,
+      count: 0,
+    };
+  });
+  let count = 0;
+  const events = calls.flatMap((call) => [
+    { at: call.decided, call, isAnswer: false },
+    { at: call.answered, call, isAnswer: true },
+  ]);
+  events.sort((a, b) => a.at - b.at || Number(a.isAnswer) - Number(b.isAnswer));
+  for (const { call, isAnswer } of events) {
+    const actual = Math.floor(call.cost * call.share);
+    if (call.role === "admitted" && !isAnswer && own.charging !== "postpaid") count += call.cost;
+    if (call.role === "admitted" && isAnswer)
+      count += own.charging === "postpaid" ? actual : own.charging === "reserved" ? actual - call.cost : 0;
+    if (isAnswer) call.count = count;
+  }
+  calls.sort((a, b) => a.received - b.received);
+  return calls.map((call, index) => {
+    const counts = call.role === "admitted" || call.role === "refused";
+    const shown = Math.max(0, call.count + call.off);
+    const counted = {
+      role: call.role,
+      refusedBy: call.role === "refused" ? owner : null,
+      cost: counts ? call.cost : null,
+      asked: counts ? call.cost : 0,
+      actual: call.role === "admitted" ? Math.floor(call.cost * call.share) : null,
+      sure: call.role === "admitted",
+    };
+    const clamped = shown >= limit && own.remaining !== "signed";
+    return {
+      ...counted,
+      ...chargeOf(counted, owner, own),
+      line: index + 2,
+      sent: call.sent,
+      received: call.received,
+      limit,
+      count: clamped ? limit : shown,
+      clamped,
+      reset: 10,
+      resetAt: null,
+      echoesUser: false,
+      end: { from: 10_000, to: 10_001 },
+    };
+  });
+}
+
+/** What the screen says, once it was compared with what is found. */
+function screened(marks: readonly Mark[], given: Setting): number | null {
+  const { terms: own, limit, fromZero, complete, resolutionMs, errorMs, opensMs, owner } = given;
+  const time = new TraceTime({ kind: "wall", resolutionMs, errorMs });
+  const store = new MarkStore();
+  const hypotheses = new Hypotheses("graphql", own);
+  const quota: QuotaSetting = {
+    name: { org: "acme", user: owner === "user" ? "u" : null, scope: "graphql", owner },
+    terms: own,
+    hypotheses,
+    shapes: null,
+    phase: null,
+    time,
+    windowMs: 10_000,
+    startedBy: 0,
+    complete,
+    docket: new Docket({ violationsMost: 10, accept: null }),
+    store,
+  };
+  const rows = new MarkRows(store);
+  for (const mark of marks) rows.add(mark);
+  expect(rows.all()).toEqual(marks);
+  const method = methodOf(own);
+  const pinned = screenWindow({
+    rows,
+    method,
+    limit,
+    fromZero,
+    complete,
+    certainFrom: own.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opensMs,
+    binding: fromZero && bindingOf({ terms: own }, quota) !== "never",
+    orderMs: time.orderMs,
+  });
+  if (pinned === null) return null;
+  const input = { setting: quota, marks, others: [], limit, fromZero, complete };
+  const found = judgeWindow({ ...input, settled: true, openedBy: opensMs, previous: null }, hypotheses.left);
+  for (const result of found.values())
+    expect(result).toMatchObject({ enforced: [], otherwise: [], method, pinned });
+  return pinned;
+}
+
+const offs = fc.oneof(
+  { weight: 20, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.integer({ min: -3, max: 3 }) },
+);
+
+describe("the screen before the judging of counts", () => {
+  test("lets pass only windows in which nothing is found", () => {
+    fc.assert(
+      fc.property(fc.array(drawn(offs), { minLength: 1, maxLength: 24 }), setting, (calls, given) => {
+        screened(marksOf(calls, given), given);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  test("lets pass what a right deployment shows, places or bounds", () => {
+    for (const graphqlCharge of ["prepaid", "reserved"] as const) {
+      const own: Terms = termsOf(parseRules({ semantics: { graphqlCharge } }), "graphql");
+      const given = { ...plain, terms: own };
+      fc.assert(
+        fc.property(fc.array(drawn(fc.constant(0)), { minLength: 1, maxLength: 24 }), (calls) => {
+          expect(screened(marksOf(calls, given), given)).not.toBeNull();
+        }),
+      );
+    }
+  });
+
+  test("takes windows of any size, and gives their room to the next", () => {
+    const given = { ...plain, limit: 10_000, terms: termsOf(parseRules({}), "rest") };
+    const calls = Array.from({ length: 3000 }, (): Drawn => {
+      return { role: "admitted", cost: 1, share: 1, gapMs: 2, toDecisionMs: 1, backMs: 1, off: 0 };
+    });
+    for (const size of [1, 3000, 5, 700])
+      expect(screened(marksOf(calls.slice(0, size), given), given)).toBe(size);
+  });
+
+  test("does not let pass a lost update, a gap, a fall, or a count that passes the limit", () => {
+    const given = { ...plain, terms: termsOf(parseRules({}), "rest") };
+    const call: Drawn = {
+      role: "admitted",
+      cost: 1,
+      share: 1,
+      gapMs: 100,
+      toDecisionMs: 1,
+      backMs: 1,
+      off: 0,
+    };
+    const withOff = (off: number, role: Role = "admitted"): readonly Drawn[] => [
+      ...Array.from({ length: 5 }, () => call),
+      { ...call, role, off },
+    ];
+    for (const each of [withOff(-1), withOff(1), withOff(-3, "status"), withOff(2, "status")])
+      expect(screened(marksOf(each, given), given)).toBeNull();
+    expect(screened(marksOf(withOff(0), given), { ...given, limit: 5 })).toBeNull();
+  });
+});
+
+const plain: Setting = {
+  terms: termsOf(parseRules({}), "rest"),
+  limit: 1000,
+  fromZero: true,
+  complete: true,
+  resolutionMs: 1,
+  errorMs: 0,
+  opensMs: 0,
+  owner: "organization",
+};
