@@ -130,14 +130,14 @@ function judgeCounts(input: CountsInput): CountsResult {
   return { enforced, otherwise, overshoot, method, pinned };
 }
 
-/** What is found if the limit is enforced: once a count passed it all the same, a 0 shows the limit no more. */
+/** What is found if the limit is enforced: once a count passed it all the same, a later 0 is no count that fell. */
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
-  const beyond = bound.findings.filter(({ kind }) => kind === "beyond");
-  if (!binding || beyond.length === 0) return bound;
-  const free = found(input, false);
-  const suspicions = [...free.suspicions, ...suspicionsOf(input, beyond, none)];
-  return { suspicions, findings: [...free.findings, ...beyond], pinned: free.pinned };
+  if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
+  const isHidden = (finding: Finding): boolean => finding.kind === "fall" && finding.later.clamped;
+  const findings = bound.findings.filter((finding) => !isHidden(finding));
+  if (findings.length === bound.findings.length) return bound;
+  return { ...bound, findings, suspicions: suspicionsOf(input, findings, bound.loose) };
 }
 
 /**
@@ -183,6 +183,8 @@ interface Found {
   readonly suspicions: readonly Suspicion[];
   readonly findings: readonly Finding[];
   readonly pinned: number;
+  /** Points, and their calls, that may lie anywhere in the window. */
+  readonly loose: { readonly points: number; readonly calls: number };
 }
 
 function found(input: CountsInput, binding: boolean): Found {
@@ -190,12 +192,13 @@ function found(input: CountsInput, binding: boolean): Found {
   const given = { ...input, time, startedBy, binding };
   if (methodOf(input.terms) === "bounds") {
     const { findings, pinned } = judgeBounds(given);
-    return { findings, pinned, suspicions: suspicionsOf(input, findings, none) };
+    return { findings, pinned, loose: none, suspicions: suspicionsOf(input, findings, none) };
   }
   const { findings: placed, loose } = judgePlaces(given);
   const open = binding ? 0 : input.marks.filter(({ clamped }) => clamped).length;
   const findings = open > 0 ? [...placed, ...shortfalls(given, placed)] : placed;
-  return { findings, pinned: input.marks.length - open, suspicions: suspicionsOf(input, findings, loose) };
+  const pinned = input.marks.length - open;
+  return { findings, pinned, loose, suspicions: suspicionsOf(input, findings, loose) };
 }
 
 /** Hidden places can still be too few for what was surely charged. */
