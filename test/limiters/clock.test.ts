@@ -1,6 +1,5 @@
 // The clock that strangers read: theirs while they run, the process's before and after.
 import { performance } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Clock } from "./clock.ts";
 
@@ -57,7 +56,6 @@ test("the process's own are back after an answer, a throw, a resolved and a reje
   expect(now()).toEqual(own);
   await expect(clock.during(() => Promise.reject(new Error("late")))).rejects.toThrow("late");
   expect(now()).toEqual(own);
-  await sleep(0);
 });
 
 test("timers fire in order, at their own time, and repeat", () => {

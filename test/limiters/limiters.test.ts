@@ -10,7 +10,7 @@ import { cellsOf } from "./table.ts";
 let redis: RealRedis;
 
 beforeAll(async () => {
-  installStrangers();
+  await installStrangers();
   redis = await RealRedis.start();
 });
 

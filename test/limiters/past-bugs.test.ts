@@ -9,7 +9,7 @@ import { installStrangers } from "./strangers.ts";
 let redis: RealRedis;
 
 beforeAll(async () => {
-  installStrangers();
+  await installStrangers();
   redis = await RealRedis.start();
 });
 

@@ -82,7 +82,7 @@ export async function run(args: string[]): Promise<number> {
     console.error(`no bug is called ${unknown}; there are ${pastBugs.map(({ name }) => name).join(", ")}`);
     return 2;
   }
-  installStrangers(console.log);
+  await installStrangers(console.log);
   const bugs = pastBugs.filter(({ name }) => wanted.includes(name));
   const redis = bugs.some(({ onRedis }) => onRedis) ? await RealRedis.start() : null;
   const trials: Trial[] = [];

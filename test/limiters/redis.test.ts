@@ -7,7 +7,7 @@ const atMs = Date.UTC(2026, 0, 1);
 let redis: RealRedis;
 
 beforeAll(async () => {
-  installStrangers();
+  await installStrangers();
   redis = await RealRedis.start();
 });
 

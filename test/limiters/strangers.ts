@@ -1,31 +1,34 @@
 // Strangers' packages: installed beside this file, pinned, and loaded from there whatever bundles the caller.
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
 
 /** The folder that has their package.json. All scripts and tests are run from the repository's root. */
 const folder = resolve("test/limiters");
 
 /** Installs the packages of the lock file, unless those that are there are of this very lock file. */
-export function installStrangers(say: (line: string) => void = () => {}): void {
+export async function installStrangers(say: (line: string) => void = () => {}): Promise<void> {
   if (!existsSync(join(folder, "package-lock.json")))
     throw new Error(`run this from the repository's root: there is no ${folder}/package-lock.json`);
   if (installed()) return;
-  const mine = takeTurn();
+  const mine = await takeTurn();
   try {
     if (installed()) return;
     say("installing the limiters of test/limiters/package-lock.json");
     const words = ["ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"];
-    const npm = spawnSync("npm", words, { encoding: "utf8" });
-    if (npm.status !== 0) throw new Error(`npm ci --prefix test/limiters failed:\n${npm.stderr}`);
+    await promisify(execFile)("npm", words).catch((cause: unknown) => {
+      throw new Error("npm ci --prefix test/limiters failed", { cause });
+    });
   } finally {
     rmSync(mine, { force: true });
   }
 }
 
 /** Test files run side by side, and one of them installs: waits until no other process that lives does. */
-function takeTurn(): string {
+async function takeTurn(): Promise<string> {
   const turn = join(folder, ".installing");
   for (let tries = 0; tries < 3_000; tries += 1) {
     try {
@@ -33,7 +36,7 @@ function takeTurn(): string {
       return turn;
     } catch {
       if (!lives(turn)) rmSync(turn, { force: true });
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      await setTimeout(100);
     }
   }
   throw new Error(`another process has been installing for five minutes; remove ${turn} if none does`);

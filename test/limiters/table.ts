@@ -100,7 +100,7 @@ export async function run(args: string[]): Promise<number> {
     console.error(`limiters: ${strangers.map(({ name }) => name).join("; ")}\nlaws: ${rows.join(", ")}`);
     return 2;
   }
-  installStrangers(console.log);
+  await installStrangers(console.log);
   const redis = await RealRedis.start();
   const cells: Cell[] = [];
   try {
