@@ -108,7 +108,7 @@ export interface LimiterAdapter {
    */
   answer?(asked: Asked, nowMs: number): Awaitable<HttpAnswer | null>;
   /** Tells a limiter that reads a clock of its own what time it is, before each of the calls above. */
-  setNow?(nowMs: number): Awaitable<void>;
+  setNow?(nowMs: number): unknown;
   /** Lets go of what it holds (a server, a connection, a timer): it is not asked again. */
   close?(): Awaitable<unknown>;
 }
@@ -146,7 +146,7 @@ export interface LimiterFactory {
   /** A first-request window opens at a whole multiple of so many ms: 1000 unless told (SPEC.md §3), or 1. */
   readonly opensToMs?: 1 | 1000;
   /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */
-  setNow?(nowMs: number): Awaitable<void>;
+  setNow?(nowMs: number): unknown;
   /** @param seam what an asynchronous limiter may reach its store through, to have its calls interleaved */
   create(rules: Rules, seam?: Seam): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;

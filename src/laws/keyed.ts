@@ -79,7 +79,7 @@ export interface KeyedKind {
   /** Calls may cost more than 1. */
   readonly weighted?: boolean;
   /** Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. */
-  setNow?(nowMs: number): Awaitable<void>;
+  setNow?(nowMs: number): unknown;
 }
 
 /** The laws that a limiter by key with a fixed window can be held to (SPEC.md §7). */
