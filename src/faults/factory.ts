@@ -1,17 +1,10 @@
 // A fault as a limiter that the laws can be run over: `check --fault`.
-import type {
-  Asked,
-  HttpAnswer,
-  LimiterAdapter,
-  LimiterFactory,
-  Readings,
-  Reservation,
-} from "../engine/adapter.ts";
+import type { Asked, LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
+import { answerTo } from "../engine/http-answer.ts";
 import type { SlowStore } from "../engine/store.ts";
-import { type Rules, semanticsOf } from "../rules/rules.ts";
+import type { Rules } from "../rules/rules.ts";
 import { type ChosenFault, faultText, injectFault } from "./choice.ts";
 import type { Answered, Faulty } from "./fault.ts";
-import { callAnswer, refusalAnswer, statusAnswer } from "./http-answer.ts";
 import { seededRandom } from "./random.ts";
 
 /** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
@@ -47,22 +40,6 @@ export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faul
       return answer === null || change === undefined ? answer : change(answer, aboutOf(asked, nowMs));
     },
   };
-}
-
-/** What the service sends (SPEC.md §5, §6). A query's headers are those of its completion, unless prepaid. */
-function answerTo(rules: Rules, store: SlowStore, asked: Asked, nowMs: number): HttpAnswer | null {
-  if (asked.kind === "status") {
-    const { organization, user } = asked;
-    return statusAnswer(store.readings(organization, user, "rest", nowMs), store.status(organization, nowMs));
-  }
-  const { scope } = asked.call;
-  const { graphqlCharge, retryAfter } = semanticsOf(rules, scope);
-  const isPrepaid = graphqlCharge === "prepaid";
-  const readings = asked.said as Readings;
-  if (asked.kind === "completion") return isPrepaid ? null : callAnswer(scope, readings);
-  const { admitted, refusedBy } = asked.said;
-  if (!admitted) return refusalAnswer(scope, refusedBy ?? "organization", readings, retryAfter);
-  return scope === "graphql" && !isPrepaid ? null : callAnswer(scope, readings);
 }
 
 function aboutOf(asked: Asked, nowMs: number): Answered {
