@@ -2,8 +2,11 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { readBlocks } from "../../src/trace/blocks.ts";
+import { CallNumbers } from "../../src/trace/call-numbers.ts";
 import { readTrace, type TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { readSorted } from "../../src/trace/sort.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { call, chunks, header, headerLine, line, text } from "./samples.ts";
 
@@ -274,6 +277,42 @@ describe("a trace that is not valid", () => {
   });
 });
 
+describe("sorting", () => {
+  /** Calls whose lines stand in no order at all, some of them written oddly. */
+  const shuffled = Array.from({ length: 5000 }, (_, index) => {
+    const received = 1_767_322_800_000 + ((index * 7919) % 5000) * 1000;
+    const usual = line({ call: index, sent: received - 5, received });
+    return index % 7 === 0 ? usual.replace("{", "{ ") : usual;
+  });
+
+  test("keeps line numbers, and gives equals in the order of their lines", async () => {
+    const same = line({ call: 5001, received: call().received });
+    const trace = text(headerLine, ...shuffled, same, line({ call: 5000, received: call().received }));
+    const { calls } = await read(trace, { sort: true, size: 10_000 });
+    expect(calls).toHaveLength(5002);
+    const received = calls.map((each) => each.call.received);
+    expect(received).toEqual(received.toSorted((a, b) => a - b));
+    expect(calls.filter((each) => each.call.call >= 5000).map((each) => each.line)).toEqual([5002, 5003]);
+    const sample = calls[1234];
+    expect(encodeCall((sample ?? calls[0] ?? { call: call() }).call)).toBe(
+      shuffled[(sample?.line ?? 0) - 2]?.replace("{ ", "{"),
+    );
+  });
+
+  test("ends with a coded error where the lines are more than fit", async () => {
+    const blocks = readBlocks(chunks(text(headerLine, ...shuffled)));
+    const first = await blocks.next();
+    if (first.done === true) throw new Error("there are lines");
+    first.value.line = 2;
+    const sorted = readSorted(first.value, headerLine.length + 1, blocks, 100_000);
+    await expect(sorted.next()).rejects.toMatchObject({
+      code: "TRACE_INVALID",
+      problems: [{ path: "trace", got: "more than 100000 bytes" }],
+      hint: expect.stringContaining("sort -t:"),
+    });
+  });
+});
+
 describe("call numbers", () => {
   test("a client's numbers may come in any order, once each", async () => {
     const numbers = [2, 0, 1, 5, 4, 3, 6];
@@ -281,5 +320,19 @@ describe("call numbers", () => {
     expect((await read(text(headerLine, ...lines))).calls).toHaveLength(7);
     for (const again of numbers)
       expect((await mistake(text(headerLine, ...lines, line({ call: again })))).path).toBe("line 9: call");
+  });
+
+  test("tell a number that was there from one that was not, as a set does", () => {
+    const calls = fc.array(fc.tuple(fc.nat(2), fc.nat(40)), { maxLength: 120, size: "max" });
+    fc.assert(
+      fc.property(calls, (all) => {
+        const numbers = new CallNumbers();
+        const seen = new Set<string>();
+        for (const [client, number] of all) {
+          expect(numbers.add(client, number)).toBe(!seen.has(`${client} ${number}`));
+          seen.add(`${client} ${number}`);
+        }
+      }),
+    );
   });
 });
