@@ -156,9 +156,11 @@ function announce(
     `  at most ${duration(waitMs)} of waiting for windows to end, and about ${duration(lookMs)} and the calls' own time beside it`,
   );
   terminal.say(
-    "  Nothing there is changed. The user's windows may be used up until they reset, where that fits the",
+    "  Nothing there is changed. To see refusals, the user's windows (the organization's, where its",
   );
-  terminal.say("  budget, to see refusals: the same user's other calls would be refused meanwhile.");
+  terminal.say(
+    "  limit is the smaller one) may be used up until they reset: other calls are refused meanwhile.",
+  );
 }
 
 /** @throws SpillwayError `USAGE` where nobody says yes */
@@ -168,13 +170,13 @@ async function requireYes(terminal: Terminal): Promise<void> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
     throw refused("nothing was called: nobody is there to say yes");
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question("Go on? [y/N] ");
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw refused("nothing was called: the answer was not yes");
-    terminal.say("");
-  } finally {
-    asking.close();
-  }
+  // Ctrl-C and the end of the input are answers, too: without this the question would stay open for ever.
+  const left = new AbortController();
+  asking.once("SIGINT", () => left.abort()).once("close", () => left.abort());
+  const answer = await asking.question("Go on? [y/N] ", { signal: left.signal }).catch(() => "");
+  asking.close();
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw refused("nothing was called: the answer was not yes");
+  terminal.say("");
 }
 
 /** A line that counts down while the probe waits. */
