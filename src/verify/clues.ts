@@ -140,7 +140,7 @@ export class Clues {
         return this.#datesOffGrid > 0 ? 0.4 : this.#datesOnGrid > 0 && this.#jumps > 1 ? 3 : 1;
       case "per-instance-counters":
         // One clock tells every process's windows.
-        return this.#jumps > 1 ? 0.4 : 1;
+        return this.#jumps > 1 || this.#datesOffGrid > 0 ? 0.4 : 1;
       case "status-shares-user":
         return this.#bodies > 0 && this.#othersCounts / this.#bodies > 0.2 ? 0.3 : 1.3;
       case "wrong-user-key":
@@ -152,6 +152,7 @@ export class Clues {
         return this.#underCharged ? 2.5 : 1;
       case "cost-over-limit-admitted":
         return this.#underCharged ? 0.3 : this.#ruledIn.has(name) ? 3 : 1;
+      case "double-count":
       case "refused-counted":
         return this.#ruledIn.has(name) ? 1.8 : 1;
       case "reset-in-ms":

@@ -170,7 +170,11 @@ function gapSuspects(input: CountsInput, gaps: readonly Gap[]): readonly Suspect
     return share(gaps, ({ above }) => by(above)) * apart;
   };
   const doubled = gaps.filter(({ from, to, above }) => above.least > 0 && to - from === above.least);
-  const carried = gaps[0]?.from === 0 && (input.previous?.count ?? 0) > 0;
+  // Nearly every charge stands on as much again.
+  if (charges.length >= 5 && doubled.length >= 0.8 * charges.length)
+    input.setting.docket.clues.rulesIn("double-count");
+  const before = input.previous?.count ?? 0;
+  const carried = before > 0 && gaps[0]?.from === 0 && gaps[0].to >= 0.9 * before;
   const again = carried && input.previous?.carried === true;
   return ranked({
     "status-charged":
