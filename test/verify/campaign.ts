@@ -21,6 +21,7 @@ const drawnMost = 90;
 const worldsPerDraw = 60;
 /** One run of so many is also read from bytes, which takes as long as the rest of it. */
 const runsPerReading = 3;
+const runsBetweenReports = 100;
 
 const arbitraries = [
   worlds({ fates: ["answered"], anonymous: false, plansMost: drawnMost }),
@@ -61,17 +62,19 @@ export async function run(args: string[]): Promise<number> {
   const tally: Tally = { runs: 0, records: 0, windows: 0, accused: 0, differing: 0 };
   for (let index = from; index < from + runs; index++) {
     const problem = await one(index, seed, calls, tally);
+    if (tally.runs % runsBetweenReports === 0) console.error(said(tally));
     if (problem !== null)
       console.log(
         `run ${index}: ${problem}\n  node test/support/run.mjs test/verify/campaign.ts --runs 1 --seed ${seed} --calls ${calls} --from ${index}`,
       );
   }
-  console.log(
-    `${tally.runs} runs of correct deployments, ${tally.records} records, ${tally.windows} windows judged with rules as told ` +
-      `and as many without: ${tally.accused} runs accused, ${tally.differing} judged otherwise from bytes`,
-  );
+  console.log(said(tally));
   return tally.accused + tally.differing === 0 ? 0 : 1;
 }
+
+const said = ({ runs, records, windows, accused, differing }: Tally): string =>
+  `${runs} runs of correct deployments, ${records} records, ${windows} windows judged with rules as told and ` +
+  `without: ${accused} runs accused, ${differing} judged otherwise from bytes`;
 
 let drawn: { readonly key: string; readonly worlds: readonly World[] } = { key: "", worlds: [] };
 
