@@ -1,11 +1,12 @@
 // Limiters of npm as they are today, each by the laws that its documentation promises. All are kept by calls that
 // follow one another; calls that overlap find four stores that hand out the object in which they count.
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lawNames } from "../../src/rules/laws.ts";
 import { claimsOf, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
-import { cellsOf } from "./table.ts";
+import { type Cell, cellsOf } from "./table.ts";
 
 let redis: RealRedis;
 
@@ -51,4 +52,18 @@ test("a law that a package breaks stands in its cell with the calls and the comm
     'npm run limiters -- --only "express-rate-limit" --law conserved --seed 20261 --runs 20',
   );
   expect(cell?.counterexample?.join("\n")).toMatch(/REFUSED by user.*\^ expected current 1/s);
+});
+
+test("the published table is of the versions that are pinned, and of all laws", () => {
+  const table = JSON.parse(readFileSync("reports/limiters/table.json", "utf8")) as { cells: Cell[] };
+  const published = table.cells.map(({ limiter, version, law, outcome }) => [limiter, version, law, outcome]);
+  const expected = strangers.flatMap((stranger) =>
+    [...lawNames, "overlapping calls" as const].map((law) => {
+      const claimed = law === "overlapping calls" || claimsOf(stranger).includes(law);
+      const broken = law === "overlapping calls" && sharesItsCount.includes(stranger.name);
+      const outcome = broken ? "breaks" : claimed ? "keeps" : "not claimed";
+      return [stranger.name, versionOf(stranger.package), law, outcome];
+    }),
+  );
+  expect(published).toEqual(expected);
 });

@@ -1,10 +1,11 @@
 // Bugs that limiters of npm have shipped: the law accuses the versions that have them, in a few calls, and none
 // beside them.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { pastBugs } from "./bugs.ts";
-import { asExpected, tryBug } from "./past-bugs.ts";
+import { asExpected, run, tryBug } from "./past-bugs.ts";
 import { RealRedis } from "./redis.ts";
-import { installStrangers } from "./strangers.ts";
+import { installStrangers, versionOf } from "./strangers.ts";
 
 let redis: RealRedis;
 
@@ -31,4 +32,22 @@ describe.each(pastBugs)("$package: $name", (bug) => {
     }
     for (const { bad, judged } of trials) if (!bad) expect(judged).toBeGreaterThan(50);
   });
+});
+
+test("the published track record has every bug, with the versions that are pinned", () => {
+  const record = readFileSync("reports/limiters/past-bugs.md", "utf8");
+  for (const { name, source, bad, good, law } of pastBugs) {
+    const row = record.split("\n").find((line) => line.startsWith(`| [${name}](${source}) |`));
+    expect(row).toContain(
+      `| ${bad.map(versionOf).join(", ")} | ${good.map(versionOf).join(", ")} | \`${law}\` |`,
+    );
+    expect(row).toContain(`npm run past-bugs -- --only ${name}`);
+  }
+});
+
+test("a bug of another name is a mistake that is named", async () => {
+  const said = vi.spyOn(console, "error").mockImplementation(() => {});
+  expect(await run(["--only", "refuses-twice"])).toBe(2);
+  expect(said.mock.calls.join()).toMatch(/no bug is called refuses-twice; there are .*refuses-once/);
+  said.mockRestore();
 });
