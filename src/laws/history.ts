@@ -13,6 +13,15 @@ import type {
 } from "../engine/adapter.ts";
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
+import {
+  copyOf,
+  decisionMistake,
+  httpMistake,
+  isObject,
+  type Mistake,
+  readingsMistake,
+  statusMistake,
+} from "./answer-form.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
@@ -77,9 +86,6 @@ export class AdapterFailure extends Error {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
-
 /** Runs one call of the adapter; what it throws names the call. Only promises are awaited. */
 async function ask<T>(name: string, args: readonly unknown[], run: () => T | PromiseLike<T>): Promise<T> {
   try {
@@ -98,49 +104,6 @@ const thrown = (cause: unknown): string =>
 /** A call of the adapter as one would write it. */
 const textOf = (name: string, args: readonly unknown[]): string =>
   `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
-
-/** Names the first thing wrong with a reading's form, or `null`. What is absent (or null) is not judged. */
-function readingMistake(path: string, reading: unknown): [string, unknown, string] | null {
-  if (reading === undefined || reading === null) return null;
-  if (!isObject(reading)) return [path, reading, "an object, or nothing"];
-  for (const field of numberFields) {
-    const value = reading[field];
-    if (value !== undefined && value !== null && !Number.isSafeInteger(value))
-      return [`${path}.${field}`, value, "a safe integer, or nothing"];
-  }
-  const { enforced } = reading;
-  if (enforced !== undefined && enforced !== null && typeof enforced !== "boolean")
-    return [`${path}.enforced`, enforced, "true, false or nothing"];
-  return null;
-}
-
-function decisionMistake(value: unknown): [string, unknown, string] | null {
-  if (!isObject(value)) return ["the decision", value, "an object with `admitted`"];
-  if (typeof value["admitted"] !== "boolean") return ["admitted", value["admitted"], "true or false"];
-  const refusedBy = value["refusedBy"] ?? null;
-  if (refusedBy !== null && refusedBy !== "organization" && refusedBy !== "user")
-    return ["refusedBy", refusedBy, '"organization", "user", null or nothing'];
-  return readingsMistake(value);
-}
-
-function readingsMistake(value: unknown): [string, unknown, string] | null {
-  if (!isObject(value)) return ["the readings", value, "an object"];
-  return readingMistake("organization", value["organization"]) ?? readingMistake("user", value["user"]);
-}
-
-function statusMistake(value: unknown): [string, unknown, string] | null {
-  if (!isObject(value)) return ["the status", value, "an object"];
-  return readingMistake("rest", value["rest"]) ?? readingMistake("graphql", value["graphql"]);
-}
-
-function httpMistake(value: unknown): [string, unknown, string] | null {
-  if (value === null) return null;
-  if (!isObject(value)) return ["the answer", value, "an object, or null"];
-  if (!Number.isSafeInteger(value["status"])) return ["status", value["status"], "an HTTP status"];
-  return isObject(value["headers"]) ? null : ["headers", value["headers"], "an object by header name"];
-}
-
-type Mistake = (value: unknown) => [string, unknown, string] | null;
 
 /** One limiter with the reservations that are open on it. */
 export class Player {
@@ -290,36 +253,6 @@ function received<T>(
       cause,
     );
   }
-}
-
-const numberFields = ["limit", "current", "remaining", "reset", "resetAtMs"] as const;
-const readingFields = [...numberFields, "enforced"];
-const plainFields = ["admitted", "refusedBy", "reservation", "status", "body"];
-const readingNames = ["organization", "user", "rest", "graphql"];
-
-/** Its members by name, inherited ones too: an answer may be an object of a class. */
-function copyOf(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  pick(copy, answer, plainFields);
-  for (const name of readingNames) {
-    const reading = answer[name];
-    if (reading !== undefined) copy[name] = isObject(reading) ? pick({}, reading, readingFields) : reading;
-  }
-  const { headers } = answer;
-  if (headers !== undefined) copy["headers"] = isObject(headers) ? { ...headers } : headers;
-  return copy;
-}
-
-function pick<T extends Record<string, unknown>>(
-  into: T,
-  from: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-): T {
-  for (const name of names) {
-    const value = from[name];
-    if (value !== undefined) (into as Record<string, unknown>)[name] = value;
-  }
-  return into;
 }
 
 /** What is promised to be plain JSON is stored as JSON: a live reference in it does not survive. */

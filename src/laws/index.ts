@@ -34,8 +34,6 @@ export {
   checkInterleavings,
   type InterleavingOptions,
   type InterleavingReport,
-  type Round,
-  type Unexplained,
 } from "./interleavings.ts";
 export { renderInterleaving } from "./interleavings-text.ts";
 export {
@@ -54,6 +52,7 @@ export {
 } from "./keyed.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
+export type { Round, Unexplained } from "./orders.ts";
 export type { Timers } from "./patience.ts";
 export { readRateLimitHeaders } from "./rate-limit-headers.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";

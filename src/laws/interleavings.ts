@@ -3,12 +3,11 @@
 // themselves: the claimed ones that look at one run.
 import fc from "fast-check";
 import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
-import { type LawName, voidEverywhere } from "../rules/laws.ts";
+import type { LawName } from "../rules/laws.ts";
 import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
-import { laws } from "./catalogue.ts";
 import type { CheckOptions } from "./check.ts";
 import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
-import type { Violation } from "./law.ts";
+import { judges, OrderSearch, type Round, type Unexplained } from "./orders.ts";
 import { patient } from "./patience.ts";
 import type { Failure } from "./report.ts";
 import type { CallOp, Script } from "./script.ts";
@@ -22,26 +21,6 @@ export interface InterleavingOptions
   > {
   /** The most calls that overlap, 2 to 5; 3 unless told. */
   readonly overlap?: number;
-}
-
-/** Calls that overlapped, in the order in which they were answered. */
-export interface Round {
-  readonly atMs: number;
-  readonly events: readonly CallEvent[];
-  /** What was let in between them, in its order; empty where the limiter takes no seam. */
-  readonly steps: readonly string[];
-}
-
-/** The smallest script found whose answers no order of the calls explains. */
-export interface Unexplained {
-  readonly script: Script;
-  /** The last one is what cannot be explained. */
-  readonly rounds: readonly Round[];
-  /** The law that the likeliest order breaks: the one in which the calls were answered. */
-  readonly law: LawName;
-  readonly violation: Violation;
-  /** How many orders were tried. */
-  readonly orders: number;
 }
 
 export interface InterleavingReport {
@@ -59,22 +38,9 @@ export interface InterleavingReport {
   readonly failure?: Failure;
 }
 
-/** The laws by which orders are told apart: those that look at one run and nothing else. */
-const judges: readonly LawName[] = [
-  "refusal-justified",
-  "conserved",
-  "bounded",
-  "recovers",
-  "monotone",
-  "twice-at-most",
-  "limit-agrees",
-];
-
 /** Calls alone, at few instants. */
 const profile: Profile = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
 const intentsMost = 8;
-/** No more orders than this are tried of one script; one for which they do not suffice is let pass. */
-const ordersMost = 2_000;
 /** Calls after all others, one by one, that show what the count came to. */
 const closingMost = 12;
 
@@ -310,65 +276,4 @@ function bare(event: CallEvent): CallEvent {
       ...(user && { user: window(user) }),
     },
   };
-}
-
-/** Looks for one order a round, such that the whole keeps every law. */
-class OrderSearch {
-  readonly #terms: Script;
-  readonly #claimed: readonly LawName[];
-  readonly #rounds: readonly Round[];
-  #orders = 0;
-  /** How far any order came, and how the first that came so far ended. */
-  #furthest = -1;
-  #breach: { law: LawName; violation: Violation } | null = null;
-
-  constructor(terms: Script, claimed: readonly LawName[], rounds: readonly Round[]) {
-    this.#terms = terms;
-    this.#claimed = claimed.filter((law) => voidEverywhere(law, terms.rules) === null);
-    this.#rounds = rounds;
-  }
-
-  /** `null` where an order was found, or not every one could be tried. */
-  async unexplained(): Promise<Omit<Unexplained, "script"> | null> {
-    if (await this.#explains([], 0)) return null;
-    if (this.#breach === null || this.#orders >= ordersMost) return null;
-    return { ...this.#breach, rounds: this.#rounds.slice(0, this.#furthest + 1), orders: this.#orders };
-  }
-
-  async #explains(history: readonly CallEvent[], at: number): Promise<boolean> {
-    const round = this.#rounds[at];
-    if (round === undefined) return true;
-    for (const order of ordersOf(round.events)) {
-      if (this.#orders >= ordersMost) return true;
-      this.#orders += 1;
-      const sofar = [...history, ...order];
-      const breach = await this.#judge(sofar);
-      if (breach === null) {
-        if (await this.#explains(sofar, at + 1)) return true;
-      } else if (at > this.#furthest) {
-        this.#furthest = at;
-        this.#breach = breach;
-      }
-    }
-    return false;
-  }
-
-  async #judge(history: readonly CallEvent[]): Promise<{ law: LawName; violation: Violation } | null> {
-    for (const law of this.#claimed) {
-      const trial = { script: this.#terms, play: async () => history };
-      const { violation } = await laws[law].judge(trial);
-      if (violation !== null) return { law, violation };
-    }
-    return null;
-  }
-}
-
-/** Every order, that of the answers first. */
-function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
-  if (items.length <= 1) {
-    yield items;
-    return;
-  }
-  for (const [at, first] of items.entries())
-    for (const rest of ordersOf(items.toSpliced(at, 1))) yield [first, ...rest];
 }
