@@ -19,7 +19,7 @@ export function sayProbe(terminal: Terminal, report: ProbeReport): void {
     const ofScope = findings.filter((finding) => finding.scope === scope && finding.value !== null);
     if (ofScope.length === 0) continue;
     terminal.say("");
-    terminal.say(pc.bold(scope === null ? "the whole" : scope));
+    terminal.say(pc.bold(scope === null ? "both" : scope));
     for (const finding of ofScope) sayFinding(terminal, finding);
   }
   sayUnseen(terminal, findings);

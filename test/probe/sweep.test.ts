@@ -28,10 +28,16 @@ async function holds(
   return report;
 }
 
-/** The other reading of the same calls: the trace that the probe left breaks no law. */
-async function holdsByTheOracle({ trace }: ProbeReport): Promise<void> {
-  const verdict = await verify(Readable.from([Buffer.from(`${trace.join("\n")}\n`)]));
+/** Another reading of the same calls: their trace breaks no law, and what the oracle infers, too, is the same. */
+async function holdsByTheOracle(report: ProbeReport): Promise<void> {
+  const verdict = await verify(Readable.from([Buffer.from(`${report.trace.join("\n")}\n`)]));
   expect(verdict.violations).toEqual([]);
+  const both = (verdict.inferred ?? []).filter(
+    (one) => one.value !== null && (seen(report, one.switch, one.scope) ?? null) !== null,
+  );
+  expect(both.map(({ switch: name, scope, value }) => [name, scope, String(value)])).toEqual(
+    both.map(({ switch: name, scope }) => [name, scope, String(seen(report, name, scope))]),
+  );
 }
 
 /** Where a value shows at all: what else must be set for it. */
