@@ -15,7 +15,7 @@ import { readRateLimitHeaders } from "./rate-limit-headers.ts";
 type Awaitable<T> = T | PromiseLike<T>;
 
 /** The header in which every request names its key, and the one in which proxies name an address. */
-export const keyHeader = "x-key";
+const keyHeader = "x-key";
 
 /** What is common to limiters behind HTTP. */
 export interface HttpKind extends KeyedKind {

@@ -224,7 +224,7 @@ function countedBy(count: StoreCount): KeyedReading & { readonly current: number
 }
 
 /** All of a factory but what it makes. */
-export function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
+function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   return {
     name: kind.name,
     claims: kind.claims ?? keyedLaws,
@@ -243,7 +243,7 @@ export function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   };
 }
 
-export function settingsOf(rules: Rules, scope: Scope = "rest"): KeyedSettings {
+function settingsOf(rules: Rules, scope: Scope = "rest"): KeyedSettings {
   const { limit, windowSeconds } = rules.user[scope];
   return { limit, windowSeconds, windowMs: windowSeconds * 1000 };
 }
@@ -266,7 +266,7 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope): LimiterAdapter {
 }
 
 /** A keyed answer as the laws read it; what is of the wrong form is left for them to name. */
-export function decisionOf(answer: boolean | KeyedAnswer, nowMs: number): PartialDecision {
+function decisionOf(answer: boolean | KeyedAnswer, nowMs: number): PartialDecision {
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
   if (typeof answer !== "object" || answer === null)
     throw new TypeError(`true, false or an object with \`allowed\` was expected, got ${String(answer)}`);

@@ -132,7 +132,7 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   return lines;
 }
 
-export const indent = " ".repeat(14);
+const indent = " ".repeat(14);
 
 export function breach({ expected, got, arithmetic, window }: Violation): string[] {
   const owner =
