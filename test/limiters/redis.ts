@@ -44,7 +44,14 @@ export class RealRedis {
     this.client = client;
     this.#server = server;
     this.#folder = folder;
+    process.once("exit", this.#end);
   }
+
+  /** Leaves no server and no folder behind, however the process ends. */
+  readonly #end = (): void => {
+    this.#server.kill("SIGKILL");
+    rmSync(this.#folder, { recursive: true, force: true });
+  };
 
   /** @throws Error where there is no redis-server, or it does not answer within ten seconds */
   static async start(): Promise<RealRedis> {
@@ -99,9 +106,9 @@ export class RealRedis {
   async stop(): Promise<void> {
     this.client.disconnect();
     const ended = new Promise((resolve) => this.#server.once("exit", resolve));
-    this.#server.kill("SIGKILL");
+    this.#end();
     await ended;
-    rmSync(this.#folder, { recursive: true, force: true });
+    process.off("exit", this.#end);
   }
 }
 
