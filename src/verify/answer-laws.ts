@@ -3,7 +3,15 @@
 import type { LawName } from "../rules/laws.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { allWindowNames, headersOf, isBare, isUnknown, statusReading, windowNames } from "./answer.ts";
+import {
+  allWindowNames,
+  headersOf,
+  isBare,
+  isUnknown,
+  negativeCount,
+  statusReading,
+  windowNames,
+} from "./answer.ts";
 import type { Docket } from "./docket.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
 import type { Suspect } from "./suspects.ts";
@@ -96,6 +104,16 @@ export class AnswerLaws {
 
   #checkBody(call: TraceCall, accuse: (breach: Breach) => void): void {
     for (const scope of scopes) {
+      const below = negativeCount(call, scope);
+      if (below !== null)
+        accuse({
+          law: "bounded",
+          owner: "organization",
+          scope,
+          breach: "below 0",
+          suspects: [],
+          explanation: `shows current ${below} of ${scope}, which is below 0`,
+        });
       const reading = statusReading(call, scope);
       if (reading === null) continue;
       this.#checkLimit(call, "organization", scope, reading.limit, accuse);

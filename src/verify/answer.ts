@@ -163,6 +163,12 @@ export function statusReading(call: TraceCall, scope: Scope): StatusReading | nu
   };
 }
 
+/** The count below 0 that a status body shows of a scope; `null` where it shows none. */
+export function negativeCount(call: TraceCall, scope: Scope): number | null {
+  const count = member(member(call.body, scope), "current");
+  return isWhole(count) && count < 0 ? count : null;
+}
+
 const used = (limit: HeaderValue, remaining: HeaderValue): number | null =>
   isWhole(limit) && isWhole(remaining) ? limit - remaining : null;
 

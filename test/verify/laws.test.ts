@@ -79,6 +79,10 @@ describe("limit-agrees", () => {
   });
 });
 
+test("bounded: no status body shows a count below 0", async () => {
+  expect(await faults([status({ at: 1000, count: 0 }, -1)])).toEqual(["bounded: -"]);
+});
+
 describe("remaining-agrees", () => {
   test("within 0..limit; below 0 only where it is signed", async () => {
     expect(await faults([one({ remaining: 201 })])).toEqual(["remaining-agrees: remaining-of-laxer-window"]);
