@@ -288,7 +288,9 @@ export async function makeLimiter(
   seam?: Seam,
 ): Promise<LimiterAdapter> {
   await tellTime(factory, nowMs);
-  const limiter = await ask("create", [rules], () => factory.create(rules, seam));
+  // A copy of its own: what it does to it does not reach the laws.
+  const own = JSON.parse(JSON.stringify(rules)) as Rules;
+  const limiter = await ask("create", [rules], () => factory.create(own, seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
   throw new AdapterFailure("create(rules)", shown(limiter), "a limiter with `decide`");
 }

@@ -194,6 +194,22 @@ describe("a limiter that changes what is not its own", () => {
     expect(failure.got).toMatch(/^TypeError: Cannot assign to read only property 'cost'/);
   });
 
+  test("the rules that it was made with are a copy: the laws go by those that were drawn", async () => {
+    const unruly: LimiterFactory = {
+      ...tinyFactory("unruly"),
+      create(rules) {
+        const tiny = new TinyLimiter(rules);
+        tiny.decide = (call, nowMs) => {
+          Object.assign(rules.user.rest, { limit: 1_000 });
+          Object.assign(rules.organization.rest, { limit: 1_000 });
+          return TinyLimiter.prototype.decide.call(tiny, call, nowMs);
+        };
+        return tiny;
+      },
+    };
+    expect(entry(await check(unruly), "limit-agrees").outcome).toBe("violated");
+  });
+
   test("the answer that it gave is kept as it was given", async () => {
     const reused: LimiterFactory = {
       ...tinyFactory("reused"),
