@@ -183,10 +183,10 @@ export async function tryCounting(
 function judgeCounting(
   trials: readonly Trial[],
   control: Quiet,
-  { name, words }: Expectation,
+  expectation: Expectation,
   scope: Scope,
 ): Finding {
-  const { base } = control;
+  const { name, words } = expectation;
   const told = trials.filter(({ organization, user }) => organization !== null || user !== null);
   if (told.length === 0) {
     const why =
@@ -195,36 +195,50 @@ function judgeCounting(
         : `none of ${trials.length} trials fell within one window`;
     return notSeen(name, scope, why, "a larger --budget");
   }
-  const userBase = scope === "rest" ? base : 0;
-  const growth = ({ organization, user }: Trial) => ({
-    organization: organization === null ? null : organization - base,
-    user: user === null ? null : user - userBase,
-  });
   // Under `reserved` others give back: an organization's count that fell shows nothing, the user's own does.
   const free = told.find((one) => {
-    const { organization, user } = growth(one);
+    const { organization, user } = growthOf(one, control, scope);
     return user === 0 ? !contradicts(one) : user === null && organization === 0;
   });
   if (free !== undefined)
     return found(name, scope, false, "certain", evidenceOf(free, words), trialCalls(free));
+  return judgeGrowth(told, control, expectation, scope);
+}
+
+/** By how much each window grew, without what the second status call itself added. */
+function growthOf({ organization, user }: Trial, { base }: Quiet, scope: Scope) {
+  return {
+    organization: organization === null ? null : organization - base,
+    user: user === null ? null : user - (scope === "rest" ? base : 0),
+  };
+}
+
+/** Every trial moved something: by the call, or by others. */
+function judgeGrowth(
+  told: readonly Trial[],
+  control: Quiet,
+  { name, words }: Expectation,
+  scope: Scope,
+): Finding {
+  const growths = told.map((one) => growthOf(one, control, scope));
   // What counts is charged to both windows or to none: what one of them alone shows is others'.
-  const byUser = told.filter((one) => (growth(one).user ?? 0) > 0 && (growth(one).organization ?? 1) > 0);
-  const isByUser = byUser.length > 0;
-  const counting = isByUser ? byUser : told.filter((one) => (growth(one).organization ?? 0) > 0);
-  const [shown] = counting;
-  if (shown === undefined || counting.length < told.length)
+  const isByUser = growths.some(({ organization, user }) => (user ?? 0) > 0 && (organization ?? 1) > 0);
+  const amounts = growths.map(({ organization, user }) =>
+    isByUser ? ((organization ?? 1) > 0 ? user : null) : organization,
+  );
+  const [shown] = told;
+  if (shown === undefined || amounts.some((amount) => (amount ?? 0) <= 0))
     return notSeen(name, scope, "its trials contradict each other", "a quieter time");
   const noise = isByUser && scope === "rest" ? control.user : control.organization;
   // One kind of call always adds the same: what differs is others'.
-  const amounts = new Set(counting.map((one) => growth(one)[isByUser ? "user" : "organization"]));
-  const isKnown = control.pairs >= baseLeast && amounts.size === 1;
+  const isKnown = control.pairs >= baseLeast && new Set(amounts).size === 1;
   const isStill = isKnown && noise === 0;
-  const evidence = `${evidenceOf(shown, words)}${counting.length > 1 ? `, and so in all ${counting.length} trials` : ""}`;
-  if (isStill && counting.length >= 2)
-    return found(name, scope, true, "certain", evidence, counting.flatMap(trialCalls));
+  const evidence = `${evidenceOf(shown, words)}${told.length > 1 ? `, and so in all ${told.length} trials` : ""}`;
+  const calls = told.flatMap(trialCalls);
+  if (isStill && told.length >= 2) return found(name, scope, true, "certain", evidence, calls);
   // A charge by chance in every trial: at most (share of pairs that move by themselves) to the power of trials.
-  const isRare = isKnown && counting.length >= 3 && noise * 3 <= control.pairs;
-  if (isStill || isRare) return found(name, scope, true, "likely", evidence, counting.flatMap(trialCalls));
+  const isRare = isKnown && told.length >= 3 && noise * 3 <= control.pairs;
+  if (isStill || isRare) return found(name, scope, true, "likely", evidence, calls);
   return notSeen(
     name,
     scope,

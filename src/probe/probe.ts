@@ -15,7 +15,7 @@ import { badBody, badQuery, get, graphqlGet, head, missing, resources, wrongMeth
 import { callsToRefusals, probeRefusals } from "./refusals.ts";
 import { isLimiters, type Seen, traceCall } from "./seen.ts";
 import { type Allowance, type ProbeProgress, Session, Stopped, type Surroundings } from "./session.ts";
-import { look, waitForEnds, waitForUserEnd } from "./watch.ts";
+import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 
 export type { Allowance, ProbeProgress } from "./session.ts";
 
@@ -117,6 +117,7 @@ async function experiment(session: Session, findings: Finding[]): Promise<ProbeR
 
 async function experiments(session: Session, findings: Finding[]): Promise<void> {
   const { organization } = session.options;
+  await waitForRoom(session);
   const resource = await restCounting(session, findings);
   await graphqlCounting(session, findings);
   const charging = await probeCharging(session);
@@ -139,6 +140,19 @@ async function experiments(session: Session, findings: Finding[]): Promise<void>
     const { anchor, user } = windowsOf(session.calls, scope);
     if (user === null && anchor !== null) await waitForUserEnd(session, scope);
   }
+}
+
+/** So many calls of REST should be left before kinds of calls are tried: after an earlier probe there are none. */
+const roomLeast = 12;
+
+async function waitForRoom(session: Session): Promise<void> {
+  const last = session.calls.findLast(({ statusScopes }) => statusScopes !== null);
+  const window = last?.statusScopes?.rest;
+  if (last === undefined || window == null) return;
+  const { remaining, limit } = last.headers.user;
+  const userShort = Number(remaining) < Math.min(roomLeast, Number(limit));
+  if (userShort || window.limit - window.current < Math.min(roomLeast, window.limit))
+    await waitForEnd(session, "rest");
 }
 
 /** @returns a path that was answered 200; `null` where the token may read none */

@@ -300,6 +300,22 @@ describe("clocks", () => {
   });
 });
 
+describe("a user whose windows are used up already", () => {
+  test.each(["epoch", "first-request"] as const)("by an earlier probe, %s", async (anchor) => {
+    const rules: RulesInput = { semantics: { anchor } };
+    const target = new VirtualTarget(rules);
+    for (let calls = 0; calls < 50; calls++)
+      await target.send(
+        { method: "GET", url: "http://127.0.0.1:1/v2/user", token: tokenOf("prober").token },
+        undefined,
+      );
+    const report = await probeOf(target);
+    expect(mistakes(report, rules)).toEqual([]);
+    expect(seen(report, "getCounted", "rest")?.value).toBe(true);
+    expect(seen(report, "refused", "rest")?.value).toBe("uncounted");
+  });
+});
+
 describe("the allowance", () => {
   test.each([0, 1, 5, 20, 40, 60, 80, 300])("of %i calls is kept", async (calls) => {
     const target = new VirtualTarget({});
