@@ -92,6 +92,34 @@ describe("the clients' clocks", () => {
   });
 });
 
+describe("windows too short for whole seconds to tell them apart", () => {
+  const seconds = (windowSeconds: number) => ({
+    organization: { rest: { windowSeconds } },
+    user: { rest: { windowSeconds } },
+  });
+  const told = (at: number, count: number, reset: number, took = 0): TraceCall =>
+    rest({ at, took, count }, { reset, userReset: reset });
+
+  // target-phase.ts: what is known of the phase does not grow older.
+  test("drift away from where they were", async () => {
+    const early = [told(10_999, 1, 2), told(11_000, 2, 1)];
+    // By then the target's clock is 0.89 s late: a window ends at 9004.89 s.
+    const late = (by: number): TraceCall[] => [told(9_002_945, 1, 2), told(9_003_840 + by, 2, 2)];
+    expect(await broken([...early, ...late(0)], { rules: seconds(4) })).toEqual(fine);
+    expect(await broken([...early, ...late(900)], { rules: seconds(4) })).toContain(
+      "reset-agrees organization 4,5",
+    );
+  });
+
+  // target-phase.ts: of two windows that an answer fits, it belongs to the first.
+  test("may both be the one that an answer shows", async () => {
+    const slow = [told(10_500, 1, 2), told(11_300, 1, 2, 900)];
+    expect(await broken(slow, { rules: seconds(2) })).toEqual(fine);
+    const pinned = [told(6_999, 1, 2), told(7_000, 2, 1), told(10_500, 1, 2), told(10_900, 1, 2)];
+    expect(await broken(pinned, { rules: seconds(2) })).toContain("conserved organization 4,5");
+  });
+});
+
 // places.ts: readings of one count are held to the order of their lines.
 test("readings of one count are in no order, however their lines come", async () => {
   const calls = [

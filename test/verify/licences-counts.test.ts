@@ -173,12 +173,17 @@ describe("hidden places", () => {
   });
 
   // enforcement.ts: bodies that overlap in time are taken in the order of their lines.
-  test("where bodies that overlap do not show when limits were off", async () => {
-    const off = bodied(1500, 25, { enforced: false });
-    const on = bodied(1501, 25, {});
-    const wide = (call: TraceCall): TraceCall => ({ ...call, sent: start + 900, received: call.received });
-    expect(await broken([...full, wide(off), wide(on), ...over])).toEqual(fine);
-    expect(await broken([...full, on, ...over])).toContain("conserved u1 52,53");
+  test("where bodies that overlap do not show whether limits were on or off at last", async () => {
+    const wide = (call: TraceCall): TraceCall => ({ ...call, sent: start - 40_000 });
+    const body = (at: number, enforced: boolean): TraceCall => {
+      const call = status({ at, count: 0, ends: 0 });
+      const { rest: own } = call.body as Record<string, object>;
+      return { ...call, body: { rest: { ...own, enforced }, graphql: { ...own, limit: 20_000 } } };
+    };
+    // Both were under way together. If the one that was answered last was read first, limits are off from then on.
+    const both = [wide(body(-30_000, false)), wide(body(-29_990, true))];
+    expect(await broken([...both, ...full, ...over])).toEqual(fine);
+    expect(await broken([...both.slice(1), ...full, ...over])).toContain("conserved u1 52,53");
   });
 
   // span-totals.ts: spans in which enforcement is not known are held to twice the limit.
@@ -199,12 +204,14 @@ describe("hidden places", () => {
 describe("without rules", () => {
   // terms.ts: charging is never postpaid.
   test("calls may overshoot, as under postpaid", async () => {
-    const bodies = [900, 9000].map((at) => status({ at, count: 0 }, 0, { scope: "rest" }));
+    // A window that is known to have opened at 0, and limits that are known to be enforced.
+    const earlier = graphql({ at: -200_000, count: 10, ends: 0 }, 10, 10);
+    const opening = status({ at: 100, count: 0 });
     const signed = graphql({ at: 2000, count: 5290 }, 500, 300, { userRemaining: -290 });
-    const calls = [...bodies.slice(0, 1), graphql({ at: 1000, count: 4990 }, 6000, 4990), signed];
+    const calls = [earlier, opening, graphql({ at: 1000, count: 4990 }, 6000, 4990), signed];
     expect(await broken(calls, silentRules)).toEqual(fine);
     const rules = { semantics: { graphqlCharge: "reserved", remaining: "signed" } } as const;
-    expect(await broken(calls, { rules })).toContain("bounded u1 4");
+    expect(await broken(calls, { rules })).toContain("bounded u1 5");
   });
 
   // terms.ts: remaining is always clamped.
