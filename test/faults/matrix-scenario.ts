@@ -35,10 +35,9 @@ export default defineScenario({
     user: { rest: { limit: 20, windowSeconds: 5 }, graphql: { limit: 150, windowSeconds: 7 } },
     organizations: {
       free: { rest: { limit: 10, enforced: false }, graphql: { limit: 100, enforced: false } },
+      // One client meets them in each window, however slowly it is answered.
       narrow: { rest: { limit: 6 }, graphql: { limit: 60 } },
     },
-    // Limits that one client reaches in each window, however slowly it is answered.
-    users: { "solo/auditor-0": { rest: { limit: 8 }, graphql: { limit: 80 } } },
   },
   populations: {
     workers: {
