@@ -57,8 +57,16 @@ export function windowOffWords(window: WindowAmounts): string {
 }
 
 /** `rest.reset is floor: ...`, for a switch that the trace told. */
-export const inferredWords = ({ scope, switch: name, value, explanation }: Inferred): string =>
-  `${scope}.${name} is ${value}: ${explanation}`;
+export const inferredWords = ({
+  scope,
+  switch: name,
+  value,
+  candidates = [],
+  explanation,
+}: Inferred): string =>
+  value === null
+    ? `${scope}.${name} is not told, ${candidates.join(" or ")}: ${explanation}`
+    : `${scope}.${name} is ${value}: ${explanation}`;
 
 /** How many violations were found beyond those that the verdict kept. */
 export const leftOut = ({ violations, violationsFound = violations.length }: Verdict): number =>
