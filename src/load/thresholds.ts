@@ -10,7 +10,9 @@ export const metricNames = {
 } as const;
 
 /** How k6 says a figure; what is not here, k6 does not measure. */
-const measures: { readonly [F in FigureReference["name"]]?: { readonly metric: string; readonly measure: string } } = {
+const measures: {
+  readonly [F in FigureReference["name"]]?: { readonly metric: string; readonly measure: string };
+} = {
   refusedShare: { metric: metricNames.refused, measure: "rate" },
   waitP50Ms: { metric: metricNames.wait, measure: "p(50)" },
   waitP95Ms: { metric: metricNames.wait, measure: "p(95)" },
