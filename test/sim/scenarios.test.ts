@@ -5,7 +5,9 @@ import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
 import { builtInScenarios, loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
+import { callQuery } from "../../src/scenario/calls.ts";
 import { adviseScenario, type Scenario } from "../../src/scenario/index.ts";
+import { executeQuery, prepareQuery } from "../../src/service/query.ts";
 import { judgeExpectations } from "../../src/summary/expectations.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 
@@ -59,6 +61,15 @@ test.each(conditions)("steady: nothing is refused under %s", (_, options) => {
   for (const seed of seeds)
     for (const call of simulate(scenario("steady"), { ...options, seed }).calls)
       expect(call.status).toBe(200);
+});
+
+test("audit: the reference deployment counts its query as it does", () => {
+  const builds = scenario("audit").populations[0]?.behaviour.calls.find(({ name }) => name === "builds");
+  if (builds === undefined) throw new Error("it asks for no builds");
+  const prepared = prepareQuery({ query: callQuery(builds, "acme") });
+  if (!("document" in prepared)) throw new Error(prepared.errors.join("\n"));
+  expect(prepared.requested).toBe(builds.cost);
+  expect(executeQuery(prepared, "acme", "user-0").actual).toBe(builds.actual);
 });
 
 test("ci-fleet: the noisy user starves nobody", () => {
