@@ -62,7 +62,11 @@ export function httpSender(timeoutMs: number = timeoutDefaultMs): Send {
   };
 }
 
-function exchange({ method, url, token, body, headers: more }: Ask, agent: http.Agent, signal: AbortSignal): Promise<Got> {
+function exchange(
+  { method, url, token, body, headers: more }: Ask,
+  agent: http.Agent,
+  signal: AbortSignal,
+): Promise<Got> {
   const headers: http.OutgoingHttpHeaders = {
     authorization: `Bearer ${token}`,
     "user-agent": "spillway-probe",
