@@ -204,14 +204,22 @@ describe("hidden places", () => {
 describe("without rules", () => {
   // terms.ts: charging is never postpaid.
   test("calls may overshoot, as under postpaid", async () => {
-    // A window that is known to have opened at 0, and limits that are known to be enforced.
-    const earlier = graphql({ at: -200_000, count: 10, ends: 0 }, 10, 10);
+    // A window that is known to have opened at 0, limits that are enforced, and refusals that are not counted.
+    const earlier = [
+      graphql({ at: -200_000, count: 5000, ends: 0 }, 6000, 5000),
+      ...[-190_000, -180_000].map((at): TraceCall => {
+        const { actual: _, ...call } = graphql({ at, count: 5000, ends: 0 }, 10, 10);
+        const seconds = -at / 1000;
+        const message = `You have exceeded your per-user limit of 5000 complexity points. Please try again in ${seconds} seconds.`;
+        return { ...call, status: 429, refusal: { errors: [{ message }] } };
+      }),
+    ];
     const opening = status({ at: 100, count: 0 });
     const signed = graphql({ at: 2000, count: 5290 }, 500, 300, { userRemaining: -290 });
-    const calls = [earlier, opening, graphql({ at: 1000, count: 4990 }, 6000, 4990), signed];
+    const calls = [...earlier, opening, graphql({ at: 1000, count: 4990 }, 6000, 4990), signed];
     expect(await broken(calls, silentRules)).toEqual(fine);
     const rules = { semantics: { graphqlCharge: "reserved", remaining: "signed" } } as const;
-    expect(await broken(calls, { rules })).toContain("bounded u1 5");
+    expect(await broken(calls, { rules })).toContain("bounded u1 7");
   });
 
   // terms.ts: remaining is always clamped.
