@@ -24,7 +24,7 @@ export const has = {
 } as const;
 
 export const scopeNames: readonly Scope[] = ["rest", "graphql"];
-export const kindNames: readonly CallKind[] = ["call", "status", "other"];
+const kindNames: readonly CallKind[] = ["call", "status", "other"];
 
 const capacity = 2048;
 
@@ -129,10 +129,10 @@ export class CallBatch {
 }
 
 /** A row's value; every row up to the batch's size has one. */
-export const at = (column: ArrayLike<number>, row: number): number => column[row] ?? 0;
+const at = (column: ArrayLike<number>, row: number): number => column[row] ?? 0;
 
 const decoder = new TextDecoder();
 
-export function ascii(bytes: Uint8Array, from: number, to: number): string {
+function ascii(bytes: Uint8Array, from: number, to: number): string {
   return decoder.decode(bytes.subarray(from, to));
 }

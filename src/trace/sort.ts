@@ -6,7 +6,7 @@ import { BatchReader } from "./batch-reader.ts";
 import { Block, newline } from "./blocks.ts";
 
 /** How many bytes of lines are sorted at most; all of them are in memory. */
-export const sortedBytesMost = 2 ** 32;
+const sortedBytesMost = 2 ** 32;
 
 /** Lines are read again so many bytes at a time. */
 const blockBytes = 1 << 18;

@@ -5,7 +5,7 @@ import type { Owner } from "../rules/rules.ts";
 import type { Mark, Role } from "./mark.ts";
 
 /** Where in its row a mark's numbers stand; `BITS` holds what is no number. */
-export const LINE = 0;
+const LINE = 0;
 export const SENT = 1;
 export const RECEIVED = 2;
 export const COUNT = 3;

@@ -11,10 +11,23 @@ import type { Terms } from "./terms.ts";
 /** One suffices to accuse; more are kept only to count them. */
 const keptMost = 10_000;
 
-interface Refusal {
-  readonly line: number;
-  /** When it was decided. */
-  readonly span: Span;
+/** Refusals in the order they came: line, and when each was decided; flat, since there may be many organizations. */
+class Refusals {
+  readonly #numbers: number[] = [];
+
+  add(line: number, { from, to }: Span): void {
+    if (this.#numbers.length < 3 * keptMost) this.#numbers.push(line, from, to);
+  }
+
+  /** The lines of those that were decided while limits were surely not enforced. */
+  linesWhileOff(enforcement: Enforcement): readonly number[] {
+    const lines: number[] = [];
+    for (let at = 0; at < this.#numbers.length; at += 3) {
+      const [line = 0, from = 0, to = 0] = this.#numbers.slice(at, at + 3);
+      if (enforcement.throughout(from, to) === false) lines.push(line);
+    }
+    return lines;
+  }
 }
 
 /** The refusals of one organization's scope that would be breaches if limits were not enforced. */
@@ -22,9 +35,9 @@ export class UnenforcedRefusals {
   readonly #name: QuotaName;
   readonly #terms: Terms;
   readonly #time: TraceTime;
-  readonly #refusals: Refusal[] = [];
+  readonly #refusals = new Refusals();
   /** By users' windows, where it is not known whether those follow their organization's. */
-  readonly #byUsers: Refusal[] = [];
+  readonly #byUsers = new Refusals();
 
   constructor(name: QuotaName, terms: Terms, time: TraceTime) {
     this.#name = name;
@@ -38,24 +51,21 @@ export class UnenforcedRefusals {
     // A user's window may refuse by itself, unless it is known to follow its organization's.
     const speaks = by === "organization" || userEnforced === "with-organization";
     if (!speaks && (by !== "user" || userEnforced !== null)) return;
-    const kept = speaks ? this.#refusals : this.#byUsers;
-    if (kept.length < keptMost) kept.push({ line, span: this.#time.within(sent, received) });
+    (speaks ? this.#refusals : this.#byUsers).add(line, this.#time.within(sent, received));
   }
 
   /** A refusal that shows users' windows to be enforced always; `null` where none does. */
   userEnforcedAlways(enforcement: Enforcement): Exhibit | null {
-    const shown = this.#byUsers.find(({ span }) => enforcement.throughout(span.from, span.to) === false);
-    if (shown === undefined) return null;
-    const explanation = `line ${shown.line} was refused by a user's window while the limits of ${this.#name.scope} were not enforced`;
-    return { lines: [shown.line], explanation };
+    const [line] = this.#byUsers.linesWhileOff(enforcement);
+    if (line === undefined) return null;
+    const explanation = `line ${line} was refused by a user's window while the limits of ${this.#name.scope} were not enforced`;
+    return { lines: [line], explanation };
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
     const { org, scope } = this.#name;
     if (enforcement.wasOff) docket.judged("unenforced-never-refuses");
-    const breaches = this.#refusals.filter(
-      ({ span }) => enforcement.throughout(span.from, span.to) === false,
-    );
+    const breaches = this.#refusals.linesWhileOff(enforcement);
     const [first] = breaches;
     if (first === undefined) return;
     docket.accuse({
@@ -67,8 +77,8 @@ export class UnenforcedRefusals {
       scope,
       window: null,
       count: breaches.length,
-      lines: [first.line],
-      explanation: `line ${first.line} was refused while the limits of ${scope} were not enforced`,
+      lines: [first],
+      explanation: `line ${first} was refused while the limits of ${scope} were not enforced`,
     });
   }
 }
