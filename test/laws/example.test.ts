@@ -1,4 +1,5 @@
-// The example of the README, as it stands there: a stranger's middleware under Vitest.
+// The README's example: a stranger's middleware under Vitest. There it ends with `describeLimiter(test, limiter)`;
+// here without the `skip` of `test`, since nothing in this suite is skipped.
 import { rateLimit } from "express-rate-limit";
 import { describeLimiter, middlewareLimiter } from "spillway/laws";
 import { test, vi } from "vitest";
@@ -12,4 +13,4 @@ const limiter = middlewareLimiter({
   setNow: (nowMs) => vi.setSystemTime(nowMs),
 });
 
-describeLimiter(test, limiter);
+describeLimiter((name, body, timeoutMs) => test(name, body, timeoutMs), limiter);
