@@ -9,11 +9,11 @@ import type { Acceptance } from "./acceptance.ts";
 import { headerReading, isUnknown, type Reading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
-import type { Standing } from "./deferrals.ts";
+import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
-import { type Exhibit, Hypotheses, type Hypothesis } from "./hypotheses.ts";
+import { Hypotheses } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
 import { MarkStore } from "./mark-rows.ts";
@@ -215,34 +215,14 @@ class Judgement {
     return this.#docket.verdict(this.#header.rules, this.#records, windows, this.#inferred());
   }
 
-  /** Rules out what the whole trace contradicts, and accuses what stands where nothing else is left. */
   #conclude(scope: Scope): void {
-    const hypotheses = this.#hypotheses[scope];
     this.#ruleOutByUsers(scope);
-    const out = new Map<Hypothesis, { exhibit: Exhibit; weight: number }>();
-    for (const hypothesis of hypotheses.left) {
-      const standing = this.#standing(scope, hypothesis).flatMap((each) => each.standing);
-      const [first] = standing.flatMap(({ suspicions }) => suspicions);
-      const weight = standing.length;
-      if (first !== undefined) out.set(hypothesis, { exhibit: first, weight });
-    }
-    if (out.size === 0) return;
-    if (!hypotheses.isGiven && !hypotheses.isExhausted) hypotheses.ruleOut(out);
-    const [judged] = hypotheses.left;
-    if (judged === undefined || !(hypotheses.isGiven || hypotheses.isExhausted)) return;
-    for (const { quota, standing } of this.#standing(scope, judged)) quota.accuse(standing);
-  }
-
-  /** What stands under a hypothesis, quota by quota. */
-  #standing(scope: Scope, hypothesis: Hypothesis): { quota: Quota; standing: readonly Standing[] }[] {
-    return [...this.#organizations].flatMap(([org, both]) => {
+    const quotas = [...this.#organizations].flatMap(([org, both]) => {
       const { enforcement, organization, users } = both[scope];
       const lost = this.#lost(org, scope);
-      return [organization, ...users.values()].map(({ quota }) => ({
-        quota,
-        standing: quota.standing(hypothesis, enforcement, lost),
-      }));
+      return [organization, ...users.values()].map(({ quota }) => ({ quota, enforcement, lost }));
     });
+    conclude(this.#hypotheses[scope], quotas);
   }
 
   /** A user's window that refuses while limits are off does so always. */

@@ -1,0 +1,35 @@
+// The end of a judgement: once all is known, what the whole trace contradicts is ruled out, and what stands where
+// nothing else is left is accused.
+import type { Standing } from "./deferrals.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
+import type { Quota } from "./quota.ts";
+import type { Unexplained } from "./unknowns.ts";
+
+/** A quota, and what is known of it at the end. */
+export interface Concluded {
+  readonly quota: Quota;
+  readonly enforcement: Enforcement;
+  /** Calls without a line that may have used it. */
+  readonly lost: Unexplained;
+}
+
+/** Concludes one scope. */
+export function conclude(hypotheses: Hypotheses, quotas: readonly Concluded[]): void {
+  const standing = (hypothesis: Hypothesis): readonly { quota: Quota; windows: readonly Standing[] }[] =>
+    quotas.map(({ quota, enforcement, lost }) => ({
+      quota,
+      windows: quota.standing(hypothesis, enforcement, lost),
+    }));
+  const out = new Map<Hypothesis, { exhibit: Exhibit; weight: number }>();
+  for (const hypothesis of hypotheses.left) {
+    const windows = standing(hypothesis).flatMap((each) => each.windows);
+    const [exhibit] = windows.flatMap(({ suspicions }) => suspicions);
+    if (exhibit !== undefined) out.set(hypothesis, { exhibit, weight: windows.length });
+  }
+  if (out.size === 0) return;
+  if (!hypotheses.isGiven && !hypotheses.isExhausted) hypotheses.ruleOut(out);
+  const [judged] = hypotheses.left;
+  if (judged === undefined || !(hypotheses.isGiven || hypotheses.isExhausted)) return;
+  for (const { quota, windows } of standing(judged)) quota.accuse(windows);
+}
