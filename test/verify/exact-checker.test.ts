@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
-import { hasOrder, NotKnown } from "./exact.ts";
+import { hasOrder } from "./exact.ts";
+import { NotKnown } from "./exact-search.ts";
 import { graphql, refused, rest, start, status, unanswered } from "./traces.ts";
 
 const unlocked = {
