@@ -13,7 +13,7 @@ import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
-import { Hypotheses } from "./hypotheses.ts";
+import { Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
 import { MarkStore } from "./mark-rows.ts";
@@ -200,9 +200,8 @@ class Judgement {
     let windows = 0;
     for (const both of this.#organizations.values())
       for (const scope of scopes) {
-        const { enforcement, refusals, oversize, organization, users, grid } = both[scope];
+        const { enforcement, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
-        oversize.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
         for (const { quota, totals } of [organization, ...users.values()]) {
           quota.close(Number.POSITIVE_INFINITY);
@@ -222,7 +221,15 @@ class Judgement {
       const lost = this.#lost(org, scope);
       return [organization, ...users.values()].map(({ quota }) => ({ quota, enforcement, lost }));
     });
-    conclude(this.#hypotheses[scope], quotas);
+    const hypotheses = this.#hypotheses[scope];
+    conclude(hypotheses, quotas);
+    // What is charged on completion may pass a limit by any cost; and without rules, an answer that waits for it may
+    // show the limit of a later window.
+    const fits = ({ terms }: Hypothesis): boolean =>
+      terms.charging === "at-decision" || (hypotheses.isGiven && terms.charging === "reserved");
+    if (!hypotheses.left.every(fits)) return;
+    for (const both of this.#organizations.values())
+      both[scope].oversize.finish(both[scope].enforcement, this.#docket);
   }
 
   /** A user's window that refuses while limits are off does so always. */
@@ -268,8 +275,7 @@ class Judgement {
     const counted = countedOf(call);
     if (call.kind === "call" && counted.role === "refused")
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
-    const fitting = terms.charging === "reserved" || terms.charging === "at-decision";
-    if (counted.sure && fitting) own.oversize.add(line, call);
+    if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
     this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals }] of this.#touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
