@@ -1,104 +1,155 @@
 // Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
 // exception, a time that is none, calls without end.
 import { SpillwayError } from "../src/rules/errors.ts";
-import { ABSENT, ANSWERED, ClientOut, createEvent, STARTED, step } from "../src/scenario/client.ts";
-import type { HeaderValue } from "../src/trace/record.ts";
-import type { Flight, SimulatedClient } from "./client.ts";
-import type { Answer } from "./deployment.ts";
+import {
+  ANSWERED,
+  type CallTemplate,
+  ClientOut,
+  createEvent,
+  type PlannedCall,
+  STARTED,
+  step,
+} from "../src/scenario/client.ts";
+import type { Population } from "../src/scenario/scenario.ts";
+import * as Client from "./client-table.ts";
+import * as Flight from "./flight-table.ts";
 
 /** Drives the clients of one simulation. */
 export class Driver {
+  readonly #clients: Client.ClientTable;
+  readonly #flights: Flight.FlightTable;
+  readonly #plan: (flight: number, atMs: number) => void;
+  // Filled in again for each step.
   readonly #event = createEvent();
   readonly #out = new ClientOut();
-  readonly #plan: (flight: Flight, atMs: number) => void;
 
-  /** @param plan takes each call that a client asks for, and when to send it */
-  constructor(endMs: number, plan: (flight: Flight, atMs: number) => void) {
+  /** @param plan takes each call that a client asks for, and when to send it: before `endMs` */
+  constructor(
+    clients: Client.ClientTable,
+    flights: Flight.FlightTable,
+    endMs: number,
+    plan: (flight: number, atMs: number) => void,
+  ) {
+    this.#clients = clients;
+    this.#flights = flights;
     this.#event.endMs = endMs;
     this.#plan = plan;
   }
 
   /** A client begins. */
-  start(client: SimulatedClient, nowMs: number): void {
+  start(client: number, nowMs: number): void {
     const { endMs } = this.#event;
     Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs, endMs });
     this.#step(client);
   }
 
-  /** A client has its answer. */
-  receive(flight: Flight, answer: Answer, nowMs: number): void {
-    const { client, call, page } = flight;
-    client.open -= 1;
-    if (client.stopped) return;
+  /** A client has the answer of a flight, which is over then. */
+  receive(flight: number, nowMs: number): void {
+    const client = this.#flights.ints[flight * Flight.INTS + Flight.CLIENT] as number;
+    const { ints } = this.#clients;
+    const at = client * Client.INTS;
+    ints[at + Client.OPEN] = (ints[at + Client.OPEN] as number) - 1;
+    if (ints[at + Client.STOPPED] === 0) {
+      this.#tell(flight, nowMs);
+      this.#flights.give(flight);
+      this.#step(client);
+      return;
+    }
+    this.#flights.give(flight);
+    this.#giveIfOver(client);
+  }
+
+  /** The event of an answer. */
+  #tell(flight: number, nowMs: number): void {
+    const { ints, doubles } = this.#flights;
+    const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
     const event = this.#event;
     event.kind = ANSWERED;
     event.nowMs = nowMs;
-    event.template = flight.template;
-    event.cost = call.cost;
-    event.page = page;
-    event.hasNextPage = answer.status === 200 && (call.lastPage === undefined || page < call.lastPage);
-    event.attempt = flight.attempt;
-    event.wantedMs = flight.wantedMs;
-    event.delayMs = flight.delayMs;
-    event.status = answer.status;
-    event.limit = shown(answer.limit);
-    event.remaining = shown(answer.remaining);
-    event.reset = shown(answer.reset);
-    event.userLimit = shown(answer.userLimit);
-    event.userRemaining = shown(answer.userRemaining);
-    event.userReset = shown(answer.userReset);
-    event.retryAfter = shown(answer.retryAfter ?? null);
-    this.#step(client);
+    event.template = ints[inInts + Flight.TEMPLATE] as number;
+    event.attempt = ints[inInts + Flight.ATTEMPT] as number;
+    event.status = ints[inInts + Flight.STATUS] as number;
+    event.page = doubles[at + Flight.PAGE] as number;
+    event.wantedMs = doubles[at + Flight.WANTED] as number;
+    event.delayMs = doubles[at + Flight.DELAY] as number;
+    event.limit = doubles[at + Flight.LIMIT] as number;
+    event.remaining = doubles[at + Flight.REMAINING] as number;
+    event.reset = doubles[at + Flight.RESET] as number;
+    event.userLimit = doubles[at + Flight.USER_LIMIT] as number;
+    event.userRemaining = doubles[at + Flight.USER_REMAINING] as number;
+    event.userReset = doubles[at + Flight.USER_RESET] as number;
+    event.retryAfter = doubles[at + Flight.RETRY_AFTER] as number;
+    const { cost, lastPage } = this.call(flight);
+    event.cost = cost;
+    event.hasNextPage = event.status === 200 && (lastPage === undefined || event.page < lastPage);
   }
 
-  #step(client: SimulatedClient): void {
-    const { behaviour, onRefused } = client.population;
+  /** The call that a flight is of. */
+  call(flight: number): CallTemplate {
+    const { ints } = this.#flights;
+    const client = ints[flight * Flight.INTS + Flight.CLIENT] as number;
+    const template = ints[flight * Flight.INTS + Flight.TEMPLATE] as number;
+    return this.#clients.populationOf(client).behaviour.calls[template] as CallTemplate;
+  }
+
+  #step(client: number): void {
+    const population = this.#clients.populationOf(client);
+    const { behaviour, onRefused } = population;
     const out = this.#out;
     try {
-      step(behaviour, onRefused, client.record, this.#event, out);
+      step(behaviour, onRefused, this.#clients.record(client), this.#event, out);
     } catch (cause) {
-      throw this.#failure(
-        client,
-        cause instanceof Error ? cause.message : String(cause),
-        "no exception",
-        cause,
-      );
+      const got = cause instanceof Error ? cause.message : String(cause);
+      throw this.#failure(client, got, "no exception", cause);
     }
-    client.open += out.count;
-    if (client.open > behaviour.inFlightMost)
+    const { ints } = this.#clients;
+    const at = client * Client.INTS;
+    const open = (ints[at + Client.OPEN] as number) + out.count;
+    ints[at + Client.OPEN] = open;
+    if (open > behaviour.inFlightMost)
       throw this.#failure(
         client,
-        `${client.open} calls planned or on the way`,
+        `${open} calls planned or on the way`,
         `at most ${behaviour.inFlightMost}, the inFlightMost of its behaviour`,
       );
-    for (let index = 0; index < out.count; index++) this.#take(client, index);
-    client.stopped = out.stopped;
+    for (let index = 0; index < out.count; index++)
+      this.#take(client, population, out.calls[index] as PlannedCall);
+    ints[at + Client.STOPPED] = Number(out.stopped);
+    this.#giveIfOver(client);
   }
 
-  #take(client: SimulatedClient, index: number): void {
-    const planned = this.#out.calls[index];
-    if (planned === undefined) return;
-    const { template, page, attempt, wantedMs, delayMs, atMs } = planned;
-    const { calls } = client.population.behaviour;
-    const call = calls[template];
-    if (call === undefined)
+  /** Nothing that is planned or on the way means that nothing will ever wake this client. */
+  #giveIfOver(client: number): void {
+    if (this.#clients.ints[client * Client.INTS + Client.OPEN] === 0) this.#clients.give(client);
+  }
+
+  /** Checks a call that a client asks for, and plans it. What is due at the end or later is never sent. */
+  #take(client: number, { behaviour: { calls } }: Population, planned: PlannedCall): void {
+    const { template, atMs } = planned;
+    if (calls[template] === undefined)
       throw this.#failure(client, `call ${template}`, `0 to ${calls.length - 1}, an index of its calls`);
     if (!Number.isSafeInteger(atMs))
       throw this.#failure(client, `a call at ${atMs}`, "a time in whole ms since the epoch");
-    const flight = { client, call, template, page, attempt, wantedMs, delayMs, number: 0, sentMs: 0 };
-    this.#plan(flight, Math.max(atMs, this.#event.nowMs));
+    const { nowMs, endMs } = this.#event;
+    if (atMs >= endMs) return;
+    const flight = this.#flights.take();
+    const { ints, doubles } = this.#flights;
+    ints[flight * Flight.INTS + Flight.CLIENT] = client;
+    ints[flight * Flight.INTS + Flight.TEMPLATE] = template;
+    ints[flight * Flight.INTS + Flight.ATTEMPT] = planned.attempt;
+    doubles[flight * Flight.DOUBLES + Flight.PAGE] = planned.page;
+    doubles[flight * Flight.DOUBLES + Flight.WANTED] = planned.wantedMs;
+    doubles[flight * Flight.DOUBLES + Flight.DELAY] = planned.delayMs;
+    this.#plan(flight, Math.max(atMs, nowMs));
   }
 
-  #failure(client: SimulatedClient, got: string, allowed: string, cause?: unknown): SpillwayError {
+  #failure(client: number, got: string, allowed: string, cause?: unknown): SpillwayError {
     const when = new Date(this.#event.nowMs).toISOString();
+    const { behaviour } = this.#clients.populationOf(client);
     return new SpillwayError("SCENARIO_FAILED", `a client of this scenario failed at ${when}`, {
-      problems: [{ path: `${client.id} (${client.population.behaviour.name})`, got, allowed }],
+      problems: [{ path: `${this.#clients.id(client)} (${behaviour.name})`, got, allowed }],
       hint: "look at this population's behaviour and onRefused",
       cause,
     });
   }
-}
-
-function shown(value: HeaderValue): number {
-  return typeof value === "number" ? value : ABSENT;
 }

@@ -35,7 +35,9 @@ export function member(value: unknown, name: string): unknown {
  * Whose window a 429 names (SPEC.md §2.4, §6): by its body, else by which window lacks room, the
  * organization's first; `null` where neither says.
  */
-export function refusedBy(call: TraceCall): Owner | null {
+export function refusedBy(
+  call: Pick<TraceCall, "cost" | "remaining" | "userRemaining" | "refusal">,
+): Owner | null {
   return namedInBody(call.refusal) ?? lackingRoom(call);
 }
 
@@ -50,7 +52,11 @@ function namedInBody(body: unknown): Owner | null {
   return message.includes("per-user") ? "user" : null;
 }
 
-function lackingRoom({ cost, remaining, userRemaining }: TraceCall): Owner | null {
+function lackingRoom({
+  cost,
+  remaining,
+  userRemaining,
+}: Pick<TraceCall, "cost" | "remaining" | "userRemaining">): Owner | null {
   const needed = cost ?? 1;
   const left = integer(remaining);
   if (left !== null && left < needed) return "organization";

@@ -1,39 +1,101 @@
+// The wheel against what it stands for: a list sorted by time, then by order of scheduling.
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { EventQueue } from "../../sim/event-queue.ts";
+import { EventQueue, NOTHING } from "../../sim/event-queue.ts";
 
-const drain = (queue: EventQueue<number>): number[] => {
-  const found: number[] = [];
-  for (let event = queue.pop(); event !== undefined; event = queue.pop()) found.push(event);
-  return found;
-};
+/** The slow queue that is right to the eye. */
+class SortedList {
+  nowMs: number;
+  readonly #events: { readonly timeMs: number; readonly event: number }[] = [];
 
-test("an empty queue has nothing next", () => {
-  const queue = new EventQueue<number>();
-  expect([queue.size, queue.nextMs, queue.pop()]).toEqual([0, Number.POSITIVE_INFINITY, undefined]);
-});
-
-property.prop([fc.array(fc.nat(20))])("comes out by time, ties first scheduled first out", (times) => {
-  const queue = new EventQueue<number>();
-  for (const [index, time] of times.entries()) queue.push(time, index);
-  expect(queue.nextMs).toBe(Math.min(Number.POSITIVE_INFINITY, ...times));
-  const sorted = times.map((time, index) => ({ time, index })).toSorted((a, b) => a.time - b.time);
-  expect(drain(queue)).toEqual(sorted.map(({ index }) => index));
-});
-
-/** Push at a time, or (null) pop. */
-const operations = fc.array(fc.option(fc.nat(9)));
-property.prop([operations])("pushes and pops in any order agree with a sorted list", (list) => {
-  const queue = new EventQueue<number>();
-  const model: { time: number; index: number }[] = [];
-  for (const [index, time] of list.entries()) {
-    if (time === null) expect(queue.pop()).toBe(model.shift()?.index);
-    else {
-      queue.push(time, index);
-      const later = model.findIndex((other) => other.time > time);
-      model.splice(later < 0 ? model.length : later, 0, { time, index });
-    }
-    expect(queue.size).toBe(model.length);
-    expect(queue.nextMs).toBe(model[0]?.time ?? Number.POSITIVE_INFINITY);
+  constructor(startMs: number) {
+    this.nowMs = startMs;
   }
+
+  get size(): number {
+    return this.#events.length;
+  }
+
+  push(timeMs: number, event: number): void {
+    const later = this.#events.findIndex((other) => other.timeMs > timeMs);
+    this.#events.splice(later < 0 ? this.#events.length : later, 0, { timeMs, event });
+  }
+
+  pop(): number {
+    const first = this.#events.shift();
+    this.nowMs = first?.timeMs ?? this.nowMs;
+    return first?.event ?? NOTHING;
+  }
+}
+
+const block = 2 ** 30;
+const edges = [0, 1_024, 1_024 ** 2, block, 5 * block, 1_767_225_600_000].flatMap((edge) =>
+  [-1, 0, 1].map((by) => Math.max(0, edge + by)),
+);
+const starts = fc.oneof(fc.constantFrom(...edges), fc.nat(4 * block));
+/** So far ahead: this very millisecond, within a slot of each level, to an edge, or blocks away. */
+const ahead = fc.oneof(
+  { weight: 4, arbitrary: fc.nat(3) },
+  { weight: 3, arbitrary: fc.nat(2_000) },
+  { weight: 2, arbitrary: fc.nat(3_000_000) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 * block }) },
+  { weight: 1, arbitrary: fc.constantFrom(...edges) },
+);
+/** Push so far ahead of now; of the instant that was pushed last once more; or pop. */
+const operation = fc.oneof(
+  { weight: 4, arbitrary: ahead.map((ms) => ({ kind: "push" as const, ms })) },
+  { weight: 2, arbitrary: fc.constant({ kind: "again" as const }) },
+  { weight: 5, arbitrary: fc.constant({ kind: "pop" as const }) },
+);
+
+property.prop([starts, fc.array(operation, { maxLength: 300, size: "max" })], { numRuns: 500 })(
+  "pushes and pops in any order agree with the sorted list, ties first scheduled first out",
+  (startMs, operations) => {
+    const wheel = new EventQueue(startMs, 1);
+    const list = new SortedList(startMs);
+    let lastMs = startMs;
+    for (const [event, step] of operations.entries()) {
+      if (step.kind === "pop") expect(wheel.pop()).toBe(list.pop());
+      else {
+        lastMs = Math.max(list.nowMs, step.kind === "again" ? lastMs : list.nowMs + step.ms);
+        wheel.push(lastMs, event);
+        list.push(lastMs, event);
+      }
+      expect([wheel.size, wheel.nowMs]).toEqual([list.size, list.nowMs]);
+    }
+    while (list.size > 0) expect([wheel.pop(), wheel.nowMs]).toEqual([list.pop(), list.nowMs]);
+    expect(wheel.pop()).toBe(NOTHING);
+  },
+);
+
+test("an empty queue has nothing next, and stays where it is", () => {
+  const queue = new EventQueue(7);
+  expect([queue.size, queue.pop(), queue.nowMs]).toEqual([0, NOTHING, 7]);
 });
+
+test("ties of one instant that came at each level keep their order", () => {
+  const queue = new EventQueue(0);
+  const timeMs = 3 * 1_024 ** 2 + 5 * 1_024 + 9;
+  // Each stop brings now a digit nearer, so that the same instant is pushed at level 2, 1 and 0, and at last is now.
+  const stops = [3 * 1_024 ** 2, 3 * 1_024 ** 2 + 5 * 1_024, timeMs];
+  for (const [index, stopMs] of stops.entries()) queue.push(stopMs, 100 + index);
+  queue.push(timeMs, 0);
+  queue.push(timeMs, 1);
+  expect(queue.pop()).toBe(100);
+  queue.push(timeMs, 2);
+  expect(queue.pop()).toBe(101);
+  queue.push(timeMs, 3);
+  expect(queue.pop()).toBe(102);
+  queue.push(timeMs, 4);
+  expect([0, 1, 2, 3, 4].map(() => queue.pop())).toEqual([0, 1, 2, 3, 4]);
+});
+
+test.each([4, Number.NaN, 5.5, Number.POSITIVE_INFINITY, 2 ** 53])(
+  "cannot be scheduled at 5: %s",
+  (timeMs) => {
+    const queue = new EventQueue(0);
+    queue.push(5, 1);
+    queue.pop();
+    expect(() => queue.push(timeMs, 2)).toThrow(RangeError);
+  },
+);

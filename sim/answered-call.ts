@@ -1,0 +1,131 @@
+// One call of a simulation as numbers, at the moment when its answer reaches the client: a window onto the tables that
+// is moved from flight to flight. Nothing is copied, and what is not asked for costs nothing.
+import type { Outcome } from "../src/engine/core.ts";
+import type { CallTemplate } from "../src/scenario/client.ts";
+import type { Population } from "../src/scenario/scenario.ts";
+import * as Client from "./client-table.ts";
+import * as Flight from "./flight-table.ts";
+import type { Simulator } from "./simulator.ts";
+
+/** Read it, do not keep it: the next answer is shown by the same object. */
+export class AnsweredCall {
+  readonly #simulator: Simulator;
+  readonly #flights: Flight.FlightTable;
+  #flight = 0;
+
+  constructor(simulator: Simulator, flights: Flight.FlightTable) {
+    this.#simulator = simulator;
+    this.#flights = flights;
+  }
+
+  /** Moves to a flight that `Simulator.next` has returned. */
+  show(flight: number): void {
+    this.#flight = flight;
+  }
+
+  /** The population's place in the scenario, and the client's in the population, from 0. */
+  get population(): number {
+    return this.#clientNumber(Client.POPULATION);
+  }
+
+  get index(): number {
+    return this.#clientNumber(Client.INDEX);
+  }
+
+  /** Who called, a small integer from 0: the same organization and user, the same one. */
+  get caller(): number {
+    return this.#clientNumber(Client.CALLER);
+  }
+
+  /** As traces name it, `population/index`: a fresh string. */
+  get client(): string {
+    return this.#simulator.clients.id(this.#client);
+  }
+
+  /** The call as its behaviour has it. */
+  get call(): CallTemplate {
+    const { behaviour }: Population = this.#simulator.clients.population(this.population);
+    return behaviour.calls[this.#integer(Flight.TEMPLATE)] as CallTemplate;
+  }
+
+  /** The client's running number, from 0. */
+  get number(): number {
+    return this.#integer(Flight.NUMBER);
+  }
+
+  get attempt(): number {
+    return this.#integer(Flight.ATTEMPT);
+  }
+
+  get page(): number {
+    return this.#double(Flight.PAGE);
+  }
+
+  /** Ms since the epoch. */
+  get wantedMs(): number {
+    return this.#double(Flight.WANTED);
+  }
+
+  get sentMs(): number {
+    return this.#double(Flight.SENT);
+  }
+
+  get receivedMs(): number {
+    return this.#simulator.nowMs;
+  }
+
+  /** HTTP status; 0 where no answer came. */
+  get status(): number {
+    return this.#integer(Flight.STATUS);
+  }
+
+  /** `ADMITTED`, or whose window a 429 names; `ADMITTED` where it names none. */
+  get refusedBy(): Outcome {
+    return this.#integer(Flight.REFUSED_BY) as Outcome;
+  }
+
+  /** The headers; `ABSENT` where one did not come, or is no integer. */
+  get limit(): number {
+    return this.#double(Flight.LIMIT);
+  }
+
+  get remaining(): number {
+    return this.#double(Flight.REMAINING);
+  }
+
+  get reset(): number {
+    return this.#double(Flight.RESET);
+  }
+
+  get userLimit(): number {
+    return this.#double(Flight.USER_LIMIT);
+  }
+
+  get userRemaining(): number {
+    return this.#double(Flight.USER_REMAINING);
+  }
+
+  get userReset(): number {
+    return this.#double(Flight.USER_RESET);
+  }
+
+  get retryAfter(): number {
+    return this.#double(Flight.RETRY_AFTER);
+  }
+
+  get #client(): number {
+    return this.#integer(Flight.CLIENT);
+  }
+
+  #clientNumber(member: number): number {
+    return this.#simulator.clients.ints[this.#client * Client.INTS + member] as number;
+  }
+
+  #integer(member: number): number {
+    return this.#flights.ints[this.#flight * Flight.INTS + member] as number;
+  }
+
+  #double(member: number): number {
+    return this.#flights.doubles[this.#flight * Flight.DOUBLES + member] as number;
+  }
+}

@@ -1,0 +1,108 @@
+// The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
+// array; a behaviour's own record is an object, since the same behaviours run in k6.
+import { type ClientRecord, startRecord } from "../src/scenario/client.ts";
+import type { Span } from "../src/scenario/mistakes.ts";
+import { between, type RandomState, seedRandom } from "../src/scenario/random.ts";
+import type { Population, Scenario } from "../src/scenario/scenario.ts";
+
+/** Integers a client, and where each is. */
+export const INTS = 16;
+/** Its population's place in the scenario, and its own place in the population, from 0. */
+export const POPULATION = 0;
+export const INDEX = 1;
+/** The deployment's handle of who calls. */
+export const CALLER = 2;
+/** Calls sent so far. */
+export const NUMBERED = 3;
+/** Calls planned or on the way. */
+export const OPEN = 4;
+/** 1 when it is told nothing more. */
+export const STOPPED = 5;
+/** Draws of the network, apart from the client's own: what one client draws moves no other one's trips. */
+const RANDOM = 6;
+
+export class ClientTable {
+  ints: Int32Array<ArrayBuffer>;
+  readonly #scenario: Scenario;
+  readonly #records: ClientRecord[] = [];
+  readonly #free: number[] = [];
+  /** The draws of the client that is served, taken out of its integers and put back. */
+  readonly #random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+
+  /** @param capacity how many clients it has room for at first; it grows */
+  constructor(scenario: Scenario, capacity: number) {
+    this.#scenario = scenario;
+    this.ints = new Int32Array(Math.max(1, capacity) * INTS);
+  }
+
+  /**
+   * A client at its start; its place in this table is its own until it is given back.
+   * @param place of its population in the scenario
+   * @param index in the population
+   * @param caller the deployment's handle
+   */
+  take(place: number, index: number, caller: number): number {
+    const client = this.#free.pop() ?? this.#records.length;
+    if ((client + 1) * INTS > this.ints.length) this.#grow();
+    const { seed, populations } = this.#scenario;
+    this.#records[client] = startRecord(this.population(place).behaviour, seed, place, index);
+    seedRandom(this.#random, seed, populations.length + place, index);
+    const at = client * INTS;
+    this.ints[at + POPULATION] = place;
+    this.ints[at + INDEX] = index;
+    this.ints[at + CALLER] = caller;
+    this.ints.fill(0, at + NUMBERED, at + RANDOM);
+    this.#putRandom(at);
+    return client;
+  }
+
+  give(client: number): void {
+    this.#free.push(client);
+  }
+
+  record(client: number): ClientRecord {
+    return this.#records[client] as ClientRecord;
+  }
+
+  /** @param place in the scenario */
+  population(place: number): Population {
+    return this.#scenario.populations[place] as Population;
+  }
+
+  populationOf(client: number): Population {
+    return this.population(this.ints[client * INTS + POPULATION] as number);
+  }
+
+  /** As traces name it. */
+  id(client: number): string {
+    return `${this.populationOf(client).name}/${this.ints[client * INTS + INDEX]}`;
+  }
+
+  /** A draw of the client's network, in whole ms; nothing is drawn where there is no choice. */
+  draw(client: number, { least, most }: Span): number {
+    if (least === most) return least;
+    const at = client * INTS + RANDOM;
+    const random = this.#random;
+    random.random0 = this.ints[at] as number;
+    random.random1 = this.ints[at + 1] as number;
+    random.random2 = this.ints[at + 2] as number;
+    random.random3 = this.ints[at + 3] as number;
+    const drawn = between(random, least, most);
+    this.#putRandom(client * INTS);
+    return drawn;
+  }
+
+  #putRandom(at: number): void {
+    const { random0, random1, random2, random3 } = this.#random;
+    this.ints[at + RANDOM] = random0;
+    this.ints[at + RANDOM + 1] = random1;
+    this.ints[at + RANDOM + 2] = random2;
+    this.ints[at + RANDOM + 3] = random3;
+  }
+
+  #grow(): void {
+    const larger = new Int32Array(2 * this.ints.length);
+    larger.set(this.ints);
+    this.ints = larger;
+  }
+}

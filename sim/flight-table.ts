@@ -1,0 +1,69 @@
+// Calls on their way, from plan to receipt, in one buffer seen as doubles and as 32-bit integers: two lines of the
+// processor's cache each, the call in the first one and its answer in the second. A flight that is over makes room
+// for the next, so that nothing is allocated per call once the table has grown to the most that are ever open.
+//
+//   as doubles   |    0    |    1    |    2    |  3   |   4    |   5   |  6   |     7      | 8 to 15: the answer
+//                |         |         |         | page | wanted | delay | sent | retryAfter |
+//   as integers  |  0 | 1  |  2 | 3  |  4 | 5  |
+//                client    number    status
+//                 template  attempt    refusedBy
+
+/** Doubles a flight, and where each of its numbers is. */
+export const DOUBLES = 16;
+/** As the behaviour gave it; 0 where pages make no sense. */
+export const PAGE = 3;
+/** Ms since the epoch, as the event of `src/scenario/client.ts` has them. */
+export const WANTED = 4;
+export const DELAY = 5;
+export const SENT = 6;
+/** Seconds, requests and points as the headers show them, `ABSENT` where they do not. */
+export const RETRY_AFTER = 7;
+export const LIMIT = 8;
+export const REMAINING = 9;
+export const RESET = 10;
+export const USER_LIMIT = 11;
+export const USER_REMAINING = 12;
+export const USER_RESET = 13;
+/** While a query runs, the windows that it was charged to: `LimiterCore.windowOf`. */
+export const ORGANIZATION_WINDOW = 14;
+export const USER_WINDOW = 15;
+
+/** Integers a flight, and where each is. */
+export const INTS = 32;
+/** Who calls: its place in the client table. */
+export const CLIENT = 0;
+/** Which of its behaviour's calls. */
+export const TEMPLATE = 1;
+/** The client's running number, given when it is sent. */
+export const NUMBER = 2;
+export const ATTEMPT = 3;
+/** HTTP status; 0 where no answer came. */
+export const STATUS = 4;
+/** `ADMITTED`, `REFUSED_BY_ORGANIZATION` or `REFUSED_BY_USER` of the engine, as the answer tells it. */
+export const REFUSED_BY = 5;
+
+export class FlightTable {
+  doubles = new Float64Array(64 * DOUBLES);
+  ints = new Int32Array(this.doubles.buffer);
+  readonly #free: number[] = [];
+  #used = 0;
+
+  /** A flight, its numbers left from an earlier one. */
+  take(): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if ((this.#used + 1) * DOUBLES > this.doubles.length) this.#grow();
+    return this.#used++;
+  }
+
+  give(flight: number): void {
+    this.#free.push(flight);
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(2 * this.doubles.length);
+    larger.set(this.doubles);
+    this.doubles = larger;
+    this.ints = new Int32Array(larger.buffer);
+  }
+}

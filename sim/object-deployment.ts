@@ -1,0 +1,86 @@
+// A deployment whose answers are objects, behind the door of numbers: what it answers is kept for the trace, and its
+// numbers are copied into the flight.
+import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../src/engine/core.ts";
+import type { Pending } from "../src/engine/store.ts";
+import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
+import { refusedBy } from "../src/summary/answer.ts";
+import type { HeaderValue } from "../src/trace/record.ts";
+import {
+  ANSWERED,
+  type Answer,
+  type Caller,
+  type Deployment,
+  type Fate,
+  type Outcome,
+  RUNS,
+  type SimulatedDeployment,
+} from "./deployment.ts";
+import * as Flight from "./flight-table.ts";
+
+export class ObjectDeployment<Running extends object> implements Deployment {
+  readonly #deployment: SimulatedDeployment<Running>;
+  readonly #flights: Flight.FlightTable;
+  readonly #handles = new Map<Caller, number>();
+  readonly #callers: Caller[] = [];
+  /** What is known of each flight: a decision that takes its time, a query that runs, or the answer. */
+  readonly #outcomes: Outcome<Running>[] = [];
+
+  constructor(deployment: SimulatedDeployment<Running>, flights: Flight.FlightTable) {
+    this.#deployment = deployment;
+    this.#flights = flights;
+  }
+
+  caller(organization: string, user: string): number {
+    const caller = this.#deployment.caller(organization, user);
+    const known = this.#handles.get(caller);
+    if (known !== undefined) return known;
+    const handle = this.#callers.push(caller) - 1;
+    this.#handles.set(caller, handle);
+    return handle;
+  }
+
+  arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
+    return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as Caller, call, nowMs));
+  }
+
+  resume(flight: number, nowMs: number): Fate {
+    const pending = this.#outcomes[flight] as Pending<Answer | Running>;
+    return this.#take(flight, pending.resume(nowMs));
+  }
+
+  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): void {
+    const running = this.#outcomes[flight] as Running;
+    this.#take(flight, this.#deployment.complete(this.#callers[caller] as Caller, call, running, nowMs));
+  }
+
+  answer(flight: number): Answer {
+    return this.#outcomes[flight] as Answer;
+  }
+
+  #take(flight: number, outcome: Outcome<Running>): Fate {
+    this.#outcomes[flight] = outcome;
+    if (isPending(outcome)) return outcome.waitMs;
+    if (!isAnswer(outcome)) return RUNS;
+    const { ints, doubles } = this.#flights;
+    const owner = outcome.status === 429 ? refusedBy(outcome) : null;
+    ints[flight * Flight.INTS + Flight.STATUS] = outcome.status;
+    ints[flight * Flight.INTS + Flight.REFUSED_BY] =
+      owner === null ? ADMITTED : owner === "user" ? REFUSED_BY_USER : REFUSED_BY_ORGANIZATION;
+    const at = flight * Flight.DOUBLES;
+    doubles[at + Flight.RETRY_AFTER] = shown(outcome.retryAfter ?? null);
+    doubles[at + Flight.LIMIT] = shown(outcome.limit);
+    doubles[at + Flight.REMAINING] = shown(outcome.remaining);
+    doubles[at + Flight.RESET] = shown(outcome.reset);
+    doubles[at + Flight.USER_LIMIT] = shown(outcome.userLimit);
+    doubles[at + Flight.USER_REMAINING] = shown(outcome.userRemaining);
+    doubles[at + Flight.USER_RESET] = shown(outcome.userReset);
+    return ANSWERED;
+  }
+}
+
+const isPending = <Running extends object>(outcome: Outcome<Running>): outcome is Pending<Answer | Running> =>
+  "waitMs" in outcome;
+
+const isAnswer = (outcome: object): outcome is Answer => "status" in outcome;
+
+const shown = (value: HeaderValue): number => (typeof value === "number" ? value : ABSENT);

@@ -1,0 +1,228 @@
+// The simulation itself: one queue of events, each an integer of what happens and to whom; clients, flights and
+// windows in tables. Nothing is allocated per event.
+import { arrivalTimes } from "../src/scenario/arrivals.ts";
+import type { CallTemplate } from "../src/scenario/client.ts";
+import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
+import type { Seating } from "../src/scenario/seats.ts";
+import * as Client from "./client-table.ts";
+import { ANSWERED, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import { Driver } from "./driver.ts";
+import { EventQueue, NOTHING } from "./event-queue.ts";
+import * as Flight from "./flight-table.ts";
+
+// What may happen: an event is one of these, and its subject (a client, a stream of arrivals, a flight) times 8.
+/** A client of a closed population begins. */
+const START = 0;
+/** The next client of an open population arrives. */
+const ARRIVAL = 1;
+/** A call leaves its client. */
+const SEND = 2;
+/** It reaches the deployment. */
+const ARRIVE = 3;
+/** A decision that takes its time goes on. */
+const RESUME = 4;
+/** A query has run. */
+const COMPLETE = 5;
+/** An answer reaches the client. */
+const RECEIVE = 6;
+const KIND_BITS = 3;
+
+/** Clients of an open population that have still to come. */
+interface Arriving {
+  readonly place: number;
+  readonly times: Iterator<number, void>;
+  index: number;
+}
+
+export interface SimulatorOptions {
+  readonly scenario: Scenario;
+  readonly seating: Seating;
+  readonly flights: Flight.FlightTable;
+  readonly deployment: Deployment;
+  /** Once it is aborted nothing more is sent; what is on the way is answered. */
+  readonly signal: { readonly aborted: boolean } | undefined;
+}
+
+/**
+ * One run of a scenario, an answer at a time.
+ *
+ * @example
+ * for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) count(flight);
+ */
+export class Simulator {
+  readonly clients: Client.ClientTable;
+  readonly #flights: Flight.FlightTable;
+  readonly #scenario: Scenario;
+  readonly #seating: Seating;
+  readonly #signal: { readonly aborted: boolean } | undefined;
+  readonly #endMs: number;
+  readonly #deployment: Deployment;
+  readonly #callers: readonly number[];
+  readonly #queue: EventQueue;
+  readonly #driver: Driver;
+  readonly #arrivals: Arriving[] = [];
+  /** The flight that `next` returned last, whose client does not know yet. */
+  #received = NOTHING;
+  #events = 0;
+
+  constructor({ scenario, seating, flights, deployment, signal }: SimulatorOptions) {
+    const { startAtMs, durationMs, populations } = scenario;
+    const clients = populations.reduce((sum, population) => sum + (population.clients ?? 0), 0);
+    this.#scenario = scenario;
+    this.#seating = seating;
+    this.#signal = signal;
+    this.#endMs = startAtMs + durationMs;
+    this.#flights = flights;
+    this.#deployment = deployment;
+    this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
+    this.clients = new Client.ClientTable(scenario, clients);
+    this.#queue = new EventQueue(startAtMs, clients + 1024);
+    this.#driver = new Driver(this.clients, flights, this.#endMs, (flight, atMs) =>
+      this.#schedule(atMs, SEND, flight),
+    );
+    this.#populate();
+  }
+
+  /** How many events there were. */
+  get events(): number {
+    return this.#events;
+  }
+
+  get nowMs(): number {
+    return this.#queue.nowMs;
+  }
+
+  /**
+   * Simulates until the next answer reaches its client, and returns the flight: its numbers are good until the
+   * next call. Below 0 where the run is over.
+   * @throws SpillwayError `SCENARIO_FAILED` where a behaviour or policy is at fault
+   */
+  next(): number {
+    const received = this.#received;
+    this.#received = NOTHING;
+    if (received !== NOTHING) this.#driver.receive(received, this.#queue.nowMs);
+    while (this.#received === NOTHING) {
+      const event = this.#queue.pop();
+      if (event === NOTHING) break;
+      this.#events += 1;
+      this.#happen(event & ((1 << KIND_BITS) - 1), event >>> KIND_BITS, this.#queue.nowMs);
+    }
+    return this.#received;
+  }
+
+  #happen(kind: number, subject: number, nowMs: number): void {
+    switch (kind) {
+      case START:
+        if (this.#isOpen(nowMs)) this.#driver.start(subject, nowMs);
+        break;
+      case ARRIVAL:
+        this.#admit(subject, nowMs);
+        break;
+      case SEND:
+        this.#send(subject, nowMs);
+        break;
+      case ARRIVE: {
+        const caller = this.#clientNumber(subject, Client.CALLER);
+        this.#decided(subject, this.#deployment.arrive(subject, caller, this.#call(subject), nowMs), nowMs);
+        break;
+      }
+      case RESUME:
+        this.#decided(subject, this.#deployment.resume(subject, nowMs), nowMs);
+        break;
+      case COMPLETE: {
+        const caller = this.#clientNumber(subject, Client.CALLER);
+        this.#deployment.complete(subject, caller, this.#call(subject), nowMs);
+        this.#travel(subject, RECEIVE, nowMs);
+        break;
+      }
+      case RECEIVE:
+        this.#received = subject;
+    }
+  }
+
+  #schedule(timeMs: number, kind: number, subject: number): void {
+    this.#queue.push(timeMs, (subject << KIND_BITS) | kind);
+  }
+
+  /** Whether calls may still be sent at this instant. */
+  #isOpen(nowMs: number): boolean {
+    return nowMs < this.#endMs && this.#signal?.aborted !== true;
+  }
+
+  #populate(): void {
+    const { populations, startAtMs, durationMs } = this.#scenario;
+    for (const [place, population] of populations.entries()) {
+      if (population.arrivals !== null) {
+        const times = arrivalTimes(population.arrivals, durationMs);
+        this.#await(this.#arrivals.push({ place, times, index: 0 }) - 1);
+        continue;
+      }
+      for (let index = 0; index < population.clients; index++) {
+        const client = this.#client(population, place, index);
+        this.#schedule(startAtMs + startDelayMs(population, this.clients.record(client)), START, client);
+      }
+    }
+  }
+
+  #client(population: Population, place: number, index: number): number {
+    const caller = this.#callers[this.#seating.seatOf(place, index)];
+    if (caller === undefined) throw new RangeError(`${population.name}/${index} has no seat`);
+    return this.clients.take(place, index, caller);
+  }
+
+  /** Schedules the next client of a stream of arrivals. */
+  #await(stream: number): void {
+    const next = this.#arrivals[stream]?.times.next();
+    if (next?.done === false) this.#schedule(this.#scenario.startAtMs + next.value, ARRIVAL, stream);
+  }
+
+  #admit(stream: number, nowMs: number): void {
+    const arriving = this.#arrivals[stream];
+    if (arriving === undefined || !this.#isOpen(nowMs)) return;
+    const { place, index } = arriving;
+    arriving.index += 1;
+    this.#driver.start(this.#client(this.clients.population(place), place, index), nowMs);
+    this.#await(stream);
+  }
+
+  #send(flight: number, nowMs: number): void {
+    if (!this.#isOpen(nowMs)) {
+      this.#flights.give(flight);
+      return;
+    }
+    const { ints, doubles } = this.#flights;
+    const client = ints[flight * Flight.INTS + Flight.CLIENT] as number;
+    const at = client * Client.INTS + Client.NUMBERED;
+    const number = this.clients.ints[at] as number;
+    this.clients.ints[at] = number + 1;
+    ints[flight * Flight.INTS + Flight.NUMBER] = number;
+    doubles[flight * Flight.DOUBLES + Flight.SENT] = nowMs;
+    this.#travel(flight, ARRIVE, nowMs);
+  }
+
+  #decided(flight: number, fate: Fate, nowMs: number): void {
+    if (fate === ANSWERED) this.#travel(flight, RECEIVE, nowMs);
+    else if (fate === RUNS) {
+      const runsMs = this.clients.draw(this.#clientOf(flight), this.#scenario.network.executionMs);
+      this.#schedule(nowMs + runsMs, COMPLETE, flight);
+    } else this.#schedule(nowMs + fate, RESUME, flight);
+  }
+
+  /** A trip, to the deployment or back. */
+  #travel(flight: number, kind: typeof ARRIVE | typeof RECEIVE, nowMs: number): void {
+    const tripMs = this.clients.draw(this.#clientOf(flight), this.#scenario.network.latencyMs);
+    this.#schedule(nowMs + tripMs, kind, flight);
+  }
+
+  #clientOf(flight: number): number {
+    return this.#flights.ints[flight * Flight.INTS + Flight.CLIENT] as number;
+  }
+
+  #clientNumber(flight: number, member: number): number {
+    return this.clients.ints[this.#clientOf(flight) * Client.INTS + member] as number;
+  }
+
+  #call(flight: number): CallTemplate {
+    return this.#driver.call(flight);
+  }
+}
