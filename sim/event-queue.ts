@@ -19,10 +19,13 @@
 //    they are, since the digits in front are those of now. So the next event is in the lowest slot in use of the
 //    lowest level in use. Where that is no millisecond yet, now moves to the start of that slot, which has nothing
 //    before it, and its events are placed anew: they share one more digit with now, and come to a lower level.
-// 2. Ties stay in order. Events of one instant are placed by that instant and now alone, so they wait in one list
-//    all the time; a list is appended to, and taken from the front. A list that is placed anew is walked from its
-//    front, into slots in which nothing of this instant can be yet: to be placed there directly, an event of this
-//    instant would have to share that digit with now, and it does only from that moment on.
+// 2. Ties stay in order. Where an event waits follows from its instant and now alone, so events of one instant are
+//    always in one list; a list is appended to, and taken from the front. A list that is placed anew is walked from
+//    its front, into slots that have nothing of its instants yet: an event is put there directly only if it shares
+//    that digit with now, and none did before this moment.
+//
+// A slot's list is a chain of chunks of seven events, each a line of the processor's cache: with a million events,
+// a list of single ones costs a miss for every event that is appended to, placed anew or taken; this one an eighth.
 
 /** What `pop` returns where nothing is left. */
 export const NOTHING = -1;
@@ -31,52 +34,50 @@ const BITS = 10;
 const SLOTS = 1 << BITS;
 const LEVELS = 3;
 const BLOCK_MS = 2 ** (BITS * LEVELS);
-/** The list of what is in later blocks: behind the lists of all slots. */
-const FAR = LEVELS * SLOTS;
 /** 32-bit words of a level's bitmap. */
 const WORDS = SLOTS / 32;
 
-/** Integers a record, and what they are. A free record's `NEXT` is the next free one. */
-const RECORD = 4;
-const NEXT = 0;
-const EVENT = 1;
-/** The instant: its place in its block, and its block. */
-const PLACE = 2;
-const BLOCK = 3;
+/**
+ * Integers a chunk: where the chain goes on (of a free chunk: the next free one), nothing, then the events, each
+ * with its place in the block. A position in the array tells its chunk and its place in the chunk.
+ */
+const CHUNK = 16;
+const FIRST = 2;
+const EVENT = 2;
 
-/** No record. */
-const NONE = -1;
+/** No position of an event, and no free chunk: the first chunk is never used. */
+const NONE = 0;
 
-/** The position of the lowest bit that is set. */
+/** The number of the lowest bit that is set. */
 const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
 
-/** Events, each an integer from 0 to 2^31 - 1, by their instants. */
+/** Events, each a 32-bit integer from 0, by their instants. */
 export class EventQueue {
-  #records: Int32Array<ArrayBuffer>;
+  #chunks: Int32Array<ArrayBuffer>;
   #free = NONE;
-  /** Records that were ever in use. */
-  #used = 0;
+  /** Where the chunks end that were ever in use. */
+  #used = CHUNK;
   #size = 0;
-  /** First and last record of each slot's list. */
-  readonly #heads = new Int32Array(FAR + 1).fill(NONE);
-  readonly #tails = new Int32Array(FAR + 1).fill(NONE);
+  /** Of each slot's list the position of the first event, `NONE` where it is empty, and that behind the last. */
+  readonly #heads = new Int32Array(LEVELS * SLOTS);
+  readonly #ends = new Int32Array(LEVELS * SLOTS);
   /** A bit for each slot in use, and in `#levels` one for each of these words that is not 0. */
   readonly #words = new Int32Array(LEVELS * WORDS);
   readonly #levels = new Int32Array(LEVELS);
-  #block: number;
+  /** What is in later blocks, in order of scheduling. */
+  #far: { readonly timeMs: number; readonly event: number }[] = [];
   #blockMs: number;
   /** Now, ms from the start of its block. */
   #place: number;
 
   /**
    * @param startMs no event is earlier; a safe integer >= 0
-   * @param capacity how many events it has room for at first; it grows
+   * @param capacity about how many events it has room for at first; it grows
    */
   constructor(startMs: number, capacity = 1024) {
-    this.#block = Math.floor(startMs / BLOCK_MS);
-    this.#blockMs = this.#block * BLOCK_MS;
+    this.#blockMs = Math.floor(startMs / BLOCK_MS) * BLOCK_MS;
     this.#place = startMs - this.#blockMs;
-    this.#records = new Int32Array(RECORD * capacity);
+    this.#chunks = new Int32Array(CHUNK * (2 + Math.ceil(capacity / 7)));
   }
 
   get size(): number {
@@ -95,14 +96,10 @@ export class EventQueue {
    */
   push(timeMs: number, event: number): void {
     const place = timeMs - this.#blockMs;
-    if (place >= this.#place && place < BLOCK_MS && (place | 0) === place) {
-      this.#put(this.#record(event, place, 0), place);
-      return;
-    }
-    if (!Number.isSafeInteger(timeMs) || place < this.#place)
-      throw new RangeError(`an event at ${timeMs} cannot be scheduled at ${this.nowMs}`);
-    const block = Math.floor(timeMs / BLOCK_MS);
-    this.#append(FAR, this.#record(event, timeMs - block * BLOCK_MS, block));
+    if (place >= this.#place && place < BLOCK_MS && (place | 0) === place) this.#put(event, place);
+    else if (Number.isSafeInteger(timeMs) && place >= BLOCK_MS) this.#far.push({ timeMs, event });
+    else throw new RangeError(`an event at ${timeMs} cannot be scheduled at ${this.nowMs}`);
+    this.#size += 1;
   }
 
   /** Takes the next event out and moves to its instant, `nowMs`; `NOTHING` where there is none. */
@@ -113,15 +110,13 @@ export class EventQueue {
       this.#advance();
       slot = this.#place & (SLOTS - 1);
     }
-    const record = this.#heads[slot] as number;
-    const at = record * RECORD;
-    const next = this.#records[at + NEXT] as number;
+    const at = this.#heads[slot] as number;
+    const event = this.#chunks[at] as number;
+    const next = this.#following(at, this.#ends[slot] as number);
     this.#heads[slot] = next;
     if (next === NONE) this.#clear(slot);
-    this.#records[at + NEXT] = this.#free;
-    this.#free = record;
     this.#size -= 1;
-    return this.#records[at + EVENT] as number;
+    return event;
   }
 
   /** Moves to the instant of the next event; there is one. */
@@ -141,55 +136,72 @@ export class EventQueue {
     // The digits in front stay, this one is the slot's, those behind are 0.
     this.#place = (this.#place & (-SLOTS << shift)) | (digit << shift);
     const slot = level * SLOTS + digit;
-    let record = this.#heads[slot] as number;
+    const end = this.#ends[slot] as number;
+    let at = this.#heads[slot] as number;
     this.#heads[slot] = NONE;
     this.#clear(slot);
-    while (record !== NONE) {
-      const at = record * RECORD;
-      const next = this.#records[at + NEXT] as number;
-      this.#put(record, this.#records[at + PLACE] as number);
-      record = next;
+    while (at !== NONE) {
+      const event = this.#chunks[at] as number;
+      const place = this.#chunks[at + 1] as number;
+      at = this.#following(at, end);
+      this.#put(event, place);
     }
   }
 
   /**
    * Moves to the start of the first block that has events, and places them. It looks at all that is far, once in
-   * 12 days of virtual time: next to what happens in between that is nothing.
+   * 12 days of virtual time: beside what happens in between that is nothing.
    */
   #enterBlock(): void {
-    let record = this.#heads[FAR] as number;
-    let first = Number.MAX_SAFE_INTEGER;
-    for (let far = record; far !== NONE; far = this.#records[far * RECORD + NEXT] as number)
-      first = Math.min(first, this.#records[far * RECORD + BLOCK] as number);
-    this.#block = first;
-    this.#blockMs = first * BLOCK_MS;
+    const far = this.#far;
+    const firstMs = far.reduce((first, { timeMs }) => Math.min(first, timeMs), Number.MAX_SAFE_INTEGER);
+    this.#blockMs = Math.floor(firstMs / BLOCK_MS) * BLOCK_MS;
     this.#place = 0;
-    this.#heads[FAR] = NONE;
-    while (record !== NONE) {
-      const at = record * RECORD;
-      const next = this.#records[at + NEXT] as number;
-      if (this.#records[at + BLOCK] === first) this.#put(record, this.#records[at + PLACE] as number);
-      else this.#append(FAR, record);
-      record = next;
-    }
+    this.#far = far.filter(({ timeMs }) => timeMs >= this.#blockMs + BLOCK_MS);
+    for (const { timeMs, event } of far)
+      if (timeMs < this.#blockMs + BLOCK_MS) this.#put(event, timeMs - this.#blockMs);
   }
 
-  /** Puts a record of this block where it has to wait. */
-  #put(record: number, place: number): void {
+  /** Puts an event of this block where it has to wait. */
+  #put(event: number, place: number): void {
     const differing = place ^ this.#place;
     const level = differing < SLOTS ? 0 : differing < SLOTS * SLOTS ? 1 : 2;
     const digit = (place >>> (level * BITS)) & (SLOTS - 1);
+    const slot = level * SLOTS + digit;
+    const at = this.#heads[slot] === NONE ? this.#begin(slot, level, digit) : this.#room(slot);
+    this.#chunks[at] = event;
+    this.#chunks[at + 1] = place;
+    this.#ends[slot] = at + EVENT;
+  }
+
+  /** The position of the first event of a list that was empty. */
+  #begin(slot: number, level: number, digit: number): number {
     const word = level * WORDS + (digit >>> 5);
     this.#words[word] = (this.#words[word] as number) | (1 << (digit & 31));
     this.#levels[level] = (this.#levels[level] as number) | (1 << (digit >>> 5));
-    this.#append(level * SLOTS + digit, record);
+    const first = this.#take() + FIRST;
+    this.#heads[slot] = first;
+    return first;
   }
 
-  #append(slot: number, record: number): void {
-    this.#records[record * RECORD + NEXT] = NONE;
-    if (this.#heads[slot] === NONE) this.#heads[slot] = record;
-    else this.#records[(this.#tails[slot] as number) * RECORD + NEXT] = record;
-    this.#tails[slot] = record;
+  /** The position for one more event of a list. */
+  #room(slot: number): number {
+    const end = this.#ends[slot] as number;
+    if (end % CHUNK !== 0) return end;
+    const first = this.#take() + FIRST;
+    this.#chunks[end - CHUNK] = first;
+    return first;
+  }
+
+  /** The position behind that of an event which has been read, `NONE` at the list's end; frees chunks that are read. */
+  #following(at: number, end: number): number {
+    const next = at + EVENT;
+    if (next !== end && next % CHUNK !== 0) return next;
+    const chunk = at & -CHUNK;
+    const following = next === end ? NONE : (this.#chunks[chunk] as number);
+    this.#chunks[chunk] = this.#free;
+    this.#free = chunk;
+    return following;
   }
 
   /** Marks a slot as not in use. */
@@ -208,24 +220,21 @@ export class EventQueue {
     return word * 32 + lowestBit(this.#words[level * WORDS + word] as number);
   }
 
-  /** A record, filled in, one that was freed if there is one. */
-  #record(event: number, place: number, block: number): number {
-    let record = this.#free;
-    if (record === NONE) {
-      record = this.#used++;
-      if (this.#used * RECORD > this.#records.length) this.#grow();
-    } else this.#free = this.#records[record * RECORD + NEXT] as number;
-    this.#size += 1;
-    const at = record * RECORD;
-    this.#records[at + EVENT] = event;
-    this.#records[at + PLACE] = place;
-    this.#records[at + BLOCK] = block;
-    return record;
+  /** A chunk, one that was freed if there is one. */
+  #take(): number {
+    const chunk = this.#free;
+    if (chunk !== NONE) {
+      this.#free = this.#chunks[chunk] as number;
+      return chunk;
+    }
+    if (this.#used === this.#chunks.length) this.#grow();
+    this.#used += CHUNK;
+    return this.#used - CHUNK;
   }
 
   #grow(): void {
-    const larger = new Int32Array(2 * this.#records.length);
-    larger.set(this.#records);
-    this.#records = larger;
+    const larger = new Int32Array(2 * this.#chunks.length);
+    larger.set(this.#chunks);
+    this.#chunks = larger;
   }
 }
