@@ -18,28 +18,34 @@ import * as Flight from "./flight-table.ts";
 export class Driver {
   readonly #clients: Client.ClientTable;
   readonly #flights: Flight.FlightTable;
+  readonly #startAtMs: number;
   readonly #plan: (flight: number, atMs: number) => void;
   // Filled in again for each step.
   readonly #event = createEvent();
   readonly #out = new ClientOut();
 
-  /** @param plan takes each call that a client asks for, and when to send it: before `endMs` */
+  /** @param plan takes each call that a client asks for, and when to send it, ms from the start: before the end */
   constructor(
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
-    endMs: number,
+    startAtMs: number,
+    durationMs: number,
     plan: (flight: number, atMs: number) => void,
   ) {
     this.#clients = clients;
     this.#flights = flights;
-    this.#event.endMs = endMs;
+    this.#startAtMs = startAtMs;
+    this.#event.endMs = startAtMs + durationMs;
     this.#plan = plan;
   }
 
-  /** A client begins. */
+  /**
+   * A client begins.
+   * @param nowMs from the run's start, as for `receive`
+   */
   start(client: number, nowMs: number): void {
     const { endMs } = this.#event;
-    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs, endMs });
+    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs: this.#startAtMs + nowMs, endMs });
     this.#step(client);
   }
 
@@ -65,7 +71,7 @@ export class Driver {
     const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
     const event = this.#event;
     event.kind = ANSWERED;
-    event.nowMs = nowMs;
+    event.nowMs = this.#startAtMs + nowMs;
     event.template = ints[inInts + Flight.TEMPLATE] as number;
     event.attempt = ints[inInts + Flight.ATTEMPT] as number;
     event.status = ints[inInts + Flight.STATUS] as number;
@@ -140,7 +146,7 @@ export class Driver {
     doubles[flight * Flight.DOUBLES + Flight.PAGE] = planned.page;
     doubles[flight * Flight.DOUBLES + Flight.WANTED] = planned.wantedMs;
     doubles[flight * Flight.DOUBLES + Flight.DELAY] = planned.delayMs;
-    this.#plan(flight, Math.max(atMs, nowMs));
+    this.#plan(flight, Math.max(atMs, nowMs) - this.#startAtMs);
   }
 
   #failure(client: number, got: string, allowed: string, cause?: unknown): SpillwayError {

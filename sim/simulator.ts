@@ -1,5 +1,8 @@
 // The simulation itself: one queue of events, each an integer of what happens and to whom; clients, flights and
 // windows in tables. Nothing is allocated per event.
+//
+// The queue counts from the run's start, so that its instants are small integers, which JavaScript engines pass
+// around without allocating; clients and deployment are told milliseconds since the epoch.
 import { arrivalTimes } from "../src/scenario/arrivals.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
@@ -55,7 +58,8 @@ export class Simulator {
   readonly #scenario: Scenario;
   readonly #seating: Seating;
   readonly #signal: { readonly aborted: boolean } | undefined;
-  readonly #endMs: number;
+  readonly #startAtMs: number;
+  readonly #durationMs: number;
   readonly #deployment: Deployment;
   readonly #callers: readonly number[];
   readonly #queue: EventQueue;
@@ -71,13 +75,14 @@ export class Simulator {
     this.#scenario = scenario;
     this.#seating = seating;
     this.#signal = signal;
-    this.#endMs = startAtMs + durationMs;
+    this.#startAtMs = startAtMs;
+    this.#durationMs = durationMs;
     this.#flights = flights;
     this.#deployment = deployment;
     this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
     this.clients = new Client.ClientTable(scenario, clients);
-    this.#queue = new EventQueue(startAtMs, clients + 1024);
-    this.#driver = new Driver(this.clients, flights, this.#endMs, (flight, atMs) =>
+    this.#queue = new EventQueue(0, clients + 1024);
+    this.#driver = new Driver(this.clients, flights, startAtMs, durationMs, (flight, atMs) =>
       this.#schedule(atMs, SEND, flight),
     );
     this.#populate();
@@ -88,8 +93,9 @@ export class Simulator {
     return this.#events;
   }
 
+  /** Ms since the epoch. */
   get nowMs(): number {
-    return this.#queue.nowMs;
+    return this.#startAtMs + this.#queue.nowMs;
   }
 
   /**
@@ -123,15 +129,19 @@ export class Simulator {
         break;
       case ARRIVE: {
         const caller = this.#clientNumber(subject, Client.CALLER);
-        this.#decided(subject, this.#deployment.arrive(subject, caller, this.#call(subject), nowMs), nowMs);
+        this.#decided(
+          subject,
+          this.#deployment.arrive(subject, caller, this.#call(subject), this.nowMs),
+          nowMs,
+        );
         break;
       }
       case RESUME:
-        this.#decided(subject, this.#deployment.resume(subject, nowMs), nowMs);
+        this.#decided(subject, this.#deployment.resume(subject, this.nowMs), nowMs);
         break;
       case COMPLETE: {
         const caller = this.#clientNumber(subject, Client.CALLER);
-        this.#deployment.complete(subject, caller, this.#call(subject), nowMs);
+        this.#deployment.complete(subject, caller, this.#call(subject), this.nowMs);
         this.#travel(subject, RECEIVE, nowMs);
         break;
       }
@@ -146,11 +156,11 @@ export class Simulator {
 
   /** Whether calls may still be sent at this instant. */
   #isOpen(nowMs: number): boolean {
-    return nowMs < this.#endMs && this.#signal?.aborted !== true;
+    return nowMs < this.#durationMs && this.#signal?.aborted !== true;
   }
 
   #populate(): void {
-    const { populations, startAtMs, durationMs } = this.#scenario;
+    const { populations, durationMs } = this.#scenario;
     for (const [place, population] of populations.entries()) {
       if (population.arrivals !== null) {
         const times = arrivalTimes(population.arrivals, durationMs);
@@ -159,7 +169,7 @@ export class Simulator {
       }
       for (let index = 0; index < population.clients; index++) {
         const client = this.#client(population, place, index);
-        this.#schedule(startAtMs + startDelayMs(population, this.clients.record(client)), START, client);
+        this.#schedule(startDelayMs(population, this.clients.record(client)), START, client);
       }
     }
   }
@@ -173,7 +183,7 @@ export class Simulator {
   /** Schedules the next client of a stream of arrivals. */
   #await(stream: number): void {
     const next = this.#arrivals[stream]?.times.next();
-    if (next?.done === false) this.#schedule(this.#scenario.startAtMs + next.value, ARRIVAL, stream);
+    if (next?.done === false) this.#schedule(next.value, ARRIVAL, stream);
   }
 
   #admit(stream: number, nowMs: number): void {
@@ -196,7 +206,7 @@ export class Simulator {
     const number = this.clients.ints[at] as number;
     this.clients.ints[at] = number + 1;
     ints[flight * Flight.INTS + Flight.NUMBER] = number;
-    doubles[flight * Flight.DOUBLES + Flight.SENT] = nowMs;
+    doubles[flight * Flight.DOUBLES + Flight.SENT] = this.nowMs;
     this.#travel(flight, ARRIVE, nowMs);
   }
 
