@@ -20,6 +20,7 @@ export { parseTokens, type Token } from "./rules/tokens.ts";
 export { adjustScenario } from "./scenario/adjust.ts";
 export type { Scenario } from "./scenario/scenario.ts";
 export { type AppOptions, buildApp } from "./service/app.ts";
+export { type Deployment, type DeployOptions, deploy } from "./service/deploy.ts";
 export { type ServeOptions, type Serving, serve } from "./service/serve.ts";
 export { figure, judgeExpectations } from "./summary/expectations.ts";
 export { Summarizer, summarize } from "./summary/summarizer.ts";

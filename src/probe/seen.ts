@@ -68,7 +68,7 @@ const integer = /^-?\d{1,15}$/;
 const textMost = 200;
 
 /** FORMAT.md: an integer, the raw text where it is none, `null` where it did not come. */
-export function headerValue(raw: string | undefined): HeaderValue {
+function headerValue(raw: string | undefined): HeaderValue {
   if (raw === undefined) return null;
   return integer.test(raw) ? Number(raw) : raw.slice(0, textMost);
 }

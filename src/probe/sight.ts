@@ -49,5 +49,3 @@ export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner)
     ];
   });
 }
-
-export const lastOf = <T>(list: readonly T[]): T | null => list.at(-1) ?? null;

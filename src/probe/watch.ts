@@ -28,7 +28,7 @@ const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset 
 const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
 
 /** How long it takes until the organization's window of a scope ends; `null` where none is open. */
-export function msToEnd(session: Session, scope: Scope): number | null {
+function msToEnd(session: Session, scope: Scope): number | null {
   const window = openWindow(session, scope);
   return window === null ? null : Math.max(0, window.toMs - session.now());
 }

@@ -11,23 +11,14 @@ import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
-import { Enforcement } from "./enforcement.ts";
-import { EpochGrid } from "./epoch-grid.ts";
 import { Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
-import { MarkStore } from "./mark-rows.ts";
-import { OversizeCalls } from "./oversize.ts";
 import { PlainCalls, type Route, type RoutedQuota } from "./plain-calls.ts";
-import { Quota } from "./quota.ts";
-import type { QuotaName } from "./quota-setting.ts";
-import { SpanTotals } from "./span-totals.ts";
+import { makeAnonymous, type OrganizationScope, type Owned, Quotas } from "./quotas.ts";
 import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
-import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import { type Terms, termsOf } from "./terms.ts";
-import { UnenforcedRefusals } from "./unenforced-refusals.ts";
-import type { Unexplained } from "./unknowns.ts";
 import type { Inferred, Verdict } from "./verdict.ts";
 import { WindowShapes } from "./window-shapes.ts";
 
@@ -53,25 +44,6 @@ const closeEveryPerQuota = 8;
 interface Shown {
   readonly evidence: SwitchEvidence;
   readonly shapes: Readonly<Record<Scope, WindowShapes>>;
-}
-
-/** One owner's quota of one scope, and what bounds it beyond its windows. */
-interface Owned {
-  readonly quota: Quota;
-  readonly totals: SpanTotals | null;
-}
-
-/** What belongs to one organization's scope. */
-interface OrganizationScope {
-  readonly enforcement: Enforcement;
-  readonly refusals: UnenforcedRefusals;
-  readonly oversize: OversizeCalls;
-  /** Where windows lie on the epoch's grid. */
-  readonly grid: EpochGrid | null;
-  readonly organization: Owned;
-  readonly users: Map<string, Owned>;
-  /** Calls came whose user is not known: any user's count may hold them. */
-  anonymous: boolean;
 }
 
 /**
@@ -110,15 +82,11 @@ class Judgement {
   readonly #hypotheses: Readonly<Record<Scope, Hypotheses>>;
   /** What a trace without rules shows of them. */
   readonly #shown: Shown | null;
-  readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
+  readonly #quotas: Quotas;
   readonly #closeEvery: number | null;
   /** At how many records windows are closed next. */
   #closeNext: number;
-  #quotas = 0;
-  readonly #store = new MarkStore();
   readonly #seen = new Set<Scope>();
-  /** By the windows' length. */
-  readonly #phases = new Map<number, TargetPhase>();
   /** The short way, where rules are known. */
   readonly #plain: PlainCalls | null;
   #records = 0;
@@ -151,6 +119,13 @@ class Judgement {
             shapes: { rest: shapes("rest"), graphql: shapes("graphql") },
           }
         : null;
+    this.#quotas = new Quotas(header, {
+      time: this.#time,
+      terms: this.#terms,
+      hypotheses: this.#hypotheses,
+      shapes: this.#shown?.shapes ?? null,
+      docket: this.#docket,
+    });
   }
 
   addAll(batch: CallBatch): void {
@@ -162,7 +137,7 @@ class Judgement {
   add(line: number, call: TraceCall): void {
     this.#answers.check(line, call);
     this.#shown?.evidence.observe(line, call);
-    const both = this.#organization(call.org);
+    const both = this.#quotas.organization(call.org);
     const own = both[call.scope];
     this.#seen.add(call.scope);
     if (call.user === null && !own.anonymous) makeAnonymous(own);
@@ -176,14 +151,14 @@ class Judgement {
     this.#records += 1;
     this.#latest = Math.max(this.#latest, received);
     if (this.#records < this.#closeNext) return;
-    this.#close(this.#latest - outOfOrderMsMost);
-    const every = this.#closeEvery ?? Math.max(closeEveryLeast, closeEveryPerQuota * this.#quotas);
+    this.#quotas.close(this.#latest - outOfOrderMsMost);
+    const every = this.#closeEvery ?? Math.max(closeEveryLeast, closeEveryPerQuota * this.#quotas.count);
     this.#closeNext = this.#records + every;
   }
 
   /** Where calls go, by rules that are known. */
   #route(rules: Rules, org: string, user: string, scope: Scope): Route {
-    const own = this.#organization(org)[scope];
+    const own = this.#quotas.organization(org)[scope];
     const routed = (owner: Owner, { quota, totals }: Owned): RoutedQuota => {
       const { limit, windowSeconds } =
         owner === "user" ? userLimit(rules, org, user, scope) : organizationLimit(rules, org, scope);
@@ -191,14 +166,14 @@ class Judgement {
     };
     return {
       organization: routed("organization", own.organization),
-      user: routed("user", this.#user(org, user, scope, own)),
+      user: routed("user", this.#quotas.user(org, user, scope, own)),
       refusals: own.refusals,
     };
   }
 
   finish(): Verdict {
     let windows = 0;
-    for (const both of this.#organizations.values())
+    for (const [, both] of this.#quotas)
       for (const scope of scopes) {
         const { enforcement, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
@@ -216,9 +191,9 @@ class Judgement {
 
   #conclude(scope: Scope): void {
     this.#ruleOutByUsers(scope);
-    const quotas = [...this.#organizations].flatMap(([org, both]) => {
+    const quotas = [...this.#quotas].flatMap(([org, both]) => {
       const { enforcement, organization, users } = both[scope];
-      const lost = this.#lost(org, scope);
+      const lost = this.#quotas.lost(org, scope);
       return [organization, ...users.values()].map(({ quota }) => ({ quota, enforcement, lost }));
     });
     const hypotheses = this.#hypotheses[scope];
@@ -228,13 +203,12 @@ class Judgement {
     const fits = ({ terms }: Hypothesis): boolean =>
       terms.charging === "at-decision" || (hypotheses.isGiven && terms.charging === "reserved");
     if (!hypotheses.left.every(fits)) return;
-    for (const both of this.#organizations.values())
-      both[scope].oversize.finish(both[scope].enforcement, this.#docket);
+    for (const [, both] of this.#quotas) both[scope].oversize.finish(both[scope].enforcement, this.#docket);
   }
 
   /** A user's window that refuses while limits are off does so always. */
   #ruleOutByUsers(scope: Scope): void {
-    for (const [org, both] of this.#organizations) {
+    for (const [org, both] of this.#quotas) {
       const { refusals, enforcement } = both[scope];
       const exhibit = refusals.userEnforcedAlways(enforcement);
       if (exhibit === null) continue;
@@ -267,7 +241,7 @@ class Judgement {
 
   #addUnknown(call: TraceCall, own: OrganizationScope): void {
     const { most } = unknownCharge(call);
-    for (const { quota } of this.#touched(call, own).values()) quota.addUnknown(call.sent, null, most);
+    for (const { quota } of this.#quotas.touched(call, own).values()) quota.addUnknown(call.sent, null, most);
   }
 
   #addAnswer(line: number, call: TraceCall, own: OrganizationScope): void {
@@ -277,7 +251,7 @@ class Judgement {
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
     if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
     this.#docket.amounts.call(call.scope, counted);
-    for (const [owner, { quota, totals }] of this.#touched(call, own)) {
+    for (const [owner, { quota, totals }] of this.#quotas.touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
       if (reading === null || !quota.isInRange(reading.reset))
@@ -317,107 +291,4 @@ class Judgement {
     const end = this.#time.windowEnd(call.sent, call.received, reading.reset, rounding);
     return markOf(line, call, reading, end, counted, charge);
   }
-
-  /** The quotas that a call uses; a user's only where the user is known. */
-  #touched(call: TraceCall, own: OrganizationScope): Map<Owner, Owned> {
-    const touched = new Map<Owner, Owned>([["organization", own.organization]]);
-    if (call.user !== null) touched.set("user", this.#user(call.org, call.user, call.scope, own));
-    return touched;
-  }
-
-  #organization(org: string): Record<Scope, OrganizationScope> {
-    const known = this.#organizations.get(org);
-    if (known !== undefined) return known;
-    const { rules } = this.#header;
-    const of = (scope: Scope): OrganizationScope => {
-      const limit = rules === null ? null : organizationLimit(rules, org, scope);
-      const name = { org, user: null, scope, owner: "organization" } as const;
-      const onGrid = limit !== null && this.#terms[scope].anchor === "epoch";
-      return {
-        grid: onGrid ? new EpochGrid(name, limit.windowSeconds * 1000) : null,
-        enforcement: new Enforcement(limit?.enforced ?? null),
-        oversize: new OversizeCalls(name, this.#time),
-        refusals: new UnenforcedRefusals(name, this.#terms[scope], this.#time),
-        organization: this.#owned(name, limit, true),
-        users: new Map(),
-        anonymous: false,
-      };
-    };
-    const both = { rest: of("rest"), graphql: of("graphql") };
-    this.#organizations.set(org, both);
-    return both;
-  }
-
-  #user(org: string, user: string, scope: Scope, own: OrganizationScope): Owned {
-    const known = own.users.get(user);
-    if (known !== undefined) return known;
-    const { rules } = this.#header;
-    const limit = rules === null ? null : userLimit(rules, org, user, scope);
-    const owned = this.#owned({ org, user, scope, owner: "user" }, limit, !own.anonymous);
-    own.users.set(user, owned);
-    return owned;
-  }
-
-  #owned(
-    name: QuotaName,
-    limit: { readonly limit: number; readonly windowSeconds: number } | null,
-    complete: boolean,
-  ): Owned {
-    const terms = this.#terms[name.scope];
-    const windowMs = limit === null ? null : limit.windowSeconds * 1000;
-    const { startedAt, clock } = this.#header;
-    this.#quotas += 1;
-    const quota = new Quota({
-      name,
-      terms,
-      hypotheses: this.#hypotheses[name.scope],
-      shapes: this.#shown?.shapes[name.scope] ?? null,
-      time: this.#time,
-      windowMs,
-      phase: this.#phase(terms, windowMs),
-      startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
-      complete: complete && this.#header.complete,
-      docket: this.#docket,
-      store: this.#store,
-    });
-    if (limit === null || windowMs === null || terms.charging === "postpaid") return { quota, totals: null };
-    const always = name.owner === "user" && terms.userEnforced === "always";
-    return { quota, totals: new SpanTotals(name, this.#time, limit.limit, windowMs, always) };
-  }
-
-  #phase({ anchor }: Terms, windowMs: number | null): TargetPhase | null {
-    if (windowMs === null || windowMs > phasedMsMost || anchor !== "epoch") return null;
-    const known = this.#phases.get(windowMs) ?? new TargetPhase(windowMs);
-    this.#phases.set(windowMs, known);
-    return known;
-  }
-
-  #close(watermark: number): void {
-    for (const both of this.#organizations.values())
-      for (const scope of scopes) {
-        const { organization, users } = both[scope];
-        for (const { quota, totals } of [organization, ...users.values()]) {
-          quota.close(watermark);
-          totals?.close(watermark);
-        }
-      }
-  }
-
-  /** Calls without a line that may have used a quota; points of unknown cost are `Infinity`. */
-  #lost(org: string, scope: Scope): Unexplained {
-    const { lost } = this.#header;
-    const calls =
-      typeof lost === "number"
-        ? lost
-        : lost.reduce(
-            (sum, entry) => (entry.org === org && entry.scope === scope ? sum + entry.count : sum),
-            0,
-          );
-    return { calls, points: calls > 0 && scope === "graphql" ? Number.POSITIVE_INFINITY : calls };
-  }
-}
-
-function makeAnonymous(own: OrganizationScope): void {
-  own.anonymous = true;
-  for (const { quota } of own.users.values()) quota.becomeIncomplete();
 }

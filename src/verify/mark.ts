@@ -54,7 +54,7 @@ const nothing: Charge = { least: 0, most: 0, held: 0 };
 const upTo = (most: number): Charge => ({ least: 0, most, held: most });
 const exactly = (points: number): Charge => ({ least: points, most: points, held: points });
 
-export function roleOf(call: TraceCall): Role {
+function roleOf(call: TraceCall): Role {
   if (call.status === 429) return "refused";
   return call.kind === "call" ? "admitted" : call.kind;
 }

@@ -79,7 +79,7 @@ const plan = (fates: readonly Fate[]) =>
     lateMs: fc.constantFrom(0, 0, 0, 900, 5000),
   });
 
-export const fates: readonly Fate[] = ["answered", "timeout", "timeout-undecided", "bad-gateway", "lost"];
+const fates: readonly Fate[] = ["answered", "timeout", "timeout-undecided", "bad-gateway", "lost"];
 
 /** Small worlds whose traces the exact checker knows all about: no drift, one target's clock, nothing unseen. */
 export function smallWorlds(callsMost: number): fc.Arbitrary<World> {
@@ -254,14 +254,10 @@ export function mutated({ header, lines }: History, mutation: Mutation, pick: nu
 }
 
 export const lineChanges = ["call left out", "call twice"] as const;
-export type LineChange = (typeof lineChanges)[number];
+type LineChange = (typeof lineChanges)[number];
 
 /** A line taken out, or written twice under another number: a call that was not told of, or told twice. */
-export function withLines(
-  { header, lines }: History,
-  kind: "call left out" | "call twice",
-  pick: number,
-): History {
+export function withLines({ header, lines }: History, kind: LineChange, pick: number): History {
   const index = pick % Math.max(1, lines.length);
   const place = lines[index];
   if (place === undefined) return { header, lines };
