@@ -1,4 +1,4 @@
-// The world of ../simulator-world.ts by hand: no queue but a ring of milliseconds that is long enough for this world, no
+// The world of world.ts by hand: no queue but a ring of milliseconds that is long enough for this world, no
 // client but these two, no rule but the ones that matter here. What it counts must be what the simulator counts.
 package main
 

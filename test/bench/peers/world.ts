@@ -1,7 +1,7 @@
 // The world that simulators are compared in: organizations of pollers and workers that wait for the reset when they are
-// refused, a few in a hundred calls. `peers/world.go` is the same world by hand; both must count the same.
-import { defineScenario, poller, rest, waitReset, worker } from "../../src/scenario/index.ts";
-import type { PopulationInput, Scenario } from "../../src/scenario/scenario.ts";
+// refused, a few in a hundred calls. `world.go` is the same world by hand; both must count the same.
+import { defineScenario, poller, rest, waitReset, worker } from "../../../src/scenario/index.ts";
+import type { PopulationInput, Scenario } from "../../../src/scenario/scenario.ts";
 
 const organizations = 20;
 

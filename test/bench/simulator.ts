@@ -1,0 +1,220 @@
+// The simulator in events a second, an event being one pop of its queue, with clients that are real state machines:
+// against the same world by hand in Go, in the same run; its queue alone against a binary heap; memory a client.
+// What is built before the first answer is left out on both sides.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { EventQueue } from "../../sim/event-queue.ts";
+import { simulate, simulateNumbers } from "../../sim/simulate.ts";
+import { worldOf } from "./peers/world.ts";
+import { type BenchRow, median } from "./row.ts";
+
+const run_ = promisify(execFile);
+const ROUNDS = 5;
+
+interface Size {
+  readonly label: string;
+  readonly clients: number;
+  /** Of virtual time. */
+  readonly seconds: number;
+  readonly bar: string;
+}
+
+const sizes: readonly Size[] = [
+  { label: "10k clients", clients: 10_000, seconds: 1_800, bar: ">= 0.5, and 10,000,000 events/s" },
+  { label: "1M clients", clients: 1_000_000, seconds: 60, bar: ">= 0.5, and 4,000,000 events/s" },
+];
+
+interface Count {
+  readonly events: number;
+  readonly calls: number;
+  readonly refused: number;
+  /** From the first answer to the last. */
+  readonly ms: number;
+}
+
+const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+function simulated({ clients, seconds }: Size): Count {
+  let [calls, refused, firstMs] = [0, 0, 0];
+  const { events } = simulateNumbers(worldOf(clients, seconds), {}, ({ status }) => {
+    if (calls === 0) firstMs = nowMs();
+    calls += 1;
+    if (status === 429) refused += 1;
+  });
+  return { events, calls, refused, ms: nowMs() - firstMs };
+}
+
+/** The same calls as records of a trace: what objects cost. */
+function recorded({ clients, seconds }: Size): Count {
+  let [calls, refused, firstMs] = [0, 0, 0];
+  for (const { status } of simulate(worldOf(clients, seconds)).calls) {
+    if (calls === 0) firstMs = nowMs();
+    calls += 1;
+    if (status === 429) refused += 1;
+  }
+  return { events: 3 * calls, calls, refused, ms: nowMs() - firstMs };
+}
+
+/** A compiled `peers/world.go`; `null` without Go. */
+async function goWorld(folder: string): Promise<string | null> {
+  const source = fileURLToPath(new URL("../../../test/bench/peers/world.go", import.meta.url));
+  const program = join(folder, "world");
+  try {
+    await run_("go", ["build", "-o", program, source]);
+    return program;
+  } catch (error) {
+    console.error(`no Go to compare with: ${(error as Error).message.split("\n")[0]}`);
+    return null;
+  }
+}
+
+async function byHand(program: string, { clients, seconds }: Size): Promise<Count> {
+  const { stdout } = await run_(program, [String(clients), String(seconds)]);
+  return JSON.parse(stdout) as Count;
+}
+
+function mustAgree(ours: Count, theirs: Count): void {
+  for (const member of ["events", "calls", "refused"] as const)
+    if (ours[member] !== theirs[member])
+      throw new Error(`the worlds differ: ${ours[member]} ${member} here, ${theirs[member]} by hand`);
+}
+
+const perSecond = ({ events, ms }: Count): number => (1000 * events) / ms;
+
+async function simulatorRows(size: Size, program: string | null): Promise<BenchRow[]> {
+  const [ours, hand, traced]: [number[], number[], number[]] = [[], [], []];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const count = simulated(size);
+    const peer = program === null ? null : await byHand(program, size);
+    if (peer !== null) mustAgree(count, peer);
+    // The first round is for the compiler.
+    if (round === 0) continue;
+    ours.push(perSecond(count));
+    if (peer !== null) hand.push(perSecond(peer));
+    if (round === 1) traced.push(perSecond(recorded(size)));
+  }
+  const value = median(ours);
+  const name = `${size.label}: `;
+  const rows: BenchRow[] = [{ name: `${name}simulator, as numbers`, value, unit: "events/s", bar: size.bar }];
+  if (hand.length > 0) {
+    const peer = median(hand);
+    const against = "Go by hand";
+    rows[0] = { ...(rows[0] as BenchRow), ratio: value / peer, against };
+    rows.push({ name: `${name}Go by hand, ring of ms`, value: peer, unit: "events/s" });
+  }
+  const records = median(traced);
+  const against = "as numbers";
+  rows.push({ name: `${name}as a trace`, value: records, unit: "events/s", ratio: records / value, against });
+  return rows;
+}
+
+/** Time and event in one double, ordered by both: the fastest plain heap of the figures to beat. */
+class BinaryHeap {
+  readonly #keys: Float64Array;
+  #size = 0;
+  nowMs = 0;
+
+  constructor(capacity: number) {
+    this.#keys = new Float64Array(capacity + 1);
+  }
+
+  push(timeMs: number, event: number): void {
+    const key = timeMs * 2 ** 20 + event;
+    let at = this.#size++;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = this.#keys[parent] as number;
+      if (above <= key) break;
+      this.#keys[at] = above;
+      at = parent;
+    }
+    this.#keys[at] = key;
+  }
+
+  pop(): number {
+    const keys = this.#keys;
+    const first = keys[0] as number;
+    this.#size -= 1;
+    const last = keys[this.#size] as number;
+    let at = 0;
+    for (let child = 1; child < this.#size; child = 2 * at + 1) {
+      if (child + 1 < this.#size && (keys[child + 1] as number) < (keys[child] as number)) child += 1;
+      if ((keys[child] as number) >= last) break;
+      keys[at] = keys[child] as number;
+      at = child;
+    }
+    keys[at] = last;
+    this.nowMs = Math.floor(first / 2 ** 20);
+    return first - this.nowMs * 2 ** 20;
+  }
+}
+
+/** Ns to pop an event and schedule it anew, up to a minute ahead. */
+function rescheduling(queue: EventQueue | BinaryHeap, waiting: number): number {
+  const pops = 3_000_000;
+  let draw = 12_345;
+  const drawn = (): number => {
+    draw = (Math.imul(draw, 1_103_515_245) + 12_345) >>> 0;
+    return (draw >>> 4) % 60_000;
+  };
+  for (let event = 0; event < waiting; event++) queue.push(drawn(), event);
+  const beginMs = nowMs();
+  for (let pop = 0; pop < pops; pop++) {
+    const event = queue.pop();
+    queue.push(queue.nowMs + 1 + drawn(), event);
+  }
+  return ((nowMs() - beginMs) * 1e6) / pops;
+}
+
+function queueRows({ label, clients }: Size): BenchRow[] {
+  const [wheels, heaps]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    wheels.push(rescheduling(new EventQueue(0, clients), clients));
+    heaps.push(rescheduling(new BinaryHeap(clients), clients));
+  }
+  const [wheel, heap] = [median(wheels), median(heaps)];
+  return [
+    {
+      name: `${label}: wheel alone`,
+      value: wheel,
+      unit: "ns/event",
+      ratio: wheel / heap,
+      against: "binary heap",
+    },
+    { name: `${label}: binary heap alone`, value: heap, unit: "ns/event" },
+  ];
+}
+
+/** Tells the most memory that this process ever had. Run in a process of its own. */
+export function peakMemory(clients: number): void {
+  simulateNumbers(worldOf(clients, 60), {}, () => {});
+  console.log(process.resourceUsage().maxRSS);
+}
+
+async function peakKilobytes(clients: number): Promise<number> {
+  const program = `import(${JSON.stringify(import.meta.url)}).then((bench) => bench.peakMemory(${clients}))`;
+  const { stdout } = await run_(process.execPath, ["--input-type=module", "-e", program]);
+  return Number(stdout);
+}
+
+async function memoryRow(): Promise<BenchRow> {
+  const [few, many] = [40, 1_000_000];
+  const value = (1024 * ((await peakKilobytes(many)) - (await peakKilobytes(few)))) / (many - few);
+  return { name: "memory a client, its user's name and windows included", value, unit: "bytes" };
+}
+
+export async function run(): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-bench-"));
+  try {
+    const program = await goWorld(folder);
+    const rows: BenchRow[] = [];
+    for (const size of sizes) rows.push(...(await simulatorRows(size, program)), ...queueRows(size));
+    return [...rows, await memoryRow()];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
