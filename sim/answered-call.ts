@@ -2,7 +2,6 @@
 // is moved from flight to flight. Nothing is copied, and what is not asked for costs nothing.
 import type { Outcome } from "../src/engine/core.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
-import type { Population } from "../src/scenario/scenario.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
 import type { Simulator } from "./simulator.ts";
@@ -44,8 +43,7 @@ export class AnsweredCall {
 
   /** The call as its behaviour has it. */
   get call(): CallTemplate {
-    const { behaviour }: Population = this.#simulator.clients.population(this.population);
-    return behaviour.calls[this.#integer(Flight.TEMPLATE)] as CallTemplate;
+    return this.#simulator.clients.call(this.#client, this.#integer(Flight.TEMPLATE));
   }
 
   /** The client's running number, from 0. */

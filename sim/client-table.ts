@@ -1,6 +1,6 @@
 // The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
 // array; a behaviour's own record is an object, since the same behaviours run in k6.
-import { type ClientRecord, startRecord } from "../src/scenario/client.ts";
+import { type CallTemplate, type ClientRecord, startRecord } from "../src/scenario/client.ts";
 import type { Span } from "../src/scenario/mistakes.ts";
 import { between, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
@@ -24,6 +24,8 @@ const RANDOM = 6;
 export class ClientTable {
   ints: Int32Array<ArrayBuffer>;
   readonly #scenario: Scenario;
+  /** By population: its behaviour's calls. */
+  readonly #calls: readonly (readonly CallTemplate[])[];
   readonly #records: ClientRecord[] = [];
   readonly #free: number[] = [];
   /** The draws of the client that is served, taken out of its integers and put back. */
@@ -32,6 +34,7 @@ export class ClientTable {
   /** @param capacity how many clients it has room for at first; it grows */
   constructor(scenario: Scenario, capacity: number) {
     this.#scenario = scenario;
+    this.#calls = scenario.populations.map(({ behaviour }) => behaviour.calls);
     this.ints = new Int32Array(Math.max(1, capacity) * INTS);
   }
 
@@ -71,6 +74,11 @@ export class ClientTable {
 
   populationOf(client: number): Population {
     return this.population(this.ints[client * INTS + POPULATION] as number);
+  }
+
+  /** One of a client's calls, by its index among those of its behaviour. */
+  call(client: number, template: number): CallTemplate {
+    return this.#calls[this.ints[client * INTS + POPULATION] as number]?.[template] as CallTemplate;
   }
 
   /** As traces name it. */

@@ -1,15 +1,7 @@
 // Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
 // exception, a time that is none, calls without end.
 import { SpillwayError } from "../src/rules/errors.ts";
-import {
-  ANSWERED,
-  type CallTemplate,
-  ClientOut,
-  createEvent,
-  type PlannedCall,
-  STARTED,
-  step,
-} from "../src/scenario/client.ts";
+import { ANSWERED, ClientOut, createEvent, type PlannedCall, STARTED, step } from "../src/scenario/client.ts";
 import type { Population } from "../src/scenario/scenario.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
@@ -56,7 +48,7 @@ export class Driver {
     const at = client * Client.INTS;
     ints[at + Client.OPEN] = (ints[at + Client.OPEN] as number) - 1;
     if (ints[at + Client.STOPPED] === 0) {
-      this.#tell(flight, nowMs);
+      this.#tell(client, flight, nowMs);
       this.#flights.give(flight);
       this.#step(client);
       return;
@@ -66,7 +58,7 @@ export class Driver {
   }
 
   /** The event of an answer. */
-  #tell(flight: number, nowMs: number): void {
+  #tell(client: number, flight: number, nowMs: number): void {
     const { ints, doubles } = this.#flights;
     const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
     const event = this.#event;
@@ -85,17 +77,9 @@ export class Driver {
     event.userRemaining = doubles[at + Flight.USER_REMAINING] as number;
     event.userReset = doubles[at + Flight.USER_RESET] as number;
     event.retryAfter = doubles[at + Flight.RETRY_AFTER] as number;
-    const { cost, lastPage } = this.call(flight);
+    const { cost, lastPage } = this.#clients.call(client, event.template);
     event.cost = cost;
     event.hasNextPage = event.status === 200 && (lastPage === undefined || event.page < lastPage);
-  }
-
-  /** The call that a flight is of. */
-  call(flight: number): CallTemplate {
-    const { ints } = this.#flights;
-    const client = ints[flight * Flight.INTS + Flight.CLIENT] as number;
-    const template = ints[flight * Flight.INTS + Flight.TEMPLATE] as number;
-    return this.#clients.populationOf(client).behaviour.calls[template] as CallTemplate;
   }
 
   #step(client: number): void {

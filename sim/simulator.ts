@@ -127,24 +127,15 @@ export class Simulator {
       case SEND:
         this.#send(subject, nowMs);
         break;
-      case ARRIVE: {
-        const caller = this.#clientNumber(subject, Client.CALLER);
-        this.#decided(
-          subject,
-          this.#deployment.arrive(subject, caller, this.#call(subject), this.nowMs),
-          nowMs,
-        );
+      case ARRIVE:
+        this.#arrive(subject, nowMs);
         break;
-      }
       case RESUME:
-        this.#decided(subject, this.#deployment.resume(subject, this.nowMs), nowMs);
+        this.#decided(this.#clientOf(subject), subject, this.#deployment.resume(subject, this.nowMs), nowMs);
         break;
-      case COMPLETE: {
-        const caller = this.#clientNumber(subject, Client.CALLER);
-        this.#deployment.complete(subject, caller, this.#call(subject), this.nowMs);
-        this.#travel(subject, RECEIVE, nowMs);
+      case COMPLETE:
+        this.#complete(subject, nowMs);
         break;
-      }
       case RECEIVE:
         this.#received = subject;
     }
@@ -201,26 +192,44 @@ export class Simulator {
       return;
     }
     const { ints, doubles } = this.#flights;
-    const client = ints[flight * Flight.INTS + Flight.CLIENT] as number;
+    const client = this.#clientOf(flight);
     const at = client * Client.INTS + Client.NUMBERED;
     const number = this.clients.ints[at] as number;
     this.clients.ints[at] = number + 1;
     ints[flight * Flight.INTS + Flight.NUMBER] = number;
     doubles[flight * Flight.DOUBLES + Flight.SENT] = this.nowMs;
-    this.#travel(flight, ARRIVE, nowMs);
+    this.#travel(client, flight, ARRIVE, nowMs);
   }
 
-  #decided(flight: number, fate: Fate, nowMs: number): void {
-    if (fate === ANSWERED) this.#travel(flight, RECEIVE, nowMs);
+  #arrive(flight: number, nowMs: number): void {
+    const client = this.#clientOf(flight);
+    const call = this.#callOf(client, flight);
+    this.#decided(
+      client,
+      flight,
+      this.#deployment.arrive(flight, this.#callerOf(client), call, this.nowMs),
+      nowMs,
+    );
+  }
+
+  #decided(client: number, flight: number, fate: Fate, nowMs: number): void {
+    if (fate === ANSWERED) this.#travel(client, flight, RECEIVE, nowMs);
     else if (fate === RUNS) {
-      const runsMs = this.clients.draw(this.#clientOf(flight), this.#scenario.network.executionMs);
+      const runsMs = this.clients.draw(client, this.#scenario.network.executionMs);
       this.#schedule(nowMs + runsMs, COMPLETE, flight);
     } else this.#schedule(nowMs + fate, RESUME, flight);
   }
 
+  #complete(flight: number, nowMs: number): void {
+    const client = this.#clientOf(flight);
+    const call = this.#callOf(client, flight);
+    this.#deployment.complete(flight, this.#callerOf(client), call, this.nowMs);
+    this.#travel(client, flight, RECEIVE, nowMs);
+  }
+
   /** A trip, to the deployment or back. */
-  #travel(flight: number, kind: typeof ARRIVE | typeof RECEIVE, nowMs: number): void {
-    const tripMs = this.clients.draw(this.#clientOf(flight), this.#scenario.network.latencyMs);
+  #travel(client: number, flight: number, kind: typeof ARRIVE | typeof RECEIVE, nowMs: number): void {
+    const tripMs = this.clients.draw(client, this.#scenario.network.latencyMs);
     this.#schedule(nowMs + tripMs, kind, flight);
   }
 
@@ -228,11 +237,12 @@ export class Simulator {
     return this.#flights.ints[flight * Flight.INTS + Flight.CLIENT] as number;
   }
 
-  #clientNumber(flight: number, member: number): number {
-    return this.clients.ints[this.#clientOf(flight) * Client.INTS + member] as number;
+  #callerOf(client: number): number {
+    return this.clients.ints[client * Client.INTS + Client.CALLER] as number;
   }
 
-  #call(flight: number): CallTemplate {
-    return this.#driver.call(flight);
+  #callOf(client: number, flight: number): CallTemplate {
+    const template = this.#flights.ints[flight * Flight.INTS + Flight.TEMPLATE] as number;
+    return this.clients.call(client, template);
   }
 }
