@@ -1,6 +1,7 @@
 // The package's public entry: the functions behind the verbs, typed, without printing or exiting.
 // `spillway/engine`, `spillway/laws` and `spillway/scenario` are entries of their own.
-export { type SimulateOptions, type Simulation, simulate } from "../sim/simulate.ts";
+export type { AnsweredCall } from "../sim/answered-call.ts";
+export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
 export { faultFactory } from "./faults/factory.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = fileURLToPath(new URL("../../node_modules/.cache/spillway-bench/", import.meta.url));
 const all = readdirSync(here)
-  .filter((name) => name.endsWith(".ts") && name !== "row.ts")
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts") && name !== "row.ts")
   .map((name) => basename(name, ".ts"));
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.includes(name));
