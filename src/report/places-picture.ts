@@ -46,7 +46,7 @@ function accusedOf(violation: Violation): Accused | null {
 }
 
 /** More bars than these could not be told apart. */
-const barsMost = 40;
+const barsMost = 24;
 
 /** The answers whose places are nearest to an accused one's, in their order. */
 function nearest(answers: readonly Place[], lines: ReadonlySet<number>): readonly Place[] {
@@ -102,6 +102,7 @@ function legend({ answers, lines, limit }: Accused): LegendEntry[] {
 
 const narrowest = 4;
 const thinnest = 2;
+const lineHeight = 13;
 
 /** Answers that say the same place at the same time stand beside each other: which of how many each is. */
 function lanesOf(answers: readonly Place[]): readonly { readonly lane: number; readonly of: number }[] {
@@ -183,7 +184,9 @@ function drawPlace(answers: readonly Place[], lines: ReadonlySet<number>, named:
     const style = { fill: colorOf(place, lines), opacity: accused ? 0.9 : 0.55 };
     const bar = { type: "rect" as const, shape, style, z2: accused ? 1 : 0 };
     if (!accused || !named) return bar;
-    const beside = { x: left + shape.width + 4, y: top + height / 2, verticalAlign: "middle" as const };
+    // Lanes may be thinner than their names are high.
+    const y = (low + high) / 2 + (lane - (of - 1) / 2) * Math.max(each, lineHeight);
+    const beside = { x: left + shape.width + 4, y, verticalAlign: "middle" as const };
     const label = { ...text, ...beside, text: `line ${place.line}`, fill: "var(--bad)" };
     return { type: "group", children: [bar, { type: "text", style: label }] };
   };
