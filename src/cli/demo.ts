@@ -8,6 +8,7 @@ import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
+import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { requireDuration, requireSeed } from "./run-options.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
@@ -86,8 +87,10 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
   const checked = await check(terminal, args, signal);
   const loaded = await loadForReal(terminal, args, scenario, folder, signal);
   if (signal.aborted) return;
-  const simulated = await simulateAlike(terminal, args, scenario, folder, signal);
-  const broken = await simulateBroken(terminal, args, scenario, folder, signal);
+  const { conditionsOf } = await import("./conditions.ts");
+  const alike = await conditionsOf(scenario.scenario, { like: folder });
+  const simulated = await simulateAlike(terminal, args, alike, folder, signal);
+  const broken = await simulateBroken(terminal, args, alike, folder, signal);
   await report(terminal, folder, simulated.folder);
   const { summary, verdict, expectations } = loaded;
   terminal.result({
@@ -161,7 +164,7 @@ async function loadForReal(
 async function simulateAlike(
   terminal: Terminal,
   args: Args,
-  written: LoadedScenario,
+  { scenario, options, notes }: Conditions,
   folder: string,
   signal: AbortSignal,
 ) {
@@ -170,10 +173,8 @@ async function simulateAlike(
     "simulate",
     "the same clients in virtual time, from the same instant: what it would have predicted",
   );
-  const { conditionsOf } = await import("./conditions.ts");
   const { simulateInto } = await import("./simulate-into.ts");
   const { saySimulation } = await import("./say-run.ts");
-  const { scenario, options, notes } = await conditionsOf(written.scenario, { like: folder });
   const run = await simulateInto(`${folder}/simulated`, scenario, {
     options: { ...options, signal },
     file: args.scenario,
@@ -192,7 +193,7 @@ const shownFault = "race-read-then-write";
 async function simulateBroken(
   terminal: Terminal,
   { scenario: file }: Args,
-  written: LoadedScenario,
+  { scenario, options }: Conditions,
   folder: string,
   signal: AbortSignal,
 ) {
@@ -202,9 +203,7 @@ async function simulateBroken(
     `simulate --fault ${shownFault}`,
     `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
   );
-  const { conditionsOf } = await import("./conditions.ts");
   const { simulateInto } = await import("./simulate-into.ts");
-  const { scenario, options } = await conditionsOf(written.scenario, { like: folder });
   const run = await simulateInto(`${folder}/broken`, scenario, {
     options: { ...options, fault: parseFault(shownFault), signal },
     file,

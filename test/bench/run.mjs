@@ -1,13 +1,12 @@
 // `npm run bench [NAME ...]`: every figure as a ratio against a named peer in the same run, since machines
 // are noisy. Benches are TypeScript; esbuild makes them runnable on the oldest Node that is supported.
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { cpus } from "node:os";
 import { basename } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { load } from "../support/typescript.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const out = fileURLToPath(new URL("../../node_modules/.cache/spillway-bench/", import.meta.url));
 const all = readdirSync(here)
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts") && name !== "row.ts")
   .map((name) => basename(name, ".ts"));
@@ -17,20 +16,9 @@ if (unknown.length > 0) {
   console.error(`no bench ${unknown.join(", ")}; there are ${all.join(", ")}`);
   process.exit(2);
 }
-mkdirSync(out, { recursive: true });
 console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}\n`);
 for (const name of wanted.length > 0 ? wanted : all) {
-  const outfile = `${out}${name}.mjs`;
-  await build({
-    entryPoints: [`${here}${name}.ts`],
-    outfile,
-    bundle: true,
-    packages: "external",
-    platform: "node",
-    format: "esm",
-    logLevel: "warning",
-  });
-  const { run } = await import(pathToFileURL(outfile).href);
+  const { run } = await load(`${here}${name}.ts`, "spillway-bench");
   console.log(`## ${name}`);
   for (const { name: row, value, unit, ratio, against, bar } of await run()) {
     const figure = `${value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
