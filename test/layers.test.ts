@@ -21,6 +21,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/service": ["src/rules", "src/engine", "src/faults"],
   "src/load": ["src/rules", "src/scenario", "src/trace"],
   "src/summary": ["src/rules", "src/trace"],
+  "src/plan": ["src/rules", "src/scenario", "src/summary", "sim"],
   "src/report": ["src/rules", "src/trace", "src/summary", "src/verify"],
   "src/cli": ["src", "sim"],
   sim: ["src/rules", "src/engine", "src/faults", "src/scenario", "src/trace", "src/verify", "src/summary"],

@@ -1,0 +1,59 @@
+// What every reader of logs makes of its lines: requests in columns, callers as small integers, so that ten million
+// rows cost no object each.
+
+/** Whose request it was. */
+export interface LogCaller {
+  readonly organization: string;
+  /** A user's or token's name, or an address: whatever the log tells callers apart by. */
+  readonly user: string;
+}
+
+/** What a row asked for, as `LogBatch.kind` has it. */
+export const REST_CALL = 0;
+export const GRAPHQL_CALL = 1;
+/** The free status endpoint (SPEC.md §2.6). */
+export const STATUS_CALL = 2;
+/** What no quota counts. */
+export const OTHER_CALL = 3;
+
+/**
+ * Rows in the order of the log, by columns of which the first `count` places are good until the next batch is asked
+ * for.
+ */
+export interface LogBatch {
+  readonly count: number;
+  /** When the request began, whole ms since the epoch. */
+  readonly atMs: Float64Array;
+  /** How long it took, in ms; `NaN` where the log does not say. */
+  readonly durationMs: Float64Array;
+  /** Its place in `LogRows.callers`. */
+  readonly caller: Int32Array;
+  readonly kind: Uint8Array;
+  /** 1 for REST, requested points for GraphQL. */
+  readonly cost: Int32Array;
+  /** Points charged in the end; -1 where the log does not say. */
+  readonly actual: Int32Array;
+  /** HTTP status; 0 where the log does not say, or no answer came. */
+  readonly status: Int16Array;
+}
+
+/** A row that could not be read. */
+export interface UnreadRow {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** The line itself, cut short, tokens struck out. */
+  readonly text: string;
+  /** What was wrong with it. */
+  readonly why: string;
+}
+
+/** A log as it is read. What is counted here grows while `batches` is read. */
+export interface LogRows {
+  readonly batches: AsyncIterable<LogBatch>;
+  readonly callers: readonly LogCaller[];
+  /** Rows that were read, and rows that were not; the first of those stand in `examples`. */
+  readonly read: number;
+  readonly unread: number;
+  readonly examples: readonly UnreadRow[];
+}
