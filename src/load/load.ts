@@ -201,7 +201,7 @@ async function finish(
   const failure = failureOf(account, outcome);
   return {
     scenario: plan.scenario,
-    header,
+    header: { ...header, startedAt: account.startedAt },
     trace,
     endedAt,
     account,

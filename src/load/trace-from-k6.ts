@@ -1,4 +1,4 @@
-// k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client}`,
+// k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client, "at": ms}`,
 // `{"end": client}`, `{"error": client, ...}`, and whatever a scenario printed by itself. The trace is written
 // beside its place and renamed, so that there is a whole one or none.
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ export interface TraceFromK6Options {
   readonly raw: string;
   /** Where the trace goes. */
   readonly trace: string;
-  /** The header, but for what only the end of the run shows. */
+  /** The header, but for what only the run shows: its `startedAt` is that of k6's process. */
   readonly header: Omit<TraceHeader, "lost">;
   /** The most calls that one client of a population has on the way. */
   readonly inFlightMost: ReadonlyMap<string, number>;
@@ -30,6 +30,8 @@ export interface ClientError {
 
 /** What the raw file accounts for. */
 export interface RawAccount {
+  /** When k6 began with the first population, ms since the epoch: the header's where no client began. */
+  readonly startedAt: number;
   /** Lines of the trace, its header left out. */
   readonly calls: number;
   /** Calls without an answer (status 0). */
@@ -57,6 +59,9 @@ const writeChars = 1 << 16;
 
 /** The account while it is being drawn up. */
 class Account {
+  /** k6 takes some tenths of a second from its start to that of its clients, who count from theirs. */
+  begunAt = Number.POSITIVE_INFINITY;
+  readonly #startedAt: number;
   calls = 0;
   unanswered = 0;
   refused = 0;
@@ -70,7 +75,12 @@ class Account {
   readonly printed: string[] = [];
 
   constructor(startedAt: number) {
+    this.#startedAt = startedAt;
     this.lastAnswerMs = startedAt;
+  }
+
+  get startedAt(): number {
+    return Number.isFinite(this.begunAt) ? this.begunAt : this.#startedAt;
   }
 
   /** @returns whether the line is a call's */
@@ -80,6 +90,7 @@ class Account {
     if (typeof value["status"] === "number") return this.#addCall(value as unknown as TraceCall);
     if (typeof value["start"] === "string") {
       this.clients += 1;
+      if (Number.isSafeInteger(value["at"])) this.begunAt = Math.min(this.begunAt, value["at"] as number);
       this.running.add(value["start"]);
     } else if (typeof value["end"] === "string") this.running.delete(value["end"]);
     else if (typeof value["error"] === "string" && this.errors.length < keptMost)
@@ -98,10 +109,23 @@ class Account {
     for (const client of this.running)
       lost += inFlightMost.get(client.slice(0, client.lastIndexOf("/"))) ?? most;
     lost = Math.max(lost, (requests ?? 0) - this.calls);
-    const { calls, unanswered, refused, failures, clients, torn, errors, printed } = this;
+    const { startedAt, calls, unanswered, refused, failures, clients, torn, errors, printed } = this;
     const cutOff = this.running.size;
     const silence = this.silentCalls === 0 ? null : { sinceMs: this.lastAnswerMs, calls: this.silentCalls };
-    return { calls, unanswered, refused, failures, clients, cutOff, lost, torn, silence, errors, printed };
+    return {
+      startedAt,
+      calls,
+      unanswered,
+      refused,
+      failures,
+      clients,
+      cutOff,
+      lost,
+      torn,
+      silence,
+      errors,
+      printed,
+    };
   }
 
   #addCall({ status, sent, received }: TraceCall): true {
@@ -137,12 +161,13 @@ function parseOurs(line: string): Record<string, unknown> | null {
 }
 
 /**
- * The header's line while `lost` is not known yet, and once it is: both of one length, since the end of a line
- * of JSON may be blank. So the calls are read, judged and written once, whatever their number.
+ * The header's line while `lost` and the clients' start are not known yet, and once they are: both of one length,
+ * since the end of a line of JSON may be blank. So the calls are read, judged and written once, whatever their number.
  */
-function headerLine(header: Omit<TraceHeader, "lost">, lost: number): string {
-  const longest = encodeHeader({ ...header, lost: Number.MAX_SAFE_INTEGER }).length;
-  return `${encodeHeader({ ...header, lost }).padEnd(longest)}\n`;
+function headerLine(header: Omit<TraceHeader, "lost">, startedAt: number, lost: number): string {
+  const most = Number.MAX_SAFE_INTEGER;
+  const longest = encodeHeader({ ...header, startedAt: most, lost: most }).length;
+  return `${encodeHeader({ ...header, startedAt, lost }).padEnd(longest)}\n`;
 }
 
 /**
@@ -175,7 +200,7 @@ export async function traceFromK6(options: TraceFromK6Options): Promise<RawAccou
 }
 
 async function writeTrace(file: FileHandle, account: Account, options: TraceFromK6Options): Promise<void> {
-  await file.writeFile(headerLine(options.header, 0));
+  await file.writeFile(headerLine(options.header, options.header.startedAt, 0));
   let pending = "";
   const rest = await readLines(options.raw, async (lines) => {
     for (const line of lines) if (account.add(line)) pending += `${line}\n`;
@@ -186,5 +211,5 @@ async function writeTrace(file: FileHandle, account: Account, options: TraceFrom
   // A last line without its end was cut off by a kill or a full disk: the trace ends at the line before.
   if (rest !== "") account.torn += 1;
   await file.writeFile(pending);
-  await file.write(headerLine(options.header, account.finish(options).lost), 0);
+  await file.write(headerLine(options.header, account.startedAt, account.finish(options).lost), 0);
 }

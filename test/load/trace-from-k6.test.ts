@@ -71,6 +71,14 @@ async function made(raw: string, more: { linesFailed?: number; requests?: number
 }
 
 describe("a whole run", () => {
+  test("begins when k6 began with its clients, not with itself", async () => {
+    const began = (client: string, at: number): string => JSON.stringify({ start: client, at });
+    const raw = [began("many/0", 1_470), began("one/0", 1_465), line("one/0", 0, 200, 1_465), end("one/0")];
+    const { account, header: written } = await made(`${raw.join("\n")}\n`);
+    expect([account.startedAt, written.startedAt]).toEqual([1_465, 1_465]);
+    expect((await made("")).account.startedAt).toBe(1_000);
+  });
+
   test("keeps the calls as they are, in their order, and nothing else", async () => {
     const calls = [line("one/0", 0), line("one/0", 1, 429), line("many/3", 0)];
     const raw = [

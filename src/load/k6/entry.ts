@@ -28,7 +28,7 @@ export function prepare(scenario: Scenario): Prepared {
 }
 
 /**
- * A client's whole life. Its first line says that it began and its last that it ended: a client without an end
+ * A client's whole life. Its first line says that it began, and when its population did; its last that it ended: a client without an end
  * was cut off, and what it had on the way is lost. A behaviour that throws would go unseen (k6 ends with 0):
  * it is written down and ends the run.
  */
@@ -48,7 +48,7 @@ async function runClient(settings: Settings): Promise<void> {
   const write = (line: string): void => {
     if (settings.trace) console.log(line);
   };
-  write(`{"start":"${client}"}`);
+  write(`{"start":"${client}","at":${startTime}}`);
   try {
     const { behaviour, onRefused } = population;
     const world = new Client(settings, population, client, caller);
