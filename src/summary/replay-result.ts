@@ -1,0 +1,221 @@
+// What a replay of a log under rules came to: the shape of replay.json. Plain data, bounded in size whatever the log.
+import type { Owner, Rules, Scope } from "../rules/rules.ts";
+
+/** A row of the log that could not be read. */
+export interface UnreadExample {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
+  readonly why: string;
+}
+
+/** What was replayed. */
+export interface ReplayedLog {
+  readonly files: readonly string[];
+  /** Rows that were read, and rows that could not be. */
+  readonly rows: number;
+  readonly unread: number;
+  readonly examples: readonly UnreadExample[];
+  /** Rows by what they asked for: `rest` and `graphql` are calls, which quotas count; the others are free. */
+  readonly rest: number;
+  readonly graphql: number;
+  readonly status: number;
+  readonly other: number;
+  /** Of the rows that were read, in ms since the epoch; `null` where there was none. */
+  readonly firstAt: number | null;
+  readonly lastAt: number | null;
+  /** Rows that stood after a later one, and how far behind the farthest was, in ms. They were put in order. */
+  readonly outOfOrder: number;
+  readonly behindMostMs: number;
+}
+
+/** Calls by what would have become of them. A call is a row that a quota counts. */
+export interface ReplayTotals {
+  readonly calls: number;
+  readonly admitted: number;
+  readonly refused: number;
+  /** Of `refused`; where both windows lacked room, the organization's (SPEC.md §2.4). */
+  readonly refusedByOrganization: number;
+  readonly refusedByUser: number;
+  /** Of `refused`: the cost is above a limit, so that waiting helps nobody (SPEC.md §2.7). */
+  readonly hopeless: number;
+  /** Requested points of the admitted GraphQL calls. */
+  readonly points: number;
+  readonly users: number;
+  readonly usersRefused: number;
+  readonly organizations: number;
+}
+
+/** One span of time; spans follow one another without a gap. */
+export interface ReplaySlot {
+  /** Its start, ms since the epoch: a whole multiple of `slotMs`. */
+  readonly atMs: number;
+  readonly calls: number;
+  readonly refusedByOrganization: number;
+  readonly refusedByUser: number;
+}
+
+export interface ReplayUser {
+  readonly org: string;
+  readonly user: string;
+  readonly calls: number;
+  readonly refused: number;
+  readonly refusedByOrganization: number;
+  readonly refusedByUser: number;
+  /** `null` where nothing was refused. Ms since the epoch. */
+  readonly firstRefusedAt: number | null;
+  readonly lastRefusedAt: number | null;
+  /** The fullest of the user's windows, as `Headroom` has it; `null` where the user made no such call. */
+  readonly restUseMax: number | null;
+  readonly graphqlUseMax: number | null;
+}
+
+/**
+ * How full windows would have been if nothing had been refused, as a share of their limit: above 1 where more was
+ * asked for than the limit allows. Of the windows that had a call; those without one are not counted.
+ */
+export interface Headroom {
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** `null`: of all organizations. */
+  readonly org: string | null;
+  /** Windows with a call, and those of them that would have refused one. */
+  readonly windows: number;
+  readonly windowsOver: number;
+  /** Exact. */
+  readonly useMax: number;
+  /** To a thousandth of the limit, rounded up; nearest rank. */
+  readonly useP99: number;
+  readonly useP50: number;
+  /** The smallest limit of these owners that would have refused none of these calls, by these windows. Exact. */
+  readonly smallestLimit: number;
+}
+
+/** The smallest limit under which windows of a kind would have refused nobody. Exact. */
+export interface SmallestLimit {
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** The rules' limit, overrides by name left out. */
+  readonly limit: number;
+  /** Over every owner, those with a limit of their own included. */
+  readonly smallest: number;
+  /** Whose window needs it, and when that ended, in ms since the epoch. */
+  readonly org: string;
+  /** `null` for an organization's window. */
+  readonly user: string | null;
+  readonly windowEndsAt: number;
+}
+
+/** A window that would have refused calls. */
+export interface RefusingWindow {
+  readonly org: string;
+  /** `null` for the organization's window. */
+  readonly user: string | null;
+  readonly scope: Scope;
+  /** Ms since the epoch. */
+  readonly opensAt: number;
+  readonly endsAt: number;
+  readonly limit: number;
+  readonly refused: number;
+  readonly firstRefusedAt: number;
+}
+
+/** What the log says was refused, beside the replay; of rows that have an HTTP status and are calls. */
+export interface RecordedRefusals {
+  readonly calls: number;
+  /** Answered 429 in the log. */
+  readonly refused: number;
+  readonly both: number;
+  readonly onlyInLog: number;
+  readonly onlyInReplay: number;
+}
+
+/** The waits of callers that react, ms, nearest rank; `null` of none. */
+export interface AddedWaits {
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+}
+
+export interface ReactingUser {
+  readonly org: string;
+  readonly user: string;
+  readonly calls: number;
+  readonly refusals: number;
+  readonly gaveUp: number;
+  readonly unfinished: number;
+  /** The longest that one call of this user waited. */
+  readonly waitMaxMs: number;
+  /** How much later than in the log this user's last call was answered. */
+  readonly endsLaterMs: number;
+}
+
+/** The same log with callers that do something about a refusal, so that their later calls move. */
+export interface ReplayReaction {
+  /** As it was asked for. */
+  readonly onRefused: string;
+  readonly seed: number;
+  /** Whether callers send each call when the log has it, whatever became of those before. */
+  readonly independent: boolean;
+  /** Calls that were wanted. Rows that the log says were refused are left out: they are tries, and come again. */
+  readonly calls: number;
+  readonly leftOut: number;
+  /** Times that these were sent, and refused. */
+  readonly attempts: number;
+  readonly refusals: number;
+  readonly refusedByOrganization: number;
+  readonly refusedByUser: number;
+  /** What became of `calls`: admitted at once, admitted after a refusal, given up, still waiting at the end. */
+  readonly admittedAtOnce: number;
+  readonly admittedLater: number;
+  readonly gaveUp: number;
+  readonly unfinished: number;
+  /** From when a call was first due to when it was let through, of all that were. */
+  readonly waits: AddedWaits;
+  /** Of those that were refused first. */
+  readonly waitsOfRefused: AddedWaits;
+  /** Added up over all calls. */
+  readonly waitedMs: number;
+  /** How much later the last call was answered than in the log. */
+  readonly endsLaterMs: number;
+  /** Attempts and refusals over time. */
+  readonly slotMs: number;
+  readonly slots: readonly ReplaySlot[];
+  /** The longest waits first, at most `replayUsersMost`. */
+  readonly users: readonly ReactingUser[];
+}
+
+export interface ReplayResult {
+  readonly format: "spillway-replay";
+  readonly version: 1;
+  readonly log: ReplayedLog;
+  /** It was ended early: all of this is about the rows until `log.lastAt`. */
+  readonly interrupted: boolean;
+  readonly rules: Rules;
+  readonly totals: ReplayTotals;
+  readonly slotMs: number;
+  /** At most `replaySlotsMost`, in order. */
+  readonly slots: readonly ReplaySlot[];
+  /** The most refused first, at most `replayUsersMost` of `totals.users`. */
+  readonly users: readonly ReplayUser[];
+  /** Of each kind of window that had a call. */
+  readonly headroom: readonly Headroom[];
+  /** Of each organization's windows, the fullest first, at most `replayOrganizationsMost`. */
+  readonly organizations: readonly Headroom[];
+  /** Of each kind of window that had a call. */
+  readonly smallestLimits: readonly SmallestLimit[];
+  /** The most refusing first, at most `replayWindowsMost` of `refusingWindowsSeen`. */
+  readonly refusingWindows: readonly RefusingWindow[];
+  readonly refusingWindowsSeen: number;
+  /** `null` where the log has no statuses. */
+  readonly recorded: RecordedRefusals | null;
+  /** `null` where callers were not to react. */
+  readonly reaction: ReplayReaction | null;
+}
+
+export const replaySlotsMost = 400;
+export const replayUsersMost = 1_000;
+export const replayOrganizationsMost = 1_000;
+export const replayWindowsMost = 1_000;
