@@ -12,6 +12,8 @@ export const errorCodes = {
   SCENARIO_INVALID: 2,
   SCENARIO_FAILED: 2,
   TRACE_INVALID: 2,
+  LOG_INVALID: 2,
+  LOG_UNREAD: 2,
   TOKENS_INVALID: 2,
   RUN_INVALID: 2,
   ADAPTER_INVALID: 2,
@@ -21,6 +23,7 @@ export const errorCodes = {
   WORKER_FAILED: 3,
   TARGET_UNREACHABLE: 3,
   K6_MISSING: 3,
+  DUCKDB_MISSING: 3,
   K6_FAILED: 3,
 } as const;
 
