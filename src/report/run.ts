@@ -58,7 +58,8 @@ export const runFiles = {
   html: "report.html",
 } as const;
 
-type FigureEntries = Record<FigureName, v.NullableSchema<v.NumberSchema<string>, undefined>>;
+type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
+type FigureEntries = Record<FigureName, FigureEntry>;
 
 const text = v.string("text");
 const whole = v.pipe(v.number("a whole number"), v.safeInteger("a whole number"));
@@ -88,8 +89,12 @@ export const recordSchema = v.object({
   notes: v.array(text),
 });
 
+/** Figures that runs kept by earlier versions lack. */
+const laterFigures: readonly FigureName[] = ["finishedMs", "windowsExhausted", "refusedFirstSecondShare"];
+const entryOf = (name: FigureName): FigureEntry =>
+  laterFigures.includes(name) ? v.optional(v.nullable(amount), null) : v.nullable(amount);
 const figures = v.object(
-  Object.fromEntries(figureNames.map((name) => [name, v.nullable(amount)])) as FigureEntries,
+  Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as FigureEntries,
 );
 const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
 

@@ -37,6 +37,12 @@ export const figureKinds = {
   waitP95Ms: kind("ms", "95% of the jobs had their answer within this time of being wanted"),
   waitP99Ms: kind("ms", "99% of the jobs had their answer within this time of being wanted"),
   waitMaxMs: kind("ms", "the longest time from being wanted to the answer"),
+  finishedMs: kind("ms", "from the run's start to the last answer that was not a refusal"),
+  windowsExhausted: kind("count", "windows, organizations' and users', that refused a call at least once"),
+  refusedFirstSecondShare: kind(
+    "share",
+    "refused calls among those sent within a second after a reset of their organization's window",
+  ),
   fairness: kind("share", "Jain's index of the calls admitted for each user: 1 when all had the same"),
 } as const satisfies Record<string, FigureKind>;
 

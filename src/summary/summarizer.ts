@@ -3,7 +3,13 @@ import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { isAnswered, member, refusedBy } from "./answer.ts";
 import { type PopulationSummary, type Summary, type UserSummary, usersMost, waitShares } from "./summary.ts";
 import { quantile, Tally } from "./tally.ts";
-import { organizationReading, statusReadings, userReading, WindowTracker } from "./windows.ts";
+import {
+  organizationReading,
+  statusReadings,
+  userReading,
+  type WindowEntry,
+  WindowTracker,
+} from "./windows.ts";
 
 interface UserEntry {
   readonly org: string;
@@ -38,6 +44,9 @@ export class Summarizer {
   readonly #populations = new Map<string, PopulationEntry>();
   readonly #users = new Map<string, Map<string, UserEntry>>();
   readonly #windows: WindowTracker;
+  /** Of each window that refused a call, the tallies that know. */
+  readonly #exhausted = new WeakMap<WindowEntry, Set<Tally>>();
+  #windowsExhausted = 0;
   #records = 0;
   #endedAt: number;
 
@@ -57,13 +66,14 @@ export class Summarizer {
       client.population.tally.statusCalls += 1;
       if (user !== null) user.tally.statusCalls += 1;
     }
-    if (call.kind === "call") this.#count(call, client, user);
-    this.#placeWindows(call);
+    const { tally } = client.population;
+    const tallies = user === null ? [tally] : [tally, user.tally];
+    if (call.kind === "call") this.#count(call, client, user, tallies);
+    this.#placeWindows(call, tallies);
   }
 
-  #count(call: TraceCall, client: ClientEntry, user: UserEntry | null): void {
+  #count(call: TraceCall, client: ClientEntry, user: UserEntry | null, tallies: readonly Tally[]): void {
     const { population } = client;
-    const tallies = user === null ? [population.tally] : [population.tally, user.tally];
     const attempt = call.attempt ?? 0;
     const retriesRefusal = attempt > 0 && !client.broken.delete(`${call.wanted}/${attempt - 1}`);
     const answered = isAnswered(call);
@@ -73,7 +83,7 @@ export class Summarizer {
       if (retriesRefusal) tally.retriedRefusals += 1;
       if (!answered) tally.unanswered += 1;
       else if (call.status === 429) tally.addRefusal(refusedBy(call));
-      else admit(tally, call);
+      else admit(tally, call, this.#header.startedAt);
     }
     if (user !== null && answered) {
       const admitted = population.admittedByUser.get(user) ?? 0;
@@ -81,13 +91,15 @@ export class Summarizer {
     }
   }
 
-  #placeWindows(call: TraceCall): void {
+  #placeWindows(call: TraceCall, tallies: readonly Tally[]): void {
     if (call.kind === "status") for (const reading of statusReadings(call)) this.#windows.place(reading);
     const organization = organizationReading(call);
     const organizationWindow = organization === null ? null : this.#windows.place(organization);
     const user = userReading(call);
     const userWindow = user === null ? null : this.#windows.place(user);
     if (call.kind !== "call" || !isAnswered(call)) return;
+    if (organizationWindow !== null && this.#windows.resetJustBefore(organizationWindow, call.sent))
+      for (const tally of tallies) tally.addAfterReset(call.status === 429);
     if (call.status !== 429) {
       if (organizationWindow !== null) organizationWindow.admitted += 1;
       if (userWindow !== null) userWindow.admitted += 1;
@@ -97,9 +109,24 @@ export class Summarizer {
     const refusing = owner === null ? null : owner === "organization" ? organizationWindow : userWindow;
     if (refusing === null) return;
     refusing.refused += 1;
+    this.#exhaust(refusing, tallies);
     // A clamped `remaining` hides a count above the limit; the refusal's body shows it.
     const current = member(call.refusal, "current");
     if (typeof current === "number") refusing.highest = Math.max(refusing.highest ?? 0, current);
+  }
+
+  #exhaust(window: WindowEntry, tallies: readonly Tally[]): void {
+    let known = this.#exhausted.get(window);
+    if (known === undefined) {
+      known = new Set();
+      this.#exhausted.set(window, known);
+      this.#windowsExhausted += 1;
+    }
+    for (const tally of tallies)
+      if (!known.has(tally)) {
+        known.add(tally);
+        tally.windowsExhausted += 1;
+      }
   }
 
   #client(name: string): ClientEntry {
@@ -140,6 +167,7 @@ export class Summarizer {
     const { source, scenario, seed, startedAt } = this.#header;
     const whole = new Tally();
     for (const { tally } of this.#populations.values()) whole.merge(tally);
+    whole.windowsExhausted = this.#windowsExhausted;
     const users = [...this.#users.values()].flatMap((entries) => [...entries.values()]);
     const callers = users.filter(({ tally }) => tally.admitted + tally.refused > 0);
     return {
@@ -160,8 +188,9 @@ export class Summarizer {
   }
 }
 
-function admit(tally: Tally, call: TraceCall): void {
+function admit(tally: Tally, call: TraceCall, startedAt: number): void {
   tally.admitted += 1;
+  tally.finishedMs = Math.max(tally.finishedMs, call.received - startedAt);
   if (call.scope === "graphql") tally.points += call.actual ?? call.cost ?? 0;
   tally.waitsMs.push(Math.max(0, call.received - (call.wanted ?? call.sent)));
 }

@@ -38,6 +38,13 @@ export class Tally {
   retriedRefusals = 0;
   statusCalls = 0;
   points = 0;
+  /** The last answer that was not a refusal, ms from the run's start; below 0 where there was none. */
+  finishedMs = -1;
+  /** Windows that refused one of these calls. */
+  windowsExhausted = 0;
+  /** Calls sent within a second after a reset, and the refused ones among them. */
+  afterReset = 0;
+  refusedAfterReset = 0;
   readonly waitsMs: number[] = [];
 
   addRefusal(owner: Owner | null): void {
@@ -46,7 +53,13 @@ export class Tally {
     if (owner === "user") this.refusedByUser += 1;
   }
 
-  /** Adds what another tally counted. */
+  /** A call that was sent within a second after a reset. */
+  addAfterReset(refused: boolean): void {
+    this.afterReset += 1;
+    if (refused) this.refusedAfterReset += 1;
+  }
+
+  /** Adds what another tally counted; but for `windowsExhausted`: one window may refuse calls of both. */
   merge(other: Tally): void {
     this.admitted += other.admitted;
     this.refused += other.refused;
@@ -57,6 +70,9 @@ export class Tally {
     this.retriedRefusals += other.retriedRefusals;
     this.statusCalls += other.statusCalls;
     this.points += other.points;
+    this.finishedMs = Math.max(this.finishedMs, other.finishedMs);
+    this.afterReset += other.afterReset;
+    this.refusedAfterReset += other.refusedAfterReset;
     for (const waitMs of other.waitsMs) this.waitsMs.push(waitMs);
   }
 
@@ -83,6 +99,9 @@ export class Tally {
       waitP95Ms: quantile(sortedWaits, 0.95),
       waitP99Ms: quantile(sortedWaits, 0.99),
       waitMaxMs: quantile(sortedWaits, 1),
+      finishedMs: this.finishedMs < 0 ? null : this.finishedMs,
+      windowsExhausted: this.windowsExhausted,
+      refusedFirstSecondShare: this.afterReset === 0 ? null : this.refusedAfterReset / this.afterReset,
       fairness: jainIndex(admittedByUser),
     } satisfies Record<FigureName, number | null>;
   }

@@ -96,6 +96,15 @@ export class WindowTracker {
     return entry;
   }
 
+  /** Whether an earlier window of the same owner ended at this instant, or less than a second before. */
+  resetJustBefore(entry: WindowEntry, atMs: number): boolean {
+    return this.#entriesOf(entry).some((earlier) => {
+      if (earlier.earliestEnd > atMs || earlier.latestEnd <= atMs - 1000) return false;
+      const endsAt = endOf(earlier, windowMsOf(earlier, this.#rules));
+      return endsAt <= atMs && atMs < endsAt + 1000;
+    });
+  }
+
   #find(reading: Reading): WindowEntry {
     const [earliest, latest] = this.#endSpan(reading);
     const entries = this.#entriesOf(reading);
@@ -121,7 +130,7 @@ export class WindowTracker {
     return [sent + reset * 1000 - before, received + reset * 1000 + 1000 - before];
   }
 
-  #entriesOf({ org, user, scope }: Reading): WindowEntry[] {
+  #entriesOf({ org, user, scope }: Pick<Reading, "org" | "user" | "scope">): WindowEntry[] {
     const users = this.#open.get(org) ?? new Map<string | null, Record<Scope, WindowEntry[]>>();
     this.#open.set(org, users);
     const windows = users.get(user) ?? { rest: [], graphql: [] };

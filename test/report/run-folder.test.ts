@@ -174,6 +174,13 @@ describe("reading", () => {
     ]);
   });
 
+  it("reads a run that was kept before later figures were counted", async () => {
+    const { finishedMs: _, windowsExhausted: __, ...figures } = run.summary.figures;
+    await writeFile(join(folder, runFiles.summary), JSON.stringify({ ...run.summary, figures }));
+    const read = (await readRun(folder)).summary.figures;
+    expect(read).toEqual({ ...run.summary.figures, finishedMs: null, windowsExhausted: null });
+  });
+
   it("names a figure that is missing, and rules that cannot be", async () => {
     const { waitP95Ms: _, ...figures } = run.summary.figures;
     await writeFile(join(folder, runFiles.summary), JSON.stringify({ ...run.summary, figures }));

@@ -181,6 +181,83 @@ describe("populations, users and fairness", () => {
   });
 });
 
+describe("the time to finish", () => {
+  it("runs from the run's start to the last answer of a call that was not refused", () => {
+    const calls = [
+      traceCall({ received: 1200 }),
+      traceCall({ received: 5000, client: "others/0" }),
+      traceCall({ received: 6000, status: 429 }),
+      traceCall({ received: 7000, status: 0 }),
+      traceCall({ received: 8000, kind: "status", cost: null }),
+    ];
+    const summary = summarize(traceHeader(), calls);
+    expect(figure(summary, "finishedMs")).toBe(5000);
+    expect(figure(summary, "agents.finishedMs")).toBe(1200);
+  });
+
+  it("is nothing where every call was refused", () => {
+    expect(figuresOf([traceCall({ status: 429 })]).finishedMs).toBeNull();
+  });
+});
+
+describe("windows that refuse", () => {
+  /** In windows of 5 s, the organization's and the user's, that refused this call or let it through. */
+  const shown = (sent: number, refusedBy: "rest" | "rest_user" | null, changes: Partial<TraceCall> = {}) => {
+    const reset = 5 - Math.floor((sent % 5000) / 1000);
+    const user = { userScopeName: "rest_user", userLimit: 10, userRemaining: 3, userReset: reset } as const;
+    return traceCall({
+      ...{ sent, received: sent, scopeName: "rest", limit: 10, remaining: 3, reset, ...user },
+      ...(refusedBy === null ? {} : { status: 429, refusal: refusal(refusedBy) }),
+      ...changes,
+    });
+  };
+
+  it("counts each window once, whoever was refused: the organization's for all, each user's apart", () => {
+    const noisy = { client: "noisy/0", user: "bot" };
+    const summary = summarize(traceHeader(), [
+      shown(100, "rest"),
+      shown(200, "rest"),
+      shown(300, "rest", noisy),
+      shown(400, "rest_user", noisy),
+      shown(900, null, { client: "agents/1", user: "bob" }),
+      shown(5100, "rest"),
+    ]);
+    expect(figure(summary, "windowsExhausted")).toBe(3);
+    expect(figure(summary, "agents.windowsExhausted")).toBe(2);
+    expect(figure(summary, "noisy.windowsExhausted")).toBe(2);
+    expect(summary.users.map(({ user, figures }) => [user, figures.windowsExhausted])).toEqual([
+      ["ada", 2],
+      ["bot", 2],
+      ["bob", 0],
+    ]);
+  });
+
+  it("counts no refusal whose window nothing shows", () => {
+    expect(figuresOf([shown(100, "rest", { reset: null })]).windowsExhausted).toBe(0);
+  });
+
+  it("takes the share of refusals among the calls of the first second after a reset", () => {
+    const calls = [
+      // No answer tells of a reset before these: a run may start anywhere.
+      shown(0, "rest"),
+      shown(4999, null),
+      shown(5000, null),
+      shown(5100, "rest"),
+      shown(5200, "rest_user", { client: "noisy/0", user: "bot" }),
+      shown(5999, null),
+      shown(6000, "rest"),
+      shown(10_700, "rest", { received: 13_000, reset: 2 }),
+    ];
+    const summary = summarize(traceHeader(), calls);
+    expect(figure(summary, "refusedFirstSecondShare")).toBe(3 / 5);
+    expect(figure(summary, "noisy.refusedFirstSecondShare")).toBe(1);
+  });
+
+  it("knows no such share where no reset was seen", () => {
+    expect(figuresOf([shown(0, "rest"), shown(4000, null)]).refusedFirstSecondShare).toBeNull();
+  });
+});
+
 describe("windows", () => {
   const rules = parseRules({
     organization: { rest: { limit: 10, windowSeconds: 5 } },
