@@ -19,6 +19,9 @@ export type Answer = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 /** What becomes of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
 export type Outcome<Running extends object> = Answer | Running | Pending<Answer | Running>;
 
+/** What is not known at once; virtual time stands still until it is. */
+type Eventually<T> = T | Promise<T>;
+
 /**
  * A deployment whose answers are objects. Every time is an argument.
  * @typeParam Running what it knows of a query that runs; it has neither `status` nor `waitMs`
@@ -27,15 +30,17 @@ export interface SimulatedDeployment<Running extends object> {
   /** The caller of this name; the same one for the same name. */
   caller(organization: string, user: string): Caller;
   /** Decides a call, now; a query that is admitted runs on and is answered by `complete`. */
-  arrive(caller: Caller, call: CallTemplate, nowMs: number): Outcome<Running>;
+  arrive(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<Running>>;
   /** Settles a query that has run until now, and answers it. */
-  complete(caller: Caller, call: CallTemplate, running: Running, nowMs: number): Answer;
+  complete(caller: Caller, call: CallTemplate, running: Running, nowMs: number): Eventually<Answer>;
 }
 
 /** What becomes of a call that arrives: it is answered, it runs, or (from 0 on) it is decided so many ms later. */
 export type Fate = number;
 export const ANSWERED: Fate = -1;
 export const RUNS: Fate = -2;
+/** It is not known yet: to be resumed at the same instant, once what it waits for outside of virtual time is there. */
+export const AWAITED: Fate = -3;
 
 /**
  * A deployment whose answers are numbers, written into the table of flights from `STATUS` and `RETRY_AFTER` on.
@@ -46,10 +51,10 @@ export interface Deployment {
   caller(organization: string, user: string): number;
   /** Decides a call, now. */
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
-  /** Goes on with a decision that takes its time. */
+  /** Goes on with a decision that takes its time, or that was waited for. */
   resume(flight: number, nowMs: number): Fate;
-  /** Settles a query that has run until now, and answers it. */
-  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): void;
+  /** Settles a query that has run until now, and answers it: `ANSWERED`, or `AWAITED`. */
+  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
   /** All that the flight's answer shows, as traces have it; to be asked once. */
   answer(flight: number): Answer;
 }

@@ -8,6 +8,7 @@ import type { HeaderValue } from "../src/trace/record.ts";
 import {
   ANSWERED,
   type Answer,
+  AWAITED,
   type Caller,
   type Deployment,
   type Fate,
@@ -24,6 +25,11 @@ export class ObjectDeployment<Running extends object> implements Deployment {
   readonly #callers: Caller[] = [];
   /** What is known of each flight: a decision that takes its time, a query that runs, or the answer. */
   readonly #outcomes: Outcome<Running>[] = [];
+  /** What the last flight that was asked for waits for. */
+  #awaited: Promise<Outcome<Running>> | null = null;
+  #arrived: Outcome<Running> | null = null;
+  /** The flight that was asked for last: whose call it was, where the deployment throws. */
+  asked = 0;
 
   constructor(deployment: SimulatedDeployment<Running>, flights: Flight.FlightTable) {
     this.#deployment = deployment;
@@ -40,24 +46,44 @@ export class ObjectDeployment<Running extends object> implements Deployment {
   }
 
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
+    this.asked = flight;
     return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as Caller, call, nowMs));
   }
 
   resume(flight: number, nowMs: number): Fate {
+    this.asked = flight;
+    const arrived = this.#arrived;
+    this.#arrived = null;
+    if (arrived !== null) return this.#take(flight, arrived);
     const pending = this.#outcomes[flight] as Pending<Answer | Running>;
     return this.#take(flight, pending.resume(nowMs));
   }
 
-  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): void {
+  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
+    this.asked = flight;
     const running = this.#outcomes[flight] as Running;
-    this.#take(flight, this.#deployment.complete(this.#callers[caller] as Caller, call, running, nowMs));
+    const answer = this.#deployment.complete(this.#callers[caller] as Caller, call, running, nowMs);
+    return this.#take(flight, answer);
   }
 
   answer(flight: number): Answer {
     return this.#outcomes[flight] as Answer;
   }
 
-  #take(flight: number, outcome: Outcome<Running>): Fate {
+  /**
+   * Waits for what an `AWAITED` flight waits for; it may be resumed then.
+   * @throws what the deployment rejects with
+   */
+  async settled(): Promise<void> {
+    this.#arrived = await this.#awaited;
+    this.#awaited = null;
+  }
+
+  #take(flight: number, outcome: Outcome<Running> | Promise<Outcome<Running>>): Fate {
+    if (outcome instanceof Promise) {
+      this.#awaited = outcome;
+      return AWAITED;
+    }
     this.#outcomes[flight] = outcome;
     if (isPending(outcome)) return outcome.waitMs;
     if (!isAnswer(outcome)) return RUNS;

@@ -102,13 +102,14 @@ export class RightDeployment implements Deployment {
     if (this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, ADMITTED, nowMs);
   }
 
-  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): void {
+  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
     const organizationWindow = doubles[at + Flight.ORGANIZATION_WINDOW] as number;
     const userWindow = doubles[at + Flight.USER_WINDOW] as number;
     this.#core.settle(caller, call.cost, call.actual, organizationWindow, userWindow, nowMs);
     if (!this.#isPrepaid) this.#reply(flight, caller, call, GRAPHQL, ADMITTED, nowMs);
+    return ANSWERED;
   }
 
   answer(flight: number): Answer {

@@ -8,7 +8,7 @@ import type { CallTemplate } from "../src/scenario/client.ts";
 import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
 import type { Seating } from "../src/scenario/seats.ts";
 import * as Client from "./client-table.ts";
-import { ANSWERED, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import { ANSWERED, AWAITED, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
 import { EventQueue, NOTHING } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
@@ -29,6 +29,9 @@ const COMPLETE = 5;
 /** An answer reaches the client. */
 const RECEIVE = 6;
 const KIND_BITS = 3;
+
+/** What `next` returns where a decision is waited for outside of virtual time: below 0, as where the run is over. */
+export const AWAITING = -2;
 
 /** Clients of an open population that have still to come. */
 interface Arriving {
@@ -65,8 +68,10 @@ export class Simulator {
   readonly #queue: EventQueue;
   readonly #driver: Driver;
   readonly #arrivals: Arriving[] = [];
-  /** The flight that `next` returned last, whose client does not know yet. */
+  /** The flight that `next` returned last, whose client does not know yet; or `AWAITING`. */
   #received = NOTHING;
+  /** The flight whose decision is waited for while `next` returns `AWAITING`. */
+  #awaited = NOTHING;
   #events = 0;
 
   constructor({ scenario, seating, flights, deployment, signal }: SimulatorOptions) {
@@ -100,13 +105,15 @@ export class Simulator {
 
   /**
    * Simulates until the next answer reaches its client, and returns the flight: its numbers are good until the
-   * next call. Below 0 where the run is over.
+   * next call. Below 0 where the run is over; `AWAITING` where the deployment has still to find out what becomes
+   * of a flight: virtual time stands still, and the next call asks the deployment to `resume` it.
    * @throws SpillwayError `SCENARIO_FAILED` where a behaviour or policy is at fault
    */
   next(): number {
     const received = this.#received;
     this.#received = NOTHING;
-    if (received !== NOTHING) this.#driver.receive(received, this.#queue.nowMs);
+    if (received === AWAITING) this.#resume(this.#awaited, this.#queue.nowMs);
+    else if (received !== NOTHING) this.#driver.receive(received, this.#queue.nowMs);
     while (this.#received === NOTHING) {
       const event = this.#queue.pop();
       if (event === NOTHING) break;
@@ -131,7 +138,7 @@ export class Simulator {
         this.#arrive(subject, nowMs);
         break;
       case RESUME:
-        this.#decided(this.#clientOf(subject), subject, this.#deployment.resume(subject, this.nowMs), nowMs);
+        this.#resume(subject, nowMs);
         break;
       case COMPLETE:
         this.#complete(subject, nowMs);
@@ -212,9 +219,16 @@ export class Simulator {
     );
   }
 
+  #resume(flight: number, nowMs: number): void {
+    this.#decided(this.#clientOf(flight), flight, this.#deployment.resume(flight, this.nowMs), nowMs);
+  }
+
   #decided(client: number, flight: number, fate: Fate, nowMs: number): void {
     if (fate === ANSWERED) this.#travel(client, flight, RECEIVE, nowMs);
-    else if (fate === RUNS) {
+    else if (fate === AWAITED) {
+      this.#awaited = flight;
+      this.#received = AWAITING;
+    } else if (fate === RUNS) {
       const runsMs = this.clients.draw(client, this.#scenario.network.executionMs);
       this.#schedule(nowMs + runsMs, COMPLETE, flight);
     } else this.#schedule(nowMs + fate, RESUME, flight);
@@ -223,8 +237,8 @@ export class Simulator {
   #complete(flight: number, nowMs: number): void {
     const client = this.#clientOf(flight);
     const call = this.#callOf(client, flight);
-    this.#deployment.complete(flight, this.#callerOf(client), call, this.nowMs);
-    this.#travel(client, flight, RECEIVE, nowMs);
+    const fate = this.#deployment.complete(flight, this.#callerOf(client), call, this.nowMs);
+    this.#decided(client, flight, fate, nowMs);
   }
 
   /** A trip, to the deployment or back. */

@@ -97,6 +97,8 @@ export interface LimiterAdapter {
     nowMs: number,
     user: string,
   ): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
+  /** What both windows show, without a call: for the headers of answers that no window was asked for. */
+  readWindows?(organization: string, user: string, scope: Scope, nowMs: number): Awaitable<PartialReadings>;
   /** Everything it remembers, as plain JSON, for `LimiterFactory.restore`. */
   snapshot?(): Awaitable<unknown>;
   /** Drops idle keys; earlier times count as `nowMs` from then on (SPEC.md §2.8). */

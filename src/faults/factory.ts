@@ -33,6 +33,7 @@ export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faul
     decide: (call, nowMs) => decideNow(store, call, nowMs),
     settle: (reservation, actual, nowMs) => store.settle(reservation as Reservation, actual, nowMs),
     status: (organization, nowMs) => store.status(organization, nowMs),
+    readWindows: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs),
     sweep: (nowMs) => store.sweep(nowMs),
     ...(setEnforced === undefined ? {} : { setEnforced }),
     answer(asked, nowMs) {

@@ -13,6 +13,7 @@ export function engineAdapter(rules: Rules, limiter: Limiter): LimiterAdapter {
     decide: (call, nowMs) => limiter.decide(call, nowMs),
     settle: (reservation, actual, nowMs) => limiter.settle(reservation as Reservation, actual, nowMs),
     status: (organization, nowMs) => limiter.status(organization, nowMs),
+    readWindows: (organization, user, scope, nowMs) => limiter.readings(organization, user, scope, nowMs),
     snapshot: () => limiter.snapshot(),
     sweep: (nowMs) => limiter.sweep(nowMs),
     setEnforced: (organization, scope, enforced) => limiter.setEnforced(organization, scope, enforced),

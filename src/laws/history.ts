@@ -11,8 +11,6 @@ import type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
-import { quote } from "../rules/errors.ts";
-import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import {
   copyOf,
   decisionMistake,
@@ -21,7 +19,9 @@ import {
   type Mistake,
   readingsMistake,
   statusMistake,
-} from "./answer-form.ts";
+} from "../engine/answer-form.ts";
+import { quote } from "../rules/errors.ts";
+import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
