@@ -1,0 +1,149 @@
+// Predictions beside measurements: the same scenario, run so many times for real and simulated as many times. Errors
+// are of the prediction, as shares of what was measured.
+import type { Scope } from "../../src/rules/rules.ts";
+import type { WindowSummary } from "../../src/summary/summary.ts";
+import type { RunFigures } from "./run-figures.ts";
+
+/** One measured run, and what was predicted for it. */
+export interface Pair {
+  readonly measured: RunFigures;
+  readonly predicted: RunFigures;
+}
+
+/** A figure over all pairs. */
+export interface Compared {
+  /** Mean of the runs, or of the windows. */
+  readonly measured: number;
+  readonly predicted: number;
+  /** By how much the means differ: `predicted / measured - 1`; `null` where nothing was measured but predicted. */
+  readonly error: number | null;
+  /** The mean distance of a pair, whichever way, as a share of what was measured in the mean. */
+  readonly typical: number | null;
+  /** Two standard errors of what was measured, as a share of it: a forecast that is nearer may be right. */
+  readonly chance: number | null;
+}
+
+/** The organization's windows of one kind. */
+export interface ComparedWindows {
+  readonly scope: Scope;
+  /** Whether something was refused in them, for real. */
+  readonly saturated: boolean;
+  /** How many there were. */
+  readonly windows: number;
+  readonly admitted: Compared;
+  readonly refused: Compared;
+}
+
+export interface Comparison {
+  readonly runs: number;
+  readonly admitted: Compared;
+  readonly refused: Compared;
+  /** Of the jobs of all runs together. */
+  readonly waitP50Ms: Compared;
+  readonly waitP95Ms: Compared;
+  /** The greatest vertical distance of the two curves of waits (Kolmogorov and Smirnov), 0 to 1. */
+  readonly waitsApart: number;
+  readonly windows: readonly ComparedWindows[];
+}
+
+export function comparisonOf(pairs: readonly Pair[]): Comparison {
+  const measured = sorted(pairs.flatMap((pair) => pair.measured.waitsMs));
+  const predicted = sorted(pairs.flatMap((pair) => pair.predicted.waitsMs));
+  return {
+    runs: pairs.length,
+    admitted: compared(pairs.map((pair) => [pair.measured.admitted, pair.predicted.admitted])),
+    refused: compared(pairs.map((pair) => [pair.measured.refused, pair.predicted.refused])),
+    waitP50Ms: compared([[quantile(measured, 0.5), quantile(predicted, 0.5)]]),
+    waitP95Ms: compared([[quantile(measured, 0.95), quantile(predicted, 0.95)]]),
+    waitsApart: distanceOf(measured, predicted),
+    windows: comparedWindows(pairs.flatMap(windowPairs)),
+  };
+}
+
+/** @param pairs of numbers, measured first */
+function compared(pairs: readonly (readonly [measured: number, predicted: number])[]): Compared {
+  const mean = (amounts: readonly number[]): number =>
+    amounts.reduce((sum, amount) => sum + amount, 0) / Math.max(1, amounts.length);
+  const measured = mean(pairs.map(([ours]) => ours));
+  const predicted = mean(pairs.map(([, theirs]) => theirs));
+  const apart = mean(pairs.map(([ours, theirs]) => Math.abs(theirs - ours)));
+  const squares = pairs.reduce((sum, [ours]) => sum + (ours - measured) * (ours - measured), 0);
+  const n = pairs.length;
+  const chance = n < 2 ? null : 2 * Math.sqrt(squares / (n - 1) / n);
+  const asShare = (amount: number): number | null =>
+    measured !== 0 ? amount / measured : amount === 0 ? 0 : null;
+  return {
+    measured,
+    predicted,
+    error: asShare(predicted - measured),
+    typical: asShare(apart),
+    chance: chance === null ? null : asShare(chance),
+  };
+}
+
+interface WindowPair {
+  readonly measured: WindowSummary;
+  /** `null` where no window was predicted there: nothing was sent. */
+  readonly predicted: WindowSummary | null;
+}
+
+/**
+ * The organization's windows of a run, with those that were predicted. Both are known to a second, and are seconds
+ * long: the predicted one that ends the nearest, if that is nearer than half of its length.
+ */
+function windowPairs({ measured, predicted }: Pair): WindowPair[] {
+  return measured.windows
+    .filter(({ user }) => user === null)
+    .map((ours) => {
+      const candidates = predicted.windows.filter(
+        ({ user, org, scope, endsAt, opensAt }) =>
+          user === null &&
+          org === ours.org &&
+          scope === ours.scope &&
+          Math.abs(endsAt - ours.endsAt) < (endsAt - opensAt) / 2,
+      );
+      const nearest = candidates.sort((a, b) => apart(a, ours) - apart(b, ours))[0];
+      return { measured: ours, predicted: nearest ?? null };
+    });
+}
+
+const apart = (a: WindowSummary, b: WindowSummary): number => Math.abs(a.endsAt - b.endsAt);
+
+function comparedWindows(pairs: readonly WindowPair[]): ComparedWindows[] {
+  return (["rest", "graphql"] as const).flatMap((scope) =>
+    [false, true].flatMap((saturated) => {
+      const ours = pairs.filter(
+        ({ measured }) => measured.scope === scope && measured.refused > 0 === saturated,
+      );
+      if (ours.length === 0) return [];
+      return [
+        {
+          scope,
+          saturated,
+          windows: ours.length,
+          admitted: compared(ours.map((pair) => [pair.measured.admitted, pair.predicted?.admitted ?? 0])),
+          refused: compared(ours.map((pair) => [pair.measured.refused, pair.predicted?.refused ?? 0])),
+        },
+      ];
+    }),
+  );
+}
+
+const sorted = (amounts: readonly number[]): Float64Array => Float64Array.from(amounts).sort();
+
+/** Nearest rank; 0 of none. */
+function quantile(values: Float64Array, share: number): number {
+  return values[Math.max(0, Math.ceil(share * values.length - 1e-9) - 1)] ?? 0;
+}
+
+/** How far the shares of values up to any one differ. */
+function distanceOf(a: Float64Array, b: Float64Array): number {
+  let [inA, inB, most] = [0, 0, 0];
+  while (inA < a.length && inB < b.length) {
+    const value = Math.min(a[inA] as number, b[inB] as number);
+    while (inA < a.length && a[inA] === value) inA += 1;
+    while (inB < b.length && b[inB] === value) inB += 1;
+    most = Math.max(most, Math.abs(inA / a.length - inB / b.length));
+  }
+  return most;
+}
