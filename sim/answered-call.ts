@@ -1,7 +1,10 @@
 // One call of a simulation as numbers, at the moment when its answer reaches the client: a window onto the tables that
 // is moved from flight to flight. Nothing is copied, and what is not asked for costs nothing.
 import type { Outcome } from "../src/engine/core.ts";
+import type { Scope } from "../src/rules/rules.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
+import type { Seat } from "../src/scenario/seats.ts";
+import type { TraceCall } from "../src/trace/record.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
 import type { Simulator } from "./simulator.ts";
@@ -36,6 +39,11 @@ export class AnsweredCall {
     return this.#clientNumber(Client.CALLER);
   }
 
+  /** Whose quotas it uses, by name. */
+  get seat(): Seat {
+    return this.#simulator.seatOf(this.#client);
+  }
+
   /** As traces name it, `population/index`: a fresh string. */
   get client(): string {
     return this.#simulator.clients.id(this.#client);
@@ -44,6 +52,11 @@ export class AnsweredCall {
   /** The call as its behaviour has it. */
   get call(): CallTemplate {
     return this.#simulator.clients.call(this.#client, this.#integer(Flight.TEMPLATE));
+  }
+
+  /** As traces have it: `other` is what no quota counts. */
+  get kind(): TraceCall["kind"] {
+    return (this.#shown & Flight.UNCOUNTED) !== 0 ? "other" : this.call.kind;
   }
 
   /** The client's running number, from 0. */
@@ -79,7 +92,27 @@ export class AnsweredCall {
 
   /** `ADMITTED`, or whose window a 429 names; `ADMITTED` where it names none. */
   get refusedBy(): Outcome {
-    return this.#integer(Flight.REFUSED_BY) as Outcome;
+    return (this.#shown & Flight.REFUSER) as Outcome;
+  }
+
+  /** Whether the deployment decided this call; a 5xx without any of the eight headers came from before it. */
+  get isAnswered(): boolean {
+    const { status } = this;
+    return status !== 0 && (status < 500 || (this.#shown & Flight.SHOWS_HEADERS) !== 0);
+  }
+
+  /** Whether `reset` is one of the organization's window of this call's scope. */
+  get showsOrganization(): boolean {
+    return (this.#shown & Flight.SHOWS_ORGANIZATION) !== 0;
+  }
+
+  get showsUser(): boolean {
+    return (this.#shown & Flight.SHOWS_USER) !== 0;
+  }
+
+  /** Of a status call's answer: the `reset` of a scope in its body, NaN where there is none. */
+  statusReset(scope: Scope): number {
+    return this.#double(scope === "rest" ? Flight.REST_RESET : Flight.GRAPHQL_RESET);
   }
 
   /** The headers; `ABSENT` where one did not come, or is no integer. */
@@ -113,6 +146,10 @@ export class AnsweredCall {
 
   get #client(): number {
     return this.#integer(Flight.CLIENT);
+  }
+
+  get #shown(): number {
+    return this.#integer(Flight.SHOWN);
   }
 
   #clientNumber(member: number): number {

@@ -6,7 +6,7 @@
 //                |         |         |         | page | wanted | delay | sent | retryAfter |
 //   as integers  |  0 | 1  |  2 | 3  |  4 | 5  |
 //                client    number    status
-//                 template  attempt    refusedBy
+//                 template  attempt    shown
 
 /** Doubles a flight, and where each of its numbers is. */
 export const DOUBLES = 16;
@@ -27,6 +27,9 @@ export const USER_RESET = 13;
 /** While a query runs, the windows that it was charged to: `LimiterCore.windowOf`. */
 export const ORGANIZATION_WINDOW = 14;
 export const USER_WINDOW = 15;
+/** In their place, of a status call's answer: the seconds that its body shows, NaN where it shows none. */
+export const REST_RESET = 14;
+export const GRAPHQL_RESET = 15;
 
 /** Integers a flight, and where each is. */
 export const INTS = 32;
@@ -39,8 +42,18 @@ export const NUMBER = 2;
 export const ATTEMPT = 3;
 /** HTTP status; 0 where no answer came. */
 export const STATUS = 4;
-/** `ADMITTED`, `REFUSED_BY_ORGANIZATION` or `REFUSED_BY_USER` of the engine, as the answer tells it. */
-export const REFUSED_BY = 5;
+/** Who refused, and what else the answer shows: flags, 0 where there is no answer. */
+export const SHOWN = 5;
+/** The bits of `SHOWN` that are `ADMITTED`, `REFUSED_BY_ORGANIZATION` or `REFUSED_BY_USER` of the engine. */
+export const REFUSER = 3;
+/** The headers show a reset of the organization's, of the user's window of the scope that was called. */
+export const SHOWS_ORGANIZATION = 4;
+export const SHOWS_USER = 8;
+/** One of the eight headers came. */
+export const SHOWS_HEADERS = 16;
+export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
+/** No quota counts this answer (`other` in traces). */
+export const UNCOUNTED = 32;
 
 export class FlightTable {
   doubles = new Float64Array(64 * DOUBLES);

@@ -73,6 +73,7 @@ export class RightDeployment implements Deployment {
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     if (call.kind === "status") {
       this.#reply(flight, caller, call, REST, ADMITTED, nowMs);
+      this.#showStatus(flight, caller, nowMs);
       return ANSWERED;
     }
     const scope = call.scope === "rest" ? REST : GRAPHQL;
@@ -86,7 +87,19 @@ export class RightDeployment implements Deployment {
       return RUNS;
     }
     this.#reply(flight, caller, call, scope, decided, nowMs);
+    if (scope === GRAPHQL && call.cost > pointsMost)
+      this.#flights.ints[flight * Flight.INTS + Flight.SHOWN] =
+        ADMITTED | Flight.SHOWS_ALL | Flight.UNCOUNTED;
     return ANSWERED;
+  }
+
+  /** What the body of a status answer shows beside the headers. */
+  #showStatus(flight: number, caller: number, nowMs: number): void {
+    const { doubles } = this.#flights;
+    const at = flight * Flight.DOUBLES;
+    doubles[at + Flight.REST_RESET] = this.#broad.reset;
+    this.#core.readOrganization(this.#core.organizationOf(caller), GRAPHQL, nowMs, this.#broad);
+    doubles[at + Flight.GRAPHQL_RESET] = this.#broad.reset;
   }
 
   resume(): Fate {
@@ -130,7 +143,7 @@ export class RightDeployment implements Deployment {
     this.#core.readUser(caller, scope, nowMs, narrow);
     const { ints, doubles } = this.#flights;
     ints[flight * Flight.INTS + Flight.STATUS] = decided === ADMITTED ? 200 : 429;
-    ints[flight * Flight.INTS + Flight.REFUSED_BY] = decided;
+    ints[flight * Flight.INTS + Flight.SHOWN] = decided | Flight.SHOWS_ALL;
     const at = flight * Flight.DOUBLES;
     doubles[at + Flight.RETRY_AFTER] = this.#retryAfter(call, decided);
     doubles[at + Flight.LIMIT] = broad.limit;

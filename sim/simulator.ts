@@ -6,7 +6,7 @@
 import { arrivalTimes } from "../src/scenario/arrivals.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
-import type { Seating } from "../src/scenario/seats.ts";
+import type { Seat, Seating } from "../src/scenario/seats.ts";
 import * as Client from "./client-table.ts";
 import { ANSWERED, AWAITED, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
@@ -96,6 +96,14 @@ export class Simulator {
   /** How many events there were. */
   get events(): number {
     return this.#events;
+  }
+
+  /** Who a client calls as. */
+  seatOf(client: number): Seat {
+    const at = client * Client.INTS;
+    const place = this.clients.ints[at + Client.POPULATION] as number;
+    const index = this.clients.ints[at + Client.INDEX] as number;
+    return this.#seating.seats[this.#seating.seatOf(place, index)] as Seat;
   }
 
   /** Ms since the epoch. */

@@ -21,7 +21,12 @@ const headerNames = [
 /** Whether the target decided this call; a 5xx with none of the eight headers came from something before it. */
 export function isAnswered(call: TraceCall): boolean {
   if (call.status === 0) return false;
-  return call.status < 500 || headerNames.some((name) => call[name] !== null);
+  return call.status < 500 || hasHeaders(call);
+}
+
+/** Whether any of the eight headers came. */
+export function hasHeaders(call: Pick<TraceCall, (typeof headerNames)[number]>): boolean {
+  return headerNames.some((name) => call[name] !== null);
 }
 
 /** A value's own member; `undefined` where the value is no object. */
