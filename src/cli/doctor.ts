@@ -1,5 +1,6 @@
 // `spillway doctor`: what is installed, what is missing, and how to get it.
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
@@ -29,7 +30,7 @@ export const command: CommandModule<object, Args> = {
   describe: "say what is installed, what is missing and how to get it",
   builder: (yargs) =>
     yargs
-      .example("$0 doctor", "looks for node, k6, Go and esbuild, and a place for reports")
+      .example("$0 doctor", "looks for node, k6, Go, esbuild and DuckDB, and a place for reports")
       .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing"),
   handler: async ({ json }) => {
     const terminal = openTerminal(json === true);
@@ -55,6 +56,7 @@ async function examine(): Promise<Finding[]> {
     await k6Finding(go.state === "ok"),
     go,
     await esbuildFinding(),
+    duckdbFinding(),
     await reportsFinding(),
   ];
 }
@@ -114,6 +116,22 @@ async function esbuildFinding(): Promise<Finding> {
       state: "missing",
       found: reason,
       advice: ["npm install, on this machine, without --omit=optional"],
+    };
+  }
+}
+
+/** An optional peer: looked for, not loaded, since it is a large library. */
+function duckdbFinding(): Finding {
+  const name = "duckdb";
+  const peer = "@duckdb/node-api";
+  try {
+    return { name, state: "ok", found: `at ${createRequire(import.meta.url).resolve(peer)}`, advice: [] };
+  } catch {
+    return {
+      name,
+      state: "optional",
+      found: "not there; replay and fit need it for Parquet and --sql, all else works",
+      advice: [`npm install ${peer}`],
     };
   }
 }
