@@ -91,7 +91,6 @@ const nameOf = ({ org, user, scope }: WindowKey): string =>
 export class SeriesCollector {
   readonly #startedAt: number;
   readonly #lengthMs: number;
-  readonly #rules: Rules | null;
   readonly #drawn: Map<string, Drawn>;
   readonly #tracker: WindowTracker;
   readonly #traffic: TrafficSlot[];
@@ -100,7 +99,6 @@ export class SeriesCollector {
   constructor(summary: Summary, rules: Rules | null, keys: readonly WindowKey[]) {
     this.#startedAt = summary.startedAt;
     this.#lengthMs = Math.max(1, summary.endedAt - summary.startedAt);
-    this.#rules = rules;
     this.#tracker = new WindowTracker(rules);
     this.#drawn = new Map(keys.map((key) => [nameOf(key), { key, windows: new Map(), refusals: new Map() }]));
     this.#slotMs = slotWidth(this.#lengthMs);
@@ -164,7 +162,7 @@ export class SeriesCollector {
 
   #describe({ key, windows, refusals }: Drawn): WindowSeries {
     const described = [...windows.values()]
-      .map(({ entry, counts }) => ({ window: describeWindow(entry, this.#rules), counts }))
+      .map(({ entry, counts }) => ({ window: describeWindow(entry), counts }))
       .sort((a, b) => a.window.endsAt - b.window.endsAt);
     const perWindow = described.length > windowsDrawnMost;
     const counts = perWindow

@@ -1,10 +1,9 @@
-// The windows that a trace shows. A reset of R seconds, seen in an answer to a call sent at s and received at
-// e, puts the window's end in (s + R - 1 s, e + R] of the client's clock; readings whose spans overlap are of
-// one window, and their intersection narrows its end. This is for pictures and tables; the judge has its own.
-import { organizationLimit, type Rules, type Scope, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
+// The windows that a trace shows, for pictures and tables: which one each answer tells of, and what it came to.
+import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { integer, member } from "./answer.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
+import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
 
 /** What one answer shows of one window. */
 export interface Reading {
@@ -56,24 +55,16 @@ export function statusReadings(call: TraceCall): Reading[] {
 }
 
 /** One window as it is narrowed down. */
-export interface WindowEntry {
+export interface WindowEntry extends WindowEnd {
   readonly org: string;
   readonly user: string | null;
   readonly scope: Scope;
-  /** The end lies in `[earliestEnd, latestEnd]`. */
-  earliestEnd: number;
-  latestEnd: number;
   firstSeen: number;
   limit: number | null;
   highest: number | null;
   admitted: number;
   refused: number;
 }
-
-/** Lines of a trace may come this much out of order (FORMAT.md). */
-const disorderMs = 120_000;
-/** Rounding that the rules do not tell of, and clocks that drift, part readings of one window by less. */
-const slackMs = 500;
 
 export class WindowTracker {
   readonly #rules: Rules | null;
@@ -98,36 +89,16 @@ export class WindowTracker {
 
   /** Whether an earlier window of the same owner ended at this instant, or less than a second before. */
   resetJustBefore(entry: WindowEntry, atMs: number): boolean {
-    return this.#entriesOf(entry).some((earlier) => {
-      if (earlier.earliestEnd > atMs || earlier.latestEnd <= atMs - 1000) return false;
-      const endsAt = endOf(earlier, windowMsOf(earlier, this.#rules));
-      return endsAt <= atMs && atMs < endsAt + 1000;
-    });
+    return endedJustBefore(this.#entriesOf(entry), atMs);
   }
 
   #find(reading: Reading): WindowEntry {
-    const [earliest, latest] = this.#endSpan(reading);
+    const { scope, reset, sent, received } = reading;
+    const beforeMs = spanBeforeMs(this.#rules, scope);
+    const earliest = sent + reset * 1000 - beforeMs;
+    const latest = received + reset * 1000 + 1000 - beforeMs;
     const entries = this.#entriesOf(reading);
-    let best: WindowEntry | undefined;
-    let mostOverlap = -slackMs;
-    for (const entry of entries) {
-      const overlap = Math.min(latest, entry.latestEnd) - Math.max(earliest, entry.earliestEnd);
-      if (overlap < mostOverlap) continue;
-      mostOverlap = overlap;
-      best = entry;
-    }
-    if (best === undefined) return this.#add(entries, reading, earliest, latest);
-    if (mostOverlap >= 0) {
-      best.earliestEnd = Math.max(best.earliestEnd, earliest);
-      best.latestEnd = Math.min(best.latestEnd, latest);
-    }
-    return best;
-  }
-
-  #endSpan({ scope, reset, sent, received }: Reading): [earliest: number, latest: number] {
-    const rounding = this.#rules === null ? "ceil" : semanticsOf(this.#rules, scope).reset;
-    const before = { ceil: 1000, floor: 0, round: 500 }[rounding];
-    return [sent + reset * 1000 - before, received + reset * 1000 + 1000 - before];
+    return narrowed(entries, earliest, latest) ?? this.#add(entries, reading, earliest, latest);
   }
 
   #entriesOf({ org, user, scope }: Pick<Reading, "org" | "user" | "scope">): WindowEntry[] {
@@ -139,20 +110,22 @@ export class WindowTracker {
   }
 
   #add(entries: WindowEntry[], reading: Reading, earliestEnd: number, latestEnd: number): WindowEntry {
-    while ((entries[0]?.latestEnd ?? Infinity) < reading.received - disorderMs) {
-      const over = entries.shift();
-      if (over !== undefined) this.#close(over);
-    }
+    let over = takeOver(entries, reading.received);
+    for (; over !== undefined; over = takeOver(entries, reading.received)) this.#close(over);
     const { org, user, scope, sent } = reading;
     const counts = { limit: null, highest: null, admitted: 0, refused: 0 };
-    const entry: WindowEntry = { org, user, scope, earliestEnd, latestEnd, firstSeen: sent, ...counts };
+    const windowMs = windowMsOf(reading, this.#rules);
+    const entry: WindowEntry = {
+      ...{ org, user, scope, windowMs, earliestEnd, latestEnd, firstSeen: sent },
+      ...counts,
+    };
     entries.push(entry);
     return entry;
   }
 
   #close(entry: WindowEntry): void {
     this.#seen += 1;
-    const window = describeWindow(entry, this.#rules);
+    const window = describeWindow(entry);
     if (this.#least !== null && byWeight(window, this.#least) > 0) return;
     this.#kept.push(window);
     if (this.#kept.length >= 2 * windowsMost) this.#thin();
@@ -177,31 +150,18 @@ export class WindowTracker {
 }
 
 /** A window as far as the readings taken in so far tell. */
-export function describeWindow(entry: WindowEntry, rules: Rules | null): WindowSummary {
-  const { org, user, scope, limit, highest, admitted, refused } = entry;
-  const windowMs = windowMsOf(entry, rules);
-  const endsAt = endOf(entry, windowMs);
+export function describeWindow(entry: WindowEntry): WindowSummary {
+  const { org, user, scope, windowMs, limit, highest, admitted, refused } = entry;
+  const endsAt = endOf(entry);
   const opensAt = windowMs === null ? entry.firstSeen : endsAt - windowMs;
   return { org, user, scope, opensAt, endsAt, limit, highest, admitted, refused };
 }
 
-function windowMsOf({ org, user, scope }: WindowEntry, rules: Rules | null): number | null {
+function windowMsOf({ org, user, scope }: Reading, rules: Rules | null): number | null {
   if (rules === null) return null;
   const { windowSeconds } =
     user === null ? organizationLimit(rules, org, scope) : userLimit(rules, org, user, scope);
   return windowSeconds * 1000;
-}
-
-/**
- * A window ends on a whole second under either anchor (SPEC.md §3), and under `epoch` on a multiple of its
- * length: where one of these lies in the span, it is taken; else the span's middle.
- */
-function endOf({ earliestEnd, latestEnd }: WindowEntry, windowMs: number | null): number {
-  const multiple = (step: number): number => Math.floor(latestEnd / step) * step;
-  if (windowMs !== null && multiple(windowMs) >= earliestEnd) return multiple(windowMs);
-  const middle = Math.round((earliestEnd + latestEnd) / 2);
-  const second = Math.round(middle / 1000) * 1000;
-  return second >= earliestEnd && second <= latestEnd ? second : middle;
 }
 
 /** Organizations' windows first, then the most refused, the fullest, the latest. */

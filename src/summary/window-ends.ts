@@ -1,0 +1,77 @@
+// Which window an answer tells of. A reset of R seconds, seen in an answer to a call sent at s and received at
+// e, puts the window's end in (s + R - 1 s, e + R] of the client's clock; readings whose spans overlap are of
+// one window, and their intersection narrows its end. This is for figures and pictures; the judge has its own.
+import { type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
+
+/** One window, by what is known of its end: it lies in `[earliestEnd, latestEnd]`, ms since the epoch. */
+export interface WindowEnd {
+  /** How long it is; `null` where the rules are not known. */
+  readonly windowMs: number | null;
+  earliestEnd: number;
+  latestEnd: number;
+}
+
+/** Lines of a trace may come this much out of order (FORMAT.md). */
+const disorderMs = 120_000;
+/** Rounding that the rules do not tell of, and clocks that drift, part readings of one window by less. */
+const slackMs = 500;
+
+/** How far before `sent + reset` a reading's span begins, ms; it ends a second less this behind `received + reset`. */
+export function spanBeforeMs(rules: Rules | null, scope: Scope): number {
+  const rounding = rules === null ? "ceil" : semanticsOf(rules, scope).reset;
+  return { ceil: 1000, floor: 0, round: 500 }[rounding];
+}
+
+/**
+ * The window of one owner that a reading's span is of, narrowed by it; `undefined` where it is a new one.
+ * @param windows of this owner and scope
+ */
+export function narrowed<W extends WindowEnd>(
+  windows: readonly W[],
+  earliest: number,
+  latest: number,
+): W | undefined {
+  let best: W | undefined;
+  let mostOverlap = -slackMs;
+  for (let index = 0; index < windows.length; index++) {
+    const window = windows[index] as W;
+    const overlap = Math.min(latest, window.latestEnd) - Math.max(earliest, window.earliestEnd);
+    if (overlap < mostOverlap) continue;
+    mostOverlap = overlap;
+    best = window;
+  }
+  if (best !== undefined && mostOverlap >= 0) {
+    if (earliest > best.earliestEnd) best.earliestEnd = earliest;
+    if (latest < best.latestEnd) best.latestEnd = latest;
+  }
+  return best;
+}
+
+/** Takes out the first window, where no later line can tell of it. */
+export function takeOver<W extends WindowEnd>(windows: W[], receivedMs: number): W | undefined {
+  const first = windows[0];
+  return first !== undefined && first.latestEnd < receivedMs - disorderMs ? windows.shift() : undefined;
+}
+
+/**
+ * A window ends on a whole second under either anchor (SPEC.md §3), and under `epoch` on a multiple of its
+ * length: where one of these lies in the span, it is taken; else the span's middle.
+ */
+export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
+  const multiple = (step: number): number => Math.floor(latestEnd / step) * step;
+  if (windowMs !== null && multiple(windowMs) >= earliestEnd) return multiple(windowMs);
+  const middle = Math.round((earliestEnd + latestEnd) / 2);
+  const second = Math.round(middle / 1000) * 1000;
+  return second >= earliestEnd && second <= latestEnd ? second : middle;
+}
+
+/** Whether one of an owner's windows ended at this instant, or less than a second before. */
+export function endedJustBefore(windows: readonly WindowEnd[], atMs: number): boolean {
+  for (let index = 0; index < windows.length; index++) {
+    const window = windows[index] as WindowEnd;
+    if (window.earliestEnd > atMs || window.latestEnd <= atMs - 1000) continue;
+    const endsAt = endOf(window);
+    if (endsAt <= atMs && atMs < endsAt + 1000) return true;
+  }
+  return false;
+}
