@@ -297,6 +297,7 @@ describe("spillway doctor", () => {
       ["k6", "missing"],
       ["go", "optional"],
       ["esbuild", "ok"],
+      ["duckdb", "ok"],
       ["reports", "ok"],
     ]);
     expect(findings[1]?.advice.join("\n")).toContain("package manager");
