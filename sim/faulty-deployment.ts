@@ -9,8 +9,8 @@ import { type Rules, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { next32, seedRandom } from "../src/scenario/random.ts";
-import type { HeaderValue } from "../src/trace/record.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
+import { sentAnswer } from "./sent-answer.ts";
 
 /** A query that runs. */
 export interface HeldQuery {
@@ -110,41 +110,13 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
     const { organization, user } = caller;
     const { scope, cost } = call;
     const answer = this.#faulty.change?.(right, { kind, organization, user, scope, nowMs }) ?? right;
-    return { org: organization, user, scope, kind: call.kind, cost, ...traced(answer, kind === "status") };
+    return {
+      org: organization,
+      user,
+      scope,
+      kind: call.kind,
+      cost,
+      ...sentAnswer(answer, kind === "status"),
+    };
   }
-}
-
-/** An answer's members in the trace's order (FORMAT.md): a header that is missing is `null`. */
-function traced({ status, headers, body }: HttpAnswer, isStatus: boolean) {
-  const of = (name: string): HeaderValue => headerValue(headers[name]);
-  const members = {
-    status,
-    scopeName: of("RateLimit-Scope"),
-    limit: of("RateLimit-Limit"),
-    remaining: of("RateLimit-Remaining"),
-    reset: of("RateLimit-Reset"),
-    userScopeName: of("RateLimit-User-Scope"),
-    userLimit: of("RateLimit-User-Limit"),
-    userRemaining: of("RateLimit-User-Remaining"),
-    userReset: of("RateLimit-User-Reset"),
-  };
-  const rest: Pick<Answer, "retryAfter" | "warning" | "userWarning" | "body" | "refusal"> = {};
-  const [retryAfter, warning, userWarning] = [
-    of("Retry-After"),
-    of("RateLimit-Warning"),
-    of("RateLimit-User-Warning"),
-  ];
-  if (retryAfter !== null) rest.retryAfter = retryAfter;
-  if (warning !== null) rest.warning = warning;
-  if (userWarning !== null) rest.userWarning = userWarning;
-  if (isStatus) rest.body = (body as { readonly scopes?: unknown } | undefined)?.scopes;
-  if (status === 429) rest.refusal = body;
-  return { ...members, ...rest };
-}
-
-/** An integer, the raw text where it is none. */
-function headerValue(value: string | number | undefined): HeaderValue {
-  if (value === undefined) return null;
-  const text = String(value);
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

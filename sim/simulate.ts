@@ -1,5 +1,7 @@
 // A scenario in virtual time: clients, network and deployment as events in one queue. The same scenario, seed
 // and rules give the same calls, byte for byte, wherever they run.
+import type { LimiterFactory } from "../src/engine/adapter.ts";
+import { followedRules } from "../src/engine/adapter-rules.ts";
 import { type ChosenFault, requireSuitable } from "../src/faults/choice.ts";
 import { parseRules } from "../src/rules/parse.ts";
 import type { Rules } from "../src/rules/rules.ts";
@@ -8,13 +10,15 @@ import { type Adjustments, adjustScenario } from "../src/scenario/adjust.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type Seating, seatingOf } from "../src/scenario/seats.ts";
 import type { TraceCall, TraceHeader } from "../src/trace/record.ts";
+import { tellFactory } from "./adapter-asker.ts";
+import { AdapterDeployment } from "./adapter-deployment.ts";
 import { AnsweredCall } from "./answered-call.ts";
-import type { Deployment } from "./deployment.ts";
+import type { Answer, Deployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
 import { FlightTable } from "./flight-table.ts";
 import { ObjectDeployment } from "./object-deployment.ts";
 import { RightDeployment } from "./right-deployment.ts";
-import { Simulator } from "./simulator.ts";
+import { AWAITING, Simulator } from "./simulator.ts";
 
 export interface SimulateOptions extends Adjustments {
   /** Whose names the trace has (`seatingOf`); without them users are named after their populations. */
@@ -23,6 +27,8 @@ export interface SimulateOptions extends Adjustments {
   readonly seating?: Seating | undefined;
   /** A known bug that the deployment is to have. The trace does not say so: its rules are what is claimed. */
   readonly fault?: ChosenFault | undefined;
+  /** Somebody else's limiter in the deployment's place, one that answers at once; others by `simulateLimiter`. */
+  readonly limiter?: LimiterFactory | undefined;
   /** Once it is aborted nothing more is sent; what is on the way is answered. */
   readonly signal?: { readonly aborted: boolean } | undefined;
 }
@@ -52,22 +58,23 @@ export interface Simulation {
  */
 export function simulate(scenario: Scenario, options: SimulateOptions = {}): Simulation {
   const world = worldOf(scenario, options);
-  const { name, seed, startAtMs } = world.scenario;
+  return { header: headerOf(world), calls: { [Symbol.iterator]: () => callsOf(world) } };
+}
+
+/** The header of a simulated run's trace. */
+export function headerOf({ scenario, rules }: World): TraceHeader {
   return {
-    header: {
-      format: "spillway-trace",
-      version: 1,
-      source: "simulator",
-      scenario: name,
-      seed,
-      target: null,
-      startedAt: startAtMs,
-      clock: { kind: "virtual", resolutionMs: 0, errorMs: 0 },
-      rules: world.rules,
-      complete: true,
-      lost: 0,
-    },
-    calls: { [Symbol.iterator]: () => callsOf(world) },
+    format: "spillway-trace",
+    version: 1,
+    source: "simulator",
+    scenario: scenario.name,
+    seed: scenario.seed,
+    target: null,
+    startedAt: scenario.startAtMs,
+    clock: { kind: "virtual", resolutionMs: 0, errorMs: 0 },
+    rules,
+    complete: true,
+    lost: 0,
   };
 }
 
@@ -96,54 +103,91 @@ export function simulateNumbers(
   options: SimulateOptions,
   onAnswer: (call: AnsweredCall) => void,
 ): RunLength {
-  const { simulator, view } = runOf(worldOf(scenario, options), false);
-  for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) {
+  const world = worldOf(scenario, options);
+  const { simulator, view } = runOf(world, false);
+  let flight = simulator.next();
+  for (; flight >= 0; flight = simulator.next()) {
     view.show(flight);
     onAnswer(view);
   }
+  requireOver(flight, world);
   return { events: simulator.events, endedAtMs: simulator.nowMs };
 }
 
 /** What is simulated, everything decided. */
-interface World {
+export interface World {
   readonly scenario: Scenario;
+  /** As far as a limiter of somebody else's follows them. */
   readonly rules: Rules;
   readonly seating: Seating;
   readonly fault: ChosenFault | undefined;
+  readonly limiter: LimiterFactory | undefined;
   readonly signal: { readonly aborted: boolean } | undefined;
 }
 
-function worldOf(given: Scenario, options: SimulateOptions): World {
+/** @throws as `simulate` does */
+export function worldOf(given: Scenario, options: SimulateOptions): World {
   const scenario = adjustScenario(given, options);
-  const { fault, signal, tokens = null, seating = seatingOf(scenario, tokens) } = options;
-  const rules = scenario.rules ?? parseRules({});
+  const { fault, limiter, signal, tokens = null, seating = seatingOf(scenario, tokens) } = options;
+  const claimed = scenario.rules ?? parseRules({});
+  const rules = limiter === undefined ? claimed : followedRules(limiter, claimed);
+  if (fault !== undefined && limiter !== undefined)
+    throw new RangeError("a fault or a limiter is simulated, not both");
   if (fault !== undefined) requireSuitable(fault, rules);
-  return { scenario, rules, seating, fault, signal };
+  return { scenario, rules, seating, fault, limiter, signal };
 }
 
 /** @param traced whether the deployment is to keep its answers for a trace */
-function runOf({ scenario, rules, seating, fault, signal }: World, traced: boolean) {
+function runOf(world: World, traced: boolean) {
   const flights = new FlightTable();
-  const deployment: Deployment =
-    fault === undefined
-      ? new RightDeployment(rules, flights, traced)
-      : new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
-  const simulator = new Simulator({ scenario, seating, flights, deployment, signal });
+  const deployment = deploymentOf(world, flights, traced);
+  const simulator = simulatorOf(world, flights, deployment);
   return { simulator, deployment, view: new AnsweredCall(simulator, flights) };
+}
+
+function deploymentOf({ scenario, rules, fault, limiter }: World, flights: FlightTable, traced: boolean) {
+  if (fault !== undefined)
+    return new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
+  if (limiter === undefined) return new RightDeployment(rules, flights, traced);
+  tellFactory(limiter, scenario.startAtMs);
+  const made = limiter.create(rules);
+  if (!("decide" in made)) throw isAsynchronous(limiter);
+  return new ObjectDeployment(new AdapterDeployment(limiter, made, rules, undefined), flights);
+}
+
+/** The simulator of a world whose deployment is there. */
+export function simulatorOf(
+  { scenario, seating, signal }: World,
+  flights: FlightTable,
+  deployment: Deployment,
+): Simulator {
+  return new Simulator({ scenario, seating, flights, deployment, signal });
+}
+
+const isAsynchronous = ({ name }: LimiterFactory): RangeError =>
+  new RangeError(`the limiter ${name} is asynchronous: simulate it by simulateLimiter`);
+
+function requireOver(flight: number, { limiter }: World): void {
+  if (flight === AWAITING && limiter !== undefined) throw isAsynchronous(limiter);
 }
 
 function* callsOf(world: World): Generator<TraceCall, void> {
   const { simulator, deployment, view } = runOf(world, true);
-  for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) {
+  let flight = simulator.next();
+  for (; flight >= 0; flight = simulator.next()) {
     view.show(flight);
-    yield {
-      sent: view.sentMs,
-      received: view.receivedMs,
-      client: view.client,
-      call: view.number,
-      ...deployment.answer(flight),
-      wanted: view.wantedMs,
-      attempt: view.attempt,
-    };
+    yield recordOf(view, deployment.answer(flight));
   }
+  requireOver(flight, world);
 }
+
+/** One call as traces have it. */
+export const recordOf = (view: AnsweredCall, answer: Answer): TraceCall => ({
+  sent: view.sentMs,
+  received: view.receivedMs,
+  client: view.client,
+  call: view.number,
+  ...answer,
+  wanted: view.wantedMs,
+  attempt: view.attempt,
+});

@@ -3,6 +3,7 @@
 // the default semantics, one organization, one user, one call at the start.
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import { keyedRules } from "../engine/adapter-rules.ts";
 import {
   organizationLimit,
   type Rules,
@@ -100,21 +101,6 @@ function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrar
 }
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
-
-/** The rules of a limiter by key: an organization's windows refuse nothing, and every user has the same. */
-export function keyedRules({ organization, user, semantics }: Rules): Rules {
-  const always = { rest: "always", graphql: "always" } as const;
-  return {
-    organization: {
-      rest: { ...organization.rest, enforced: false },
-      graphql: { ...organization.graphql, enforced: false },
-    },
-    user,
-    semantics: { ...semantics, userEnforced: always },
-    organizations: {},
-    users: {},
-  };
-}
 
 /** Complete rules: small limits, short windows, an organization and a user of their own, any semantics. */
 function rulesArbitrary(

@@ -2,10 +2,11 @@
 // which rules; and what every check is told.
 import fc from "fast-check";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
+import { keyedRules } from "../engine/adapter-rules.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
-import { keyedRules, type Profile, type Subject } from "./arbitraries.ts";
+import type { Profile, Subject } from "./arbitraries.ts";
 import { AdapterFailure, makeLimiter } from "./history.ts";
 
 const newYear2026Ms = 1_767_225_600_000;

@@ -1,5 +1,7 @@
 // What the adapters share: strangers keep one window a key, here one for each user of an organization, all of
 // the same limit and length; and they read a clock of the process, which is ours while they run.
+
+import { Clock } from "../../../src/cli/virtual-clock.ts";
 import type {
   Call,
   LimiterAdapter,
@@ -10,7 +12,6 @@ import type {
 import { stillSeam } from "../../../src/laws/seam.ts";
 import type { LawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
-import { Clock } from "../clock.ts";
 
 /** One clock for all of them: some read it once, when they are loaded. */
 export const clock = new Clock();

@@ -1,7 +1,8 @@
-// The clock that strangers' limiters read while they are checked. Most of them call `Date.now` and keep timers;
-// so while one of them runs, and only then, the process's clocks and timers are ours. What runs between its
-// calls (the laws, Redis's client, the test runner) sees the real ones.
+// The clock that strangers' limiters read while they are simulated or checked. Most of them call `Date.now` and keep
+// timers; so while one of them runs, and only then, the process's clocks and timers are ours. What runs between its
+// calls (the simulator, the laws, Redis's client, the test runner) sees the real ones.
 import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
 
 interface Timer {
   dueMs: number;
@@ -44,6 +45,9 @@ class Handle {
 /** Node's longest timer; a longer one fires after 1 ms. */
 const longestMs = 2_147_483_647;
 
+/** So many turns of the event loop a limiter may take that yields by short timers, before it is only waited for. */
+const turnsMost = 1_000;
+
 export class Clock {
   nowMs = 1_767_225_600_000;
   /** No timer fires: a process that is frozen between requests, as an edge function's is. */
@@ -60,6 +64,38 @@ export class Clock {
     if (!this.frozen)
       for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) this.#fire(...next);
     this.nowMs = nowMs;
+  }
+
+  /** `set`, until what the timers began is done: at once where none fell due. */
+  advance(nowMs: number): Promise<void> | undefined {
+    const fires = !this.frozen && this.#next(nowMs) !== null;
+    this.set(nowMs);
+    return fires ? setImmediate() : undefined;
+  }
+
+  /**
+   * `during`, for code that yields to the event loop by timers of 0 or 1 ms: they fire with the clock where it is,
+   * until its promise has settled. One that waits for a later timer waits for ever.
+   */
+  yielding<T>(run: () => T): T {
+    return this.during(() => {
+      const answer = run();
+      if (answer instanceof Promise) this.#yield(answer);
+      return answer;
+    });
+  }
+
+  async #yield(answer: Promise<unknown>): Promise<void> {
+    let settled = false;
+    const settle = (): void => {
+      settled = true;
+    };
+    answer.then(settle, settle);
+    for (let turn = 0; turn < turnsMost; turn += 1) {
+      await setImmediate();
+      if (settled) return;
+      this.fireShort();
+    }
   }
 
   /** Fires the timers of 0 and 1 ms, with the clock where it is: a yield to the event loop. Only while one runs. */

@@ -1,7 +1,7 @@
 // The clock that strangers read: theirs while they run, the process's before and after.
 import { performance } from "node:perf_hooks";
 import { expect, test } from "vitest";
-import { Clock } from "./clock.ts";
+import { Clock } from "../../src/cli/virtual-clock.ts";
 
 const atMs = Date.UTC(2026, 0, 1);
 

@@ -1,0 +1,23 @@
+// A verdict on a limiter that does not promise everything: of what it does not claim it is neither accused nor praised.
+import { type LawName, lawNames } from "../rules/laws.ts";
+import type { LawVerdict, Verdict } from "./verdict.ts";
+
+/** The verdict as far as the laws go that a limiter claims; the others are skipped, and said to be. */
+export function claimedVerdict(verdict: Verdict, claims: "all" | readonly LawName[]): Verdict {
+  if (claims === "all") return verdict;
+  const violations = verdict.violations.filter(({ law }) => claims.includes(law));
+  const laws = Object.fromEntries(
+    lawNames.map((law): [LawName, LawVerdict] => [
+      law,
+      claims.includes(law) ? verdict.laws[law] : { skipped: "not claimed" },
+    ]),
+  ) as Verdict["laws"];
+  const held = Object.values(laws).includes("held");
+  const { violationsFound: _, ...rest } = verdict;
+  return {
+    ...rest,
+    verdict: violations.length > 0 ? "violated" : held ? "ok" : "unknown",
+    laws,
+    violations,
+  };
+}
