@@ -25,9 +25,6 @@ export interface ReplayedLog {
   /** Of the rows that were read, in ms since the epoch; `null` where there was none. */
   readonly firstAt: number | null;
   readonly lastAt: number | null;
-  /** Rows that stood after a later one, and how far behind the farthest was, in ms. They were put in order. */
-  readonly outOfOrder: number;
-  readonly behindMostMs: number;
 }
 
 /** Calls by what would have become of them. A call is a row that a quota counts. */
@@ -80,7 +77,7 @@ export interface Headroom {
   readonly scope: Scope;
   /** `null`: of all organizations. */
   readonly org: string | null;
-  /** Windows with a call, and those of them that would have refused one. */
+  /** Windows with a call, and those of them that more was asked of than their limit. */
   readonly windows: number;
   readonly windowsOver: number;
   /** Exact. */

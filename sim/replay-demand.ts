@@ -1,0 +1,131 @@
+// How full windows would have been if nothing had been refused, and so how large limits would have had to be.
+//
+// A limit L refuses nobody exactly if, of every window, no call finds less room than it needs: `count + cost <= L` at
+// each decision, or `count < L` under `postpaid` (SPEC.md §7 `refusal-justified`). Let counts be those of a world
+// without limits. Until the first refusal both worlds are the same, windows that open with their first call included.
+// So the smallest L is the highest of `count + cost` (of `count + 1`), and one less refuses somebody.
+import { NOT_OPEN } from "../src/engine/core.ts";
+
+/** Doubles an owner, and where each is. */
+const DOUBLES = 5;
+/** End of the open window, ms since the epoch, or `NOT_OPEN`. */
+const END = 0;
+const COUNT = 1;
+/** The highest count of this window, and the limit that it needed. */
+const PEAK = 2;
+const NEEDED = 3;
+/** When it was asked last. */
+const SEEN = 4;
+
+/** How this scope charges (SPEC.md §8). */
+export interface Charging {
+  readonly epoch: boolean;
+  readonly reserved: boolean;
+  readonly postpaid: boolean;
+}
+
+/** A window that is over. */
+export type OnWindow = (owner: number, endsAtMs: number, peak: number, needed: number) => void;
+
+/** The windows of one scope and one kind of owner. */
+export class DemandWindows {
+  #doubles = new Float64Array(64 * DOUBLES);
+  #owners = 0;
+  readonly #charging: Charging;
+  readonly #onWindow: OnWindow;
+
+  constructor(charging: Charging, onWindow: OnWindow) {
+    this.#charging = charging;
+    this.#onWindow = onWindow;
+  }
+
+  /**
+   * A call is decided, and let through.
+   * @param lengthMs of this owner's windows
+   */
+  decide(owner: number, cost: number, lengthMs: number, nowMs: number): void {
+    if (owner >= this.#owners) this.#grow(owner);
+    const at = owner * DOUBLES;
+    this.#advance(owner, lengthMs, nowMs);
+    const doubles = this.#doubles;
+    const count = doubles[at + COUNT] as number;
+    const { postpaid } = this.#charging;
+    const needed = count + (postpaid ? 1 : cost);
+    if (needed > (doubles[at + NEEDED] as number)) doubles[at + NEEDED] = needed;
+    if (!postpaid) this.#charge(at, cost, lengthMs, nowMs);
+  }
+
+  /** The end of the window that a call which was just decided belongs to, or `NOT_OPEN`. */
+  windowOf(owner: number): number {
+    return this.#doubles[owner * DOUBLES + END] as number;
+  }
+
+  /**
+   * A query is over (SPEC.md §8 `graphqlCharge`).
+   * @param window `windowOf` at its decision
+   */
+  settle(
+    owner: number,
+    requested: number,
+    actual: number,
+    window: number,
+    lengthMs: number,
+    nowMs: number,
+  ): void {
+    const at = owner * DOUBLES;
+    this.#advance(owner, lengthMs, nowMs);
+    const same = this.#doubles[at + END] === window && nowMs < window;
+    if (this.#charging.reserved && same)
+      this.#doubles[at + COUNT] = (this.#doubles[at + COUNT] as number) - (requested - actual);
+    if (this.#charging.postpaid && (same || window === NOT_OPEN)) this.#charge(at, actual, lengthMs, nowMs);
+  }
+
+  /** Every window that was asked and is not told yet is over. */
+  finish(): void {
+    for (let owner = 0; owner < this.#owners; owner++) this.#close(owner);
+  }
+
+  #advance(owner: number, lengthMs: number, nowMs: number): void {
+    const doubles = this.#doubles;
+    const at = owner * DOUBLES;
+    const end = doubles[at + END] as number;
+    doubles[at + SEEN] = nowMs;
+    if (nowMs < end) return;
+    if (end !== NOT_OPEN) this.#close(owner);
+    doubles[at + COUNT] = 0;
+    doubles[at + END] = this.#charging.epoch ? nowMs - (nowMs % lengthMs) + lengthMs : NOT_OPEN;
+  }
+
+  #charge(at: number, amount: number, lengthMs: number, nowMs: number): void {
+    const doubles = this.#doubles;
+    if (doubles[at + END] === NOT_OPEN) doubles[at + END] = nowMs - (nowMs % 1000) + lengthMs;
+    const count = (doubles[at + COUNT] as number) + amount;
+    doubles[at + COUNT] = count;
+    if (count > (doubles[at + PEAK] as number)) doubles[at + PEAK] = count;
+  }
+
+  /** What was asked while no window was open (`postpaid` alone) is told with the window that opened then. */
+  #close(owner: number): void {
+    const doubles = this.#doubles;
+    const at = owner * DOUBLES;
+    const needed = doubles[at + NEEDED] as number;
+    const end = doubles[at + END] as number;
+    if (needed > 0)
+      this.#onWindow(
+        owner,
+        end === NOT_OPEN ? (doubles[at + SEEN] as number) : end,
+        doubles[at + PEAK] as number,
+        needed,
+      );
+    doubles[at + PEAK] = 0;
+    doubles[at + NEEDED] = 0;
+  }
+
+  #grow(owner: number): void {
+    this.#owners = owner + 1;
+    if (this.#owners * DOUBLES <= this.#doubles.length) return;
+    const larger = new Float64Array(2 * this.#owners * DOUBLES);
+    larger.set(this.#doubles);
+    this.#doubles = larger;
+  }
+}
