@@ -69,7 +69,7 @@ export class AnsweredCall {
   }
 
   get page(): number {
-    return this.#double(Flight.PAGE);
+    return this.#integer(Flight.PAGE);
   }
 
   /** Ms since the epoch. */
@@ -81,8 +81,9 @@ export class AnsweredCall {
     return this.#double(Flight.SENT);
   }
 
+  /** On the client's clock, as all its times. */
   get receivedMs(): number {
-    return this.#simulator.nowMs;
+    return this.#simulator.nowMs + this.#simulator.clients.clockMs(this.#client);
   }
 
   /** HTTP status; 0 where no answer came. */
@@ -99,6 +100,11 @@ export class AnsweredCall {
   get isAnswered(): boolean {
     const { status } = this;
     return status !== 0 && (status < 500 || (this.#shown & Flight.SHOWS_HEADERS) !== 0);
+  }
+
+  /** Whether a limiter has had a part in this answer; else there is none, or a 503 of what stands around it. */
+  get isDecided(): boolean {
+    return (this.#shown & Flight.UNDECIDED) === 0;
   }
 
   /** Whether `reset` is one of the organization's window of this call's scope. */

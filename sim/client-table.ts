@@ -1,9 +1,9 @@
 // The clients of a simulation. What the simulator keeps of each is one line of the processor's cache in one typed
 // array; a behaviour's own record is an object, since the same behaviours run in k6.
 import { type CallTemplate, type ClientRecord, startRecord } from "../src/scenario/client.ts";
-import type { Span } from "../src/scenario/mistakes.ts";
-import { between, type RandomState, seedRandom } from "../src/scenario/random.ts";
+import { between, next32, type RandomState, seedRandom } from "../src/scenario/random.ts";
 import type { Population, Scenario } from "../src/scenario/scenario.ts";
+import { drawSpread, type Spread } from "../src/scenario/spread.ts";
 
 /** Integers a client, and where each is. */
 export const INTS = 16;
@@ -20,6 +20,10 @@ export const OPEN = 4;
 export const STOPPED = 5;
 /** Draws of the network, apart from the client's own: what one client draws moves no other one's trips. */
 const RANDOM = 6;
+/** How far its clock is ahead of the deployment's, ms. */
+const CLOCK = 10;
+/** Calls that it has given up and the deployment has not. */
+const ORPHANS = 11;
 
 export class ClientTable {
   ints: Int32Array<ArrayBuffer>;
@@ -55,12 +59,37 @@ export class ClientTable {
     this.ints[at + INDEX] = index;
     this.ints[at + CALLER] = caller;
     this.ints.fill(0, at + NUMBERED, at + RANDOM);
+    const { apartMs } = this.#scenario.clocks;
+    this.ints[at + CLOCK] = apartMs === 0 ? 0 : between(this.#random, 0, apartMs);
+    this.ints[at + ORPHANS] = 0;
     this.#putRandom(at);
     return client;
   }
 
-  give(client: number): void {
-    this.#free.push(client);
+  /**
+   * Gives a client's place back where it is over: nothing that is planned or on the way means that nothing will ever
+   * wake it, and no call of its is left at the deployment.
+   */
+  giveIfOver(client: number): void {
+    const at = client * INTS;
+    if (this.ints[at + OPEN] === 0 && this.ints[at + ORPHANS] === 0) this.#free.push(client);
+  }
+
+  /** A client gives up a call that the deployment has still to do with. */
+  addOrphan(client: number): void {
+    const at = client * INTS + ORPHANS;
+    this.ints[at] = (this.ints[at] as number) + 1;
+  }
+
+  endOrphan(client: number): void {
+    const at = client * INTS + ORPHANS;
+    this.ints[at] = (this.ints[at] as number) - 1;
+    this.giveIfOver(client);
+  }
+
+  /** How far a client's clock is ahead of the deployment's, ms. */
+  clockMs(client: number): number {
+    return this.ints[client * INTS + CLOCK] as number;
   }
 
   record(client: number): ClientRecord {
@@ -87,17 +116,28 @@ export class ClientTable {
   }
 
   /** A draw of the client's network, in whole ms; nothing is drawn where there is no choice. */
-  draw(client: number, { least, most }: Span): number {
-    if (least === most) return least;
+  draw(client: number, spread: Spread): number {
+    if (!("shape" in spread) && spread.least === spread.most) return spread.least;
+    const drawn = drawSpread(this.#randomOf(client), spread);
+    this.#putRandom(client * INTS);
+    return drawn;
+  }
+
+  /** Whether something that happens with this share happens to a client's trip. */
+  chance(client: number, share: number): boolean {
+    const drawn = next32(this.#randomOf(client));
+    this.#putRandom(client * INTS);
+    return drawn < share * 4_294_967_296;
+  }
+
+  #randomOf(client: number): RandomState {
     const at = client * INTS + RANDOM;
     const random = this.#random;
     random.random0 = this.ints[at] as number;
     random.random1 = this.ints[at + 1] as number;
     random.random2 = this.ints[at + 2] as number;
     random.random3 = this.ints[at + 3] as number;
-    const drawn = between(random, least, most);
-    this.#putRandom(client * INTS);
-    return drawn;
+    return random;
   }
 
   #putRandom(at: number): void {

@@ -1,7 +1,7 @@
 // Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
 // exception, a time that is none, calls without end.
 import { SpillwayError } from "../src/rules/errors.ts";
-import { ANSWERED, ClientOut, createEvent, type PlannedCall, STARTED, step } from "../src/scenario/client.ts";
+import { ANSWERED, ClientOut, createEvent, type PlannedCall, step } from "../src/scenario/client.ts";
 import type { Population } from "../src/scenario/scenario.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
@@ -12,6 +12,7 @@ export class Driver {
   readonly #flights: Flight.FlightTable;
   readonly #startAtMs: number;
   readonly #plan: (flight: number, atMs: number) => void;
+  readonly #durationMs: number;
   // Filled in again for each step.
   readonly #event = createEvent();
   readonly #out = new ClientOut();
@@ -27,7 +28,7 @@ export class Driver {
     this.#clients = clients;
     this.#flights = flights;
     this.#startAtMs = startAtMs;
-    this.#event.endMs = startAtMs + durationMs;
+    this.#durationMs = durationMs;
     this.#plan = plan;
   }
 
@@ -36,8 +37,8 @@ export class Driver {
    * @param nowMs from the run's start, as for `receive`
    */
   start(client: number, nowMs: number): void {
-    const { endMs } = this.#event;
-    Object.assign(this.#event, createEvent(), { kind: STARTED, nowMs: this.#startAtMs + nowMs, endMs });
+    Object.assign(this.#event, createEvent());
+    this.#setClock(client, nowMs);
     this.#step(client);
   }
 
@@ -54,7 +55,14 @@ export class Driver {
       return;
     }
     this.#flights.give(flight);
-    this.#giveIfOver(client);
+    this.#clients.giveIfOver(client);
+  }
+
+  /** What the client's own clock shows, now and at the run's end. */
+  #setClock(client: number, nowMs: number): void {
+    const startMs = this.#startAtMs + this.#clients.clockMs(client);
+    this.#event.nowMs = startMs + nowMs;
+    this.#event.endMs = startMs + this.#durationMs;
   }
 
   /** The event of an answer. */
@@ -63,11 +71,11 @@ export class Driver {
     const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
     const event = this.#event;
     event.kind = ANSWERED;
-    event.nowMs = this.#startAtMs + nowMs;
+    this.#setClock(client, nowMs);
     event.template = ints[inInts + Flight.TEMPLATE] as number;
     event.attempt = ints[inInts + Flight.ATTEMPT] as number;
     event.status = ints[inInts + Flight.STATUS] as number;
-    event.page = doubles[at + Flight.PAGE] as number;
+    event.page = ints[inInts + Flight.PAGE] as number;
     event.wantedMs = doubles[at + Flight.WANTED] as number;
     event.delayMs = doubles[at + Flight.DELAY] as number;
     event.limit = doubles[at + Flight.LIMIT] as number;
@@ -105,12 +113,7 @@ export class Driver {
     for (let index = 0; index < out.count; index++)
       this.#take(client, population, out.calls[index] as PlannedCall);
     ints[at + Client.STOPPED] = Number(out.stopped);
-    this.#giveIfOver(client);
-  }
-
-  /** Nothing that is planned or on the way means that nothing will ever wake this client. */
-  #giveIfOver(client: number): void {
-    if (this.#clients.ints[client * Client.INTS + Client.OPEN] === 0) this.#clients.give(client);
+    this.#clients.giveIfOver(client);
   }
 
   /** Checks a call that a client asks for, and plans it. What is due at the end or later is never sent. */
@@ -127,10 +130,10 @@ export class Driver {
     ints[flight * Flight.INTS + Flight.CLIENT] = client;
     ints[flight * Flight.INTS + Flight.TEMPLATE] = template;
     ints[flight * Flight.INTS + Flight.ATTEMPT] = planned.attempt;
-    doubles[flight * Flight.DOUBLES + Flight.PAGE] = planned.page;
+    ints[flight * Flight.INTS + Flight.PAGE] = planned.page;
     doubles[flight * Flight.DOUBLES + Flight.WANTED] = planned.wantedMs;
     doubles[flight * Flight.DOUBLES + Flight.DELAY] = planned.delayMs;
-    this.#plan(flight, Math.max(atMs, nowMs) - this.#startAtMs);
+    this.#plan(flight, Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client));
   }
 
   #failure(client: number, got: string, allowed: string, cause?: unknown): SpillwayError {

@@ -2,16 +2,14 @@
 // processor's cache each, the call in the first one and its answer in the second. A flight that is over makes room
 // for the next, so that nothing is allocated per call once the table has grown to the most that are ever open.
 //
-//   as doubles   |    0    |    1    |    2    |  3   |   4    |   5   |  6   |     7      | 8 to 15: the answer
-//                |         |         |         | page | wanted | delay | sent | retryAfter |
-//   as integers  |  0 | 1  |  2 | 3  |  4 | 5  |
-//                client    number    status
-//                 template  attempt    shown
+//   as doubles   |    0    |    1    |    2    |    3    |   4    |   5   |  6   |     7      | 8 to 15: the answer
+//                |         |         |         |         | wanted | delay | sent | retryAfter |
+//   as integers  |  0 | 1  |  2 | 3  |  4 | 5  |  6 | 7  |
+//                client    number    status    page
+//                 template  attempt   shown     back
 
 /** Doubles a flight, and where each of its numbers is. */
 export const DOUBLES = 16;
-/** As the behaviour gave it; 0 where pages make no sense. */
-export const PAGE = 3;
 /** Ms since the epoch, as the event of `src/scenario/client.ts` has them. */
 export const WANTED = 4;
 export const DELAY = 5;
@@ -54,6 +52,12 @@ export const SHOWS_HEADERS = 16;
 export const SHOWS_ALL = SHOWS_ORGANIZATION | SHOWS_USER | SHOWS_HEADERS;
 /** No quota counts this answer (`other` in traces). */
 export const UNCOUNTED = 32;
+/** The limiter has no part in this answer, if it is one: 0, or a 503 of what stands around the limiter. */
+export const UNDECIDED = 64;
+/** As the behaviour gave it; 0 where pages make no sense. */
+export const PAGE = 6;
+/** Ms that the answer will travel, where that is drawn together with the way there. */
+export const BACK = 7;
 
 export class FlightTable {
   doubles = new Float64Array(64 * DOUBLES);

@@ -1,6 +1,10 @@
 // What a simulation takes from an earlier run's trace to be like it: who sat where, and how long trips took.
-import type { Network } from "../src/scenario/scenario.ts";
+import type { Network } from "../src/scenario/network.ts";
+import type { Spread } from "../src/scenario/spread.ts";
 import type { TraceCall } from "../src/trace/record.ts";
+
+/** In so many equal parts times are told apart. */
+const parts = 200;
 
 /** How often each whole number was seen. */
 class Histogram {
@@ -12,14 +16,20 @@ class Histogram {
     this.#size += 1;
   }
 
-  /** The value at a share of all, nearest rank; `null` where nothing was seen. */
-  quantile(share: number): number | null {
-    let rank = Math.max(1, Math.ceil(share * this.#size));
-    for (const [value, count] of [...this.#counts].sort(([a], [b]) => a - b)) {
-      rank -= count;
-      if (rank <= 0) return value;
-    }
-    return null;
+  /** The values at equal shares of all, nearest rank, from the least to the greatest; `null` where nothing was seen. */
+  quantiles(): readonly number[] | null {
+    const values = [...this.#counts].sort(([a], [b]) => a - b);
+    if (values.length === 0) return null;
+    let index = 0;
+    let below = 0;
+    return Array.from({ length: parts + 1 }, (_, part) => {
+      const rank = Math.max(1, Math.ceil((part * this.#size) / parts));
+      while (below + (values[index]?.[1] ?? 0) < rank) {
+        below += values[index]?.[1] ?? 0;
+        index += 1;
+      }
+      return values[index]?.[0] ?? 0;
+    });
   }
 }
 
@@ -31,7 +41,7 @@ export class Likeness {
 
   add(call: TraceCall): void {
     if (call.user !== null) this.#users.set(call.client, { organization: call.org, user: call.user });
-    if (call.status === 0) return;
+    if (call.status === 0 || call.status === 429 || call.status >= 500) return;
     const tookMs = call.received - call.sent;
     if (call.scope === "rest") this.#restMs.add(tookMs);
     else if (call.kind === "call" && call.status === 200) this.#graphqlMs.add(tookMs);
@@ -43,18 +53,24 @@ export class Likeness {
   }
 
   /**
-   * Latency, one way: from half of what the quickest 5% of the answered REST and status calls took to half of
-   * what all but the slowest 5% took, at least 1 ms. Execution: the same two shares of the executed queries,
-   * less what half of the REST calls took. What the trace has no calls for stays as in `fallback`.
+   * The network as it was seen. Round trip: what the answered REST and status calls took, refusals aside, each at
+   * least 1 ms. Execution: what the executed queries took, less what half of those calls took. Both as 200 equal
+   * parts of all calls, so that simulated ones take what measured ones took; what the trace has no calls for stays
+   * as in `fallback`.
    */
   network(fallback: Network): Network {
-    const [quick, middle, slow] = [0.05, 0.5, 0.95].map((share) => this.#restMs.quantile(share));
-    if (quick == null || middle == null || slow == null) return fallback;
-    const least = Math.max(1, Math.round(quick / 2));
-    const latencyMs = { least, most: Math.max(least, Math.round(slow / 2)) };
-    const [quickQuery, slowQuery] = [0.05, 0.95].map((share) => this.#graphqlMs.quantile(share));
-    if (quickQuery == null || slowQuery == null) return { ...fallback, latencyMs };
-    const shortest = Math.max(0, quickQuery - middle);
-    return { latencyMs, executionMs: { least: shortest, most: Math.max(shortest, slowQuery - middle) } };
+    const trips = this.#restMs.quantiles();
+    if (trips === null) return fallback;
+    const roundTripMs = empirical(trips.map((ms) => Math.max(1, ms)));
+    const middle = trips[parts / 2] ?? 0;
+    const queries = this.#graphqlMs.quantiles();
+    if (queries === null) return { ...fallback, roundTripMs };
+    return {
+      ...fallback,
+      roundTripMs,
+      executionMs: empirical(queries.map((ms) => Math.max(0, ms - middle))),
+    };
   }
 }
+
+const empirical = (quantilesMs: readonly number[]): Spread => ({ shape: "quantiles", quantilesMs });

@@ -19,6 +19,7 @@ import { FlightTable } from "./flight-table.ts";
 import { ObjectDeployment } from "./object-deployment.ts";
 import { RightDeployment } from "./right-deployment.ts";
 import { AWAITING, Simulator } from "./simulator.ts";
+import { undecidedAnswer } from "./undecided-answer.ts";
 
 export interface SimulateOptions extends Adjustments {
   /** Whose names the trace has (`seatingOf`); without them users are named after their populations. */
@@ -71,7 +72,7 @@ export function headerOf({ scenario, rules }: World): TraceHeader {
     seed: scenario.seed,
     target: null,
     startedAt: scenario.startAtMs,
-    clock: { kind: "virtual", resolutionMs: 0, errorMs: 0 },
+    clock: { kind: "virtual", resolutionMs: 0, errorMs: Math.ceil(scenario.clocks.apartMs / 2) },
     rules,
     complete: true,
     lost: 0,
@@ -181,13 +182,16 @@ function* callsOf(world: World): Generator<TraceCall, void> {
   requireOver(flight, world);
 }
 
-/** One call as traces have it. */
+/**
+ * One call as traces have it.
+ * @param answer the deployment's; of no meaning where it has none
+ */
 export const recordOf = (view: AnsweredCall, answer: Answer): TraceCall => ({
   sent: view.sentMs,
   received: view.receivedMs,
   client: view.client,
   call: view.number,
-  ...answer,
+  ...(view.isDecided ? answer : undecidedAnswer(view)),
   wanted: view.wantedMs,
   attempt: view.attempt,
 });

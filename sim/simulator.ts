@@ -5,30 +5,17 @@
 // around without allocating; clients and deployment are told milliseconds since the epoch.
 import { arrivalTimes } from "../src/scenario/arrivals.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
+import type { Outage } from "../src/scenario/network.ts";
 import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
 import type { Seat, Seating } from "../src/scenario/seats.ts";
 import * as Client from "./client-table.ts";
 import { ANSWERED, AWAITED, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
+import { ARRIVAL, ARRIVE, COMPLETE, KIND_BITS, RECEIVE, RESUME, SEND, START } from "./event-kinds.ts";
 import { EventQueue, NOTHING } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
-
-// What may happen: an event is one of these, and its subject (a client, a stream of arrivals, a flight) times 8.
-/** A client of a closed population begins. */
-const START = 0;
-/** The next client of an open population arrives. */
-const ARRIVAL = 1;
-/** A call leaves its client. */
-const SEND = 2;
-/** It reaches the deployment. */
-const ARRIVE = 3;
-/** A decision that takes its time goes on. */
-const RESUME = 4;
-/** A query has run. */
-const COMPLETE = 5;
-/** An answer reaches the client. */
-const RECEIVE = 6;
-const KIND_BITS = 3;
+import { FULL, Servers } from "./servers.ts";
+import { Transit } from "./transit.ts";
 
 /** What `next` returns where a decision is waited for outside of virtual time: below 0, as where the run is over. */
 export const AWAITING = -2;
@@ -67,6 +54,9 @@ export class Simulator {
   readonly #callers: readonly number[];
   readonly #queue: EventQueue;
   readonly #driver: Driver;
+  readonly #transit: Transit;
+  /** `null` where serving takes no time. */
+  readonly #servers: Servers | null;
   readonly #arrivals: Arriving[] = [];
   /** The flight that `next` returned last, whose client does not know yet; or `AWAITING`. */
   #received = NOTHING;
@@ -87,6 +77,10 @@ export class Simulator {
     this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
     this.clients = new Client.ClientTable(scenario, clients);
     this.#queue = new EventQueue(0, clients + 1024);
+    this.#transit = new Transit(scenario, this.clients, flights, (atMs, kind, flight) =>
+      this.#schedule(atMs, kind, flight),
+    );
+    this.#servers = scenario.service === null ? null : new Servers(scenario.service);
     this.#driver = new Driver(this.clients, flights, startAtMs, durationMs, (flight, atMs) =>
       this.#schedule(atMs, SEND, flight),
     );
@@ -212,12 +206,17 @@ export class Simulator {
     const number = this.clients.ints[at] as number;
     this.clients.ints[at] = number + 1;
     ints[flight * Flight.INTS + Flight.NUMBER] = number;
-    doubles[flight * Flight.DOUBLES + Flight.SENT] = this.nowMs;
-    this.#travel(client, flight, ARRIVE, nowMs);
+    doubles[flight * Flight.DOUBLES + Flight.SENT] = this.nowMs + this.clients.clockMs(client);
+    this.#transit.depart(client, flight, nowMs);
   }
 
   #arrive(flight: number, nowMs: number): void {
     const client = this.#clientOf(flight);
+    const outage = this.#outageAt(nowMs);
+    if (outage !== null) {
+      this.#turnAway(client, flight, outage.answer, nowMs);
+      return;
+    }
     const call = this.#callOf(client, flight);
     this.#decided(
       client,
@@ -231,15 +230,57 @@ export class Simulator {
     this.#decided(this.#clientOf(flight), flight, this.#deployment.resume(flight, this.nowMs), nowMs);
   }
 
+  /** The outage that a call runs into. */
+  #outageAt(nowMs: number): Outage | null {
+    for (const outage of this.#scenario.outages)
+      if (nowMs >= outage.atMs && nowMs < outage.atMs + outage.forMs) return outage;
+    return null;
+  }
+
+  /** A call gets no further, and no answer or one that the limiter has no part in. */
+  #turnAway(client: number, flight: number, answer: Outage["answer"], nowMs: number): void {
+    if (answer === "none") {
+      this.#transit.silence(client, flight);
+      return;
+    }
+    this.#transit.writeUndecided(flight, answer);
+    this.#transit.answer(client, flight, nowMs);
+  }
+
   #decided(client: number, flight: number, fate: Fate, nowMs: number): void {
-    if (fate === ANSWERED) this.#travel(client, flight, RECEIVE, nowMs);
-    else if (fate === AWAITED) {
+    if (fate === AWAITED) {
       this.#awaited = flight;
       this.#received = AWAITING;
     } else if (fate === RUNS) {
       const runsMs = this.clients.draw(client, this.#scenario.network.executionMs);
-      this.#schedule(nowMs + runsMs, COMPLETE, flight);
-    } else this.#schedule(nowMs + fate, RESUME, flight);
+      const doneMs = this.#serve(client, nowMs, runsMs);
+      if (doneMs === FULL) this.#turnAway(client, flight, 503, nowMs);
+      else this.#transit.proceed(client, flight, COMPLETE, doneMs);
+    } else if (fate !== ANSWERED) this.#transit.proceed(client, flight, RESUME, nowMs + fate);
+    else if (this.#isServed(client, flight)) {
+      const doneMs = this.#serve(client, nowMs, 0);
+      if (doneMs === FULL) this.#turnAway(client, flight, 503, nowMs);
+      else this.#transit.answer(client, flight, doneMs);
+    } else this.#transit.answer(client, flight, nowMs);
+  }
+
+  /**
+   * Whether a server has to see to an answer that the limiter has given: to an admitted REST call's. Refusals and
+   * status calls come from in front of the servers, and a query has been at one while it ran.
+   */
+  #isServed(client: number, flight: number): boolean {
+    if (this.#servers === null) return false;
+    const { scope, kind } = this.#callOf(client, flight);
+    return (
+      scope === "rest" && kind === "call" && this.#flights.ints[flight * Flight.INTS + Flight.STATUS] === 200
+    );
+  }
+
+  /** When a call that comes to the servers has been served; `FULL` where they cannot take it. */
+  #serve(client: number, nowMs: number, runsMs: number): number {
+    const { service } = this.#scenario;
+    if (this.#servers === null || service === null) return nowMs + runsMs;
+    return this.#servers.take(nowMs, this.clients.draw(client, service.timeMs) + runsMs);
   }
 
   #complete(flight: number, nowMs: number): void {
@@ -247,12 +288,6 @@ export class Simulator {
     const call = this.#callOf(client, flight);
     const fate = this.#deployment.complete(flight, this.#callerOf(client), call, this.nowMs);
     this.#decided(client, flight, fate, nowMs);
-  }
-
-  /** A trip, to the deployment or back. */
-  #travel(client: number, flight: number, kind: typeof ARRIVE | typeof RECEIVE, nowMs: number): void {
-    const tripMs = this.clients.draw(client, this.#scenario.network.latencyMs);
-    this.#schedule(nowMs + tripMs, kind, flight);
   }
 
   #clientOf(flight: number): number {

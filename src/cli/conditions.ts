@@ -11,6 +11,7 @@ import { adjustScenario } from "../scenario/adjust.ts";
 import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { seatingLike } from "../scenario/seats.ts";
+import { describeSpread } from "../scenario/spread.ts";
 import { readTrace } from "../trace/read.ts";
 
 export interface Changes {
@@ -43,8 +44,9 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
   });
   const notes = adviseScenario(scenario, rules);
   if (like === null) return { scenario, options: { tokens: changes.tokens }, notes };
-  const { latencyMs, executionMs } = scenario.network;
-  const trips = `latency ${latencyMs.least} to ${latencyMs.most} ms one way, queries ${executionMs.least} to ${executionMs.most} ms`;
+  const { latencyMs, roundTripMs, executionMs } = scenario.network;
+  const trip = `${describeSpread(roundTripMs ?? latencyMs)}${roundTripMs === null ? " one way" : ""}`;
+  const trips = `trips of ${trip}, queries of ${describeSpread(executionMs)}`;
   return {
     scenario,
     options: { seating: seatingLike(scenario, like.likeness.users) },

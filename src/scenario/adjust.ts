@@ -1,7 +1,8 @@
 // A scenario under other conditions: shorter, with other rules, from another start. Clients stay as they are.
 import type { Rules } from "../rules/rules.ts";
 import { longestMs } from "./mistakes.ts";
-import type { Network, Scenario } from "./scenario.ts";
+import type { Network } from "./network.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** What a run may change of a scenario. */
 export interface Adjustments {

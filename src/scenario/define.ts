@@ -7,8 +7,9 @@ import type { Rules } from "../rules/rules.ts";
 import { arrivalsMost, parseArrivals, roughArrivals } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
+import { parseClocks, parseNetwork, parseOutages, parseService } from "./network.ts";
 import { none } from "./retries/none.ts";
-import type { Network, Population, Scenario, ScenarioInput } from "./scenario.ts";
+import type { Population, Scenario, ScenarioInput } from "./scenario.ts";
 
 const slug = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const slugAllowed = "letters, digits, dashes, underscores, at most 64";
@@ -42,6 +43,9 @@ export function defineScenario(input: ScenarioInput): Scenario {
     "rules",
     "populations",
     "network",
+    "service",
+    "outages",
+    "clocks",
     "expect",
   ];
   const given: unknown = input;
@@ -60,6 +64,9 @@ export function defineScenario(input: ScenarioInput): Scenario {
     ...own,
     populations,
     network: parseNetwork(fields["network"], mistakes),
+    service: parseService(fields["service"], mistakes),
+    outages: parseOutages(fields["outages"], mistakes),
+    clocks: parseClocks(fields["clocks"], mistakes),
     expect: parseExpect(fields["expect"], populations, mistakes),
   };
   mistakes.finish("this scenario cannot be used");
@@ -94,17 +101,6 @@ function rulesOf(value: unknown, mistakes: Mistakes): Rules | null {
     );
     return null;
   }
-}
-
-function parseNetwork(value: unknown, mistakes: Mistakes): Network {
-  const fallback = { latencyMs: { least: 2, most: 8 }, executionMs: { least: 5, most: 20 } };
-  if (value === undefined || !mistakes.members("network", value, ["latency", "execution"])) return fallback;
-  const { latency, execution } = value;
-  return {
-    latencyMs: latency === undefined ? fallback.latencyMs : mistakes.span("network.latency", latency, 1),
-    executionMs:
-      execution === undefined ? fallback.executionMs : mistakes.span("network.execution", execution),
-  };
 }
 
 function parseExpect(

@@ -42,10 +42,17 @@ export { type TerraformApplyOptions, terraformApply } from "./clients/terraform-
 export { type VscodeExtensionOptions, vscodeExtension } from "./clients/vscode-extension.ts";
 export { defineScenario } from "./define.ts";
 export type { Duration, DurationSpan } from "./mistakes.ts";
+export type {
+  ClocksInput,
+  NetworkInput,
+  OutageInput,
+  ServiceInput,
+} from "./network.ts";
 export { below, between } from "./random.ts";
 export { type ExponentialOptions, exponential } from "./retries/exponential.ts";
 export { type FixedOptions, fixed } from "./retries/fixed.ts";
 export { none } from "./retries/none.ts";
 export { type RetryAfterOptions, retryAfter } from "./retries/retry-after.ts";
 export { type WaitResetOptions, waitReset } from "./retries/wait-reset.ts";
-export type { Expectations, NetworkInput, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";
+export type { Expectations, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";
+export type { LognormalInput, QuantilesInput, SpreadInput } from "./spread.ts";

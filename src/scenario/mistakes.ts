@@ -98,14 +98,14 @@ export class Mistakes {
     return leastMs;
   }
 
-  span(path: string, value: unknown, leastMs = 0): Span {
+  span(path: string, value: unknown, leastMs = 0, mostMs = longestMs): Span {
     if (typeof value !== "object" || value === null) {
-      const ms = this.duration(path, value, leastMs);
+      const ms = this.duration(path, value, leastMs, mostMs);
       return { least: ms, most: ms };
     }
     if (!this.members(path, value, ["least", "most"])) return { least: leastMs, most: leastMs };
-    const least = this.duration(`${path}.least`, value["least"], leastMs);
-    const most = this.duration(`${path}.most`, value["most"], leastMs);
+    const least = this.duration(`${path}.least`, value["least"], leastMs, mostMs);
+    const most = this.duration(`${path}.most`, value["most"], leastMs, mostMs);
     if (most < least) this.add(`${path}.most`, value["most"], `no less than ${path}.least`);
     return { least, most };
   }

@@ -4,7 +4,17 @@ import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import { type ArrivalSchedule, type Arrivals, arrivalTimes } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
-import type { Duration, DurationSpan, Span } from "./mistakes.ts";
+import type { Duration } from "./mistakes.ts";
+import type {
+  Clocks,
+  ClocksInput,
+  Network,
+  NetworkInput,
+  Outage,
+  OutageInput,
+  Service,
+  ServiceInput,
+} from "./network.ts";
 import { below, type RandomState } from "./random.ts";
 
 /** Clients that are alike. */
@@ -30,17 +40,6 @@ export interface PopulationInput {
 /** What is expected of a run: a figure (`src/rules/figures.ts`) and a bound such as `"<5%"`, `">=100"`, `"<=2s"`. */
 export type Expectations = Readonly<Record<string, string>>;
 
-/** What the simulator puts between clients and limiter; a real run has its own. */
-export interface NetworkInput {
-  /**
-   * One way, at least 1 ms; drawn for each trip. 2 to 8 ms where it is left out. (Two calls that both took no
-   * time at the same instant would each have been answered before the other was sent.)
-   */
-  readonly latency?: DurationSpan;
-  /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
-  readonly execution?: DurationSpan;
-}
-
 export interface ScenarioInput {
   /** Letters, digits, dashes, underscores: run folders are named after it. */
   readonly name: string;
@@ -53,14 +52,16 @@ export interface ScenarioInput {
   readonly startAt?: string;
   readonly rules?: RulesInput;
   readonly populations: Readonly<Record<string, PopulationInput>>;
+  /** How long the simulator's calls travel, how many get lost, how long clients wait for an answer. */
   readonly network?: NetworkInput;
+  /** The simulator's servers behind the limiter; where it is left out, serving takes no time and no room. */
+  readonly service?: ServiceInput;
+  /** When the simulator's deployment serves nobody: `[{ at: "1m", for: "30s", answer: 503 }]`. */
+  readonly outages?: readonly OutageInput[];
+  /** How far the simulator's clients' clocks are apart; not at all where it is left out. */
+  readonly clocks?: ClocksInput;
+  /** What is to hold: the simulator's assertions and k6's thresholds. */
   readonly expect?: Expectations;
-}
-
-/** The simulator's network, checked. */
-export interface Network {
-  readonly latencyMs: Span;
-  readonly executionMs: Span;
 }
 
 interface PopulationCommon {
@@ -101,6 +102,10 @@ export interface Scenario {
   readonly rules: Rules | null;
   readonly populations: readonly Population[];
   readonly network: Network;
+  /** `null`: serving takes no time. */
+  readonly service: Service | null;
+  readonly outages: readonly Outage[];
+  readonly clocks: Clocks;
   readonly expect: readonly Expectation[];
 }
 

@@ -62,7 +62,16 @@ test("what is left out is filled in", () => {
         startWithinMs: 0,
       },
     ],
-    network: { latencyMs: { least: 2, most: 8 }, executionMs: { least: 5, most: 20 } },
+    network: {
+      latencyMs: { least: 2, most: 8 },
+      roundTripMs: null,
+      executionMs: { least: 5, most: 20 },
+      loss: 0,
+      timeoutMs: 30_000,
+    },
+    service: null,
+    outages: [],
+    clocks: { apartMs: 0 },
     expect: [],
   });
 });

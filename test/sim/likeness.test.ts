@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Likeness } from "../../sim/likeness.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { defineScenario, pipelinesQuery, poller, rest, status, worker } from "../../src/scenario/index.ts";
+import type { Network } from "../../src/scenario/network.ts";
 import { seatingLike } from "../../src/scenario/seats.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 
@@ -24,17 +25,45 @@ const likenessOf = (calls: Iterable<TraceCall>): Likeness => {
 };
 
 describe("the network of a trace", () => {
-  const fallback = { latencyMs: { least: 1, most: 2 }, executionMs: { least: 3, most: 4 } };
+  const fallback: Network = {
+    latencyMs: { least: 1, most: 2 },
+    roundTripMs: null,
+    executionMs: { least: 3, most: 4 },
+    loss: 0.01,
+    timeoutMs: 9_000,
+  };
+  const roundTripMs = (value: number) => ({ shape: "quantiles", quantilesMs: Array(201).fill(value) });
 
-  test("is found again, about", () => {
-    const { latencyMs, executionMs } = likenessOf(simulate(measured).calls).network(fallback);
-    // Two trips of 10 to 30 ms add up to 26 to 54 ms in nine cases of ten, and to 40 ms in the middle.
-    expect(latencyMs.least).toBeGreaterThanOrEqual(12);
-    expect(latencyMs.least).toBeLessThanOrEqual(14);
-    expect(latencyMs.most).toBeGreaterThanOrEqual(26);
-    expect(latencyMs.most).toBeLessThanOrEqual(28);
-    expect(executionMs.least).toBeGreaterThanOrEqual(95);
-    expect(executionMs.most).toBeLessThanOrEqual(205);
+  const took = (calls: Iterable<TraceCall>, scope: string): number[] =>
+    Array.from(calls)
+      .filter((call) => call.scope === scope && call.status === 200)
+      .map((call) => call.received - call.sent)
+      .sort((a, b) => a - b);
+  const at = (sorted: readonly number[], share: number): number =>
+    sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+
+  test("is found again: simulated calls take what measured ones took", () => {
+    const network = likenessOf(simulate(measured).calls).network(fallback);
+    const again = simulate(measured, { network, seed: 99 });
+    const [before, after] = [took(simulate(measured).calls, "rest"), took(again.calls, "rest")];
+    // Two trips of 10 to 30 ms add up to a triangle from 20 to 60 ms; one draw for both gives the same one.
+    for (const share of [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1])
+      expect(Math.abs(at(after, share) - at(before, share)), `at ${share}`).toBeLessThanOrEqual(2);
+  });
+
+  test("executed queries take what they took, but for the spread of their trips", () => {
+    const network = likenessOf(simulate(measured).calls).network(fallback);
+    const again = simulate(measured, { network, seed: 99 });
+    const [before, after] = [took(simulate(measured).calls, "graphql"), took(again.calls, "graphql")];
+    for (const share of [0.05, 0.25, 0.5, 0.75, 0.95])
+      expect(Math.abs(at(after, share) - at(before, share)), `at ${share}`).toBeLessThanOrEqual(7);
+  });
+
+  test("what it has nothing to say of stays: loss and time-out", () => {
+    expect(likenessOf(simulate(measured).calls).network(fallback)).toMatchObject({
+      loss: 0.01,
+      timeoutMs: 9_000,
+    });
   });
 
   const call = (took: number, change: Partial<TraceCall> = {}): TraceCall => {
@@ -43,26 +72,28 @@ describe("the network of a trace", () => {
     return { ...first, scope: "rest", kind: "call", status: 200, received: first.sent + took, ...change };
   };
 
-  test("a trip takes 1 ms at the least", () => {
-    expect(likenessOf([call(0), call(1)]).network(fallback).latencyMs).toEqual({ least: 1, most: 1 });
+  test("a round trip takes 1 ms at the least", () => {
+    expect(likenessOf([call(0), call(1)]).network(fallback).roundTripMs).toEqual(roundTripMs(1));
   });
 
-  test("calls without an answer say nothing of it", () => {
-    const timedOut = call(60_000, { status: 0 });
-    expect(likenessOf([call(20), timedOut]).network(fallback).latencyMs).toEqual({ least: 10, most: 10 });
+  test.each([
+    ["calls without an answer", { status: 0 }],
+    ["refusals, which are quicker", { status: 429 }],
+    ["failures", { status: 503 }],
+  ])("%s say nothing of it", (_, change) => {
+    expect(likenessOf([call(20), call(60_000, change)]).network(fallback).roundTripMs).toEqual(
+      roundTripMs(20),
+    );
   });
 
   test("what was never called stays as it was", () => {
     expect(likenessOf([]).network(fallback)).toEqual(fallback);
-    expect(likenessOf([call(20)]).network(fallback)).toEqual({
-      ...fallback,
-      latencyMs: { least: 10, most: 10 },
-    });
+    expect(likenessOf([call(20)]).network(fallback)).toEqual({ ...fallback, roundTripMs: roundTripMs(20) });
   });
 
   test("a query takes no less time than a REST call", () => {
     const quick = call(4, { scope: "graphql" });
-    expect(likenessOf([call(20), quick]).network(fallback).executionMs).toEqual({ least: 0, most: 0 });
+    expect(likenessOf([call(20), quick]).network(fallback).executionMs).toEqual(roundTripMs(0));
   });
 });
 

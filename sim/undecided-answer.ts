@@ -1,0 +1,26 @@
+// What a trace shows of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
+import type { AnsweredCall } from "./answered-call.ts";
+import type { Answer } from "./deployment.ts";
+
+/** The answer's members as traces have them: no header came, and what the call was charged is not known. */
+export function undecidedAnswer({ seat, call, status }: AnsweredCall): Answer {
+  const { organization, user } = seat;
+  const { scope, kind, cost } = call;
+  return {
+    org: organization,
+    user,
+    scope,
+    kind,
+    cost: kind === "status" ? null : cost,
+    status,
+    scopeName: null,
+    limit: null,
+    remaining: null,
+    reset: null,
+    userScopeName: null,
+    userLimit: null,
+    userRemaining: null,
+    userReset: null,
+    ...(status === 0 ? { error: "timeout" } : {}),
+  };
+}

@@ -1,0 +1,177 @@
+// What the simulator puts between clients and limiter, and behind it: trips that take time and get lost, clients that
+// give up, servers with a queue, outages, clocks that differ. A real run has its own.
+import type { Duration, Mistakes } from "./mistakes.ts";
+import { parseSpread, type Spread, type SpreadInput } from "./spread.ts";
+
+/** How long calls travel, and what becomes of them on the way. */
+export interface NetworkInput {
+  /**
+   * One way, at least 1 ms; drawn for each trip. 2 to 8 ms where it is left out. (Two calls that both took no
+   * time at the same instant would each have been answered before the other was sent.)
+   */
+  readonly latency?: SpreadInput;
+  /**
+   * In place of `latency`: there and back together, at least 1 ms; drawn once for each call, half of it (rounded
+   * down) on the way there. It is what clients measure: `received - sent` of calls that do not queue.
+   */
+  readonly roundTrip?: SpreadInput;
+  /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
+  readonly execution?: SpreadInput;
+  /**
+   * The share of trips that get lost, from 0 to 0.99; none where it is left out. Of a lost request the deployment
+   * never hears; a call whose answer is lost was charged. Either client waits until its `timeout`.
+   */
+  readonly loss?: number;
+  /**
+   * How long a client waits for an answer; 30 s where it is left out. After that it goes on as with status 0 (the
+   * trace's `error` is `timeout`): the call may have been charged, may even be charged later, and the late answer is
+   * dropped. In k6 it is the request's timeout.
+   */
+  readonly timeout?: Duration;
+}
+
+/** Servers behind the limiter, so that load has a price. */
+export interface ServiceInput {
+  /** How many calls are served at once, 1 to 10,000. */
+  readonly servers: number;
+  /** How long a REST call holds a server; a query holds one for that and for its `network.execution`. */
+  readonly time: SpreadInput;
+  /**
+   * How many calls may wait for a server, first in, first out; 0 or more, no bound where it is left out. One more is
+   * answered 503 without rate-limit headers, though it was charged.
+   */
+  readonly queue?: number;
+}
+
+/** A time in which nobody is served. What was taken in before is still answered. */
+export interface OutageInput {
+  /** When it begins, counted from the run's start. */
+  readonly at: Duration;
+  /** How long it lasts. */
+  readonly for: Duration;
+  /**
+   * What a call gets that arrives meanwhile: 503 at once, without rate-limit headers, or no answer at all. Neither is
+   * counted by any window.
+   */
+  readonly answer: 503 | "none";
+}
+
+/** Clients' clocks. */
+export interface ClocksInput {
+  /**
+   * Any two clients' clocks are at most so far apart, and none is behind the deployment's; up to a minute. Each
+   * client's is drawn once, and stays as it is; traces show each client's own clock (`clock.errorMs` says so).
+   */
+  readonly apart: Duration;
+}
+
+/** A network, checked. */
+export interface Network {
+  readonly latencyMs: Spread;
+  /** In place of `latencyMs` where it is not `null`. */
+  readonly roundTripMs: Spread | null;
+  readonly executionMs: Spread;
+  /** A share of all trips. */
+  readonly loss: number;
+  readonly timeoutMs: number;
+}
+
+/** Servers, checked. */
+export interface Service {
+  readonly servers: number;
+  readonly timeMs: Spread;
+  /** `null`: no bound. */
+  readonly queue: number | null;
+}
+
+/** An outage, checked: from `atMs` of the run until `forMs` later, that instant not included. */
+export interface Outage {
+  readonly atMs: number;
+  readonly forMs: number;
+  readonly answer: 503 | "none";
+}
+
+/** Clocks, checked. */
+export interface Clocks {
+  readonly apartMs: number;
+}
+
+/** How long clients wait for an answer where nothing else is said, ms. */
+export const defaultTimeoutMs = 30_000;
+
+const clocksApartMostMs = 60_000;
+/** No trip and no service takes longer than a day: more is a mistake in units. */
+const tripMostMs = 24 * 3_600_000;
+
+/** Checks a scenario's `network`; what is wrong goes to `mistakes`. */
+export function parseNetwork(value: unknown, mistakes: Mistakes): Network {
+  const fallback: Network = {
+    latencyMs: { least: 2, most: 8 },
+    roundTripMs: null,
+    executionMs: { least: 5, most: 20 },
+    loss: 0,
+    timeoutMs: defaultTimeoutMs,
+  };
+  const names = ["latency", "roundTrip", "execution", "loss", "timeout"];
+  if (value === undefined || !mistakes.members("network", value, names)) return fallback;
+  const { latency, roundTrip, execution, loss, timeout } = value;
+  if (latency !== undefined && roundTrip !== undefined)
+    mistakes.add("network.roundTrip", roundTrip, "nothing beside network.latency");
+  return {
+    latencyMs:
+      latency === undefined
+        ? fallback.latencyMs
+        : parseSpread("network.latency", latency, mistakes, 1, tripMostMs),
+    roundTripMs:
+      roundTrip === undefined ? null : parseSpread("network.roundTrip", roundTrip, mistakes, 1, tripMostMs),
+    executionMs:
+      execution === undefined
+        ? fallback.executionMs
+        : parseSpread("network.execution", execution, mistakes, 0, tripMostMs),
+    loss: loss === undefined ? 0 : parseLoss(loss, mistakes),
+    timeoutMs: mistakes.duration("network.timeout", timeout ?? defaultTimeoutMs, 1),
+  };
+}
+
+function parseLoss(value: unknown, mistakes: Mistakes): number {
+  if (typeof value === "number" && value >= 0 && value <= 0.99) return value;
+  mistakes.add("network.loss", value, "a share of trips, from 0 to 0.99");
+  return 0;
+}
+
+/** Checks a scenario's `service`. */
+export function parseService(value: unknown, mistakes: Mistakes): Service | null {
+  if (value === undefined || !mistakes.members("service", value, ["servers", "time", "queue"])) return null;
+  const { servers, time, queue } = value;
+  return {
+    servers: mistakes.whole("service.servers", servers, 1, 10_000),
+    timeMs: parseSpread("service.time", time, mistakes, 0, tripMostMs),
+    queue: queue === undefined ? null : mistakes.whole("service.queue", queue, 0, 10_000_000),
+  };
+}
+
+/** Checks a scenario's `outages`. */
+export function parseOutages(value: unknown, mistakes: Mistakes): Outage[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) {
+    mistakes.add("outages", value, 'a list such as [{ at: "1m", for: "30s", answer: 503 }]');
+    return [];
+  }
+  return value.flatMap((outage: unknown, index) => {
+    const path = `outages.${index}`;
+    if (!mistakes.members(path, outage, ["at", "for", "answer"])) return [];
+    const { answer } = outage;
+    if (answer !== 503 && answer !== "none") mistakes.add(`${path}.answer`, answer, '503 or "none"');
+    return {
+      atMs: mistakes.duration(`${path}.at`, outage["at"], 0),
+      forMs: mistakes.duration(`${path}.for`, outage["for"], 0),
+      answer: answer === "none" ? "none" : 503,
+    };
+  });
+}
+
+/** Checks a scenario's `clocks`. */
+export function parseClocks(value: unknown, mistakes: Mistakes): Clocks {
+  if (value === undefined || !mistakes.members("clocks", value, ["apart"])) return { apartMs: 0 };
+  return { apartMs: mistakes.duration("clocks.apart", value["apart"], 0, clocksApartMostMs) };
+}

@@ -1,0 +1,59 @@
+// The normal distribution's quantile, the same bits everywhere: M. J. Wichura, Algorithm AS 241 (PPND16), Applied
+// Statistics 37 (1988), 477-484: rational functions that are right to about 16 digits (here as
+// the doubles next to its coefficients).
+import { ln } from "./elementary.ts";
+
+/** Coefficients from the constant on. */
+type Polynomial = readonly number[];
+
+const middle: readonly [Polynomial, Polynomial] = [
+  [
+    3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987,
+    67265.7709270087, 33430.57558358813, 2509.0809287301227,
+  ],
+  [
+    1, 42.31333070160091, 687.1870074920579, 5394.196021424751, 21213.794301586597, 39307.89580009271,
+    28729.085735721943, 5226.495278852854,
+  ],
+];
+const tail: readonly [Polynomial, Polynomial] = [
+  [
+    1.4234371107496835, 4.630337846156546, 5.769497221460691, 3.6478483247632045, 1.2704582524523684,
+    0.2417807251774506, 0.022723844989269184, 0.0007745450142783414,
+  ],
+  [
+    1, 2.053191626637759, 1.6763848301838038, 0.6897673349851, 0.14810397642748008, 0.015198666563616457,
+    0.0005475938084995345, 1.0507500716444169e-9,
+  ],
+];
+const farTail: readonly [Polynomial, Polynomial] = [
+  [
+    6.657904643501103, 5.463784911164114, 1.7848265399172913, 0.29656057182850487, 0.026532189526576124,
+    0.0012426609473880784, 2.7115555687434876e-5, 2.0103343992922881e-7,
+  ],
+  [
+    1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 0.0007868691311456133,
+    1.8463183175100548e-5, 1.421511758316446e-7, 2.0442631033899397e-15,
+  ],
+];
+
+/**
+ * How many standard deviations above the mean a share of all values ends.
+ * @param share above 0 and below 1
+ */
+export function normalQuantile(share: number): number {
+  const distance = share - 0.5;
+  if (Math.abs(distance) <= 0.425) return distance * ratio(middle, 0.180625 - distance * distance);
+  const r = Math.sqrt(-ln(Math.min(share, 1 - share)));
+  const size = r <= 5 ? ratio(tail, r - 1.6) : ratio(farTail, r - 5);
+  return distance < 0 ? -size : size;
+}
+
+function ratio([numerator, denominator]: readonly [Polynomial, Polynomial], x: number): number {
+  let [above, below] = [0, 0];
+  for (let power = numerator.length - 1; power >= 0; power--) {
+    above = above * x + (numerator[power] as number);
+    below = below * x + (denominator[power] as number);
+  }
+  return above / below;
+}

@@ -1,0 +1,143 @@
+// How a length of time is spread over its draws: the same each time, uniform, lognormal, or as it was measured. All
+// draws are whole milliseconds, and the same bits on every machine.
+import { exp, ln } from "./elementary.ts";
+import { type Duration, type DurationSpan, longestMs, type Mistakes, type Span } from "./mistakes.ts";
+import { normalQuantile } from "./normal.ts";
+import { between, next32, type RandomState } from "./random.ts";
+
+/**
+ * Lognormal, as times over networks and through queues mostly are: half of all draws are at most `median`, 95 % at
+ * most `p95`, and few are very long.
+ */
+export interface LognormalInput {
+  readonly median: Duration;
+  /** Longer than `median`. */
+  readonly p95: Duration;
+}
+
+/**
+ * As it was measured: the values at equal shares of all, ascending, from the shortest to the longest; 2 to 10,001 of
+ * them. Five say 0 %, 25 %, 50 %, 75 % and 100 %. Straight lines in between.
+ */
+export interface QuantilesInput {
+  readonly quantiles: readonly Duration[];
+}
+
+/** A constant, uniform from `least` to `most`, lognormal by `median` and `p95`, or empirical by `quantiles`. */
+export type SpreadInput = DurationSpan | LognormalInput | QuantilesInput;
+
+/** Whole milliseconds: exp(mu + sigma z) of a normal z, rounded. */
+export interface Lognormal {
+  readonly shape: "lognormal";
+  readonly mu: number;
+  readonly sigma: number;
+  /** No draw is shorter or longer, whatever the formula says. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** Whole milliseconds at equal shares, ascending. */
+export interface Quantiles {
+  readonly shape: "quantiles";
+  readonly quantilesMs: readonly number[];
+}
+
+/** A spread, checked; a `Span` is uniform over its whole milliseconds. */
+export type Spread = Span | Lognormal | Quantiles;
+
+const quantilesMost = 10_001;
+const z95 = normalQuantile(0.95);
+
+/** What is allowed of draws, ms. */
+interface Bounds {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** Checks a spread; what is wrong goes to `mistakes`. No draw is shorter than `leastMs`, or longer than `mostMs`. */
+export function parseSpread(
+  path: string,
+  value: unknown,
+  mistakes: Mistakes,
+  leastMs = 0,
+  mostMs = longestMs,
+): Spread {
+  const bounds = { leastMs, mostMs };
+  if (typeof value === "object" && value !== null) {
+    if ("median" in value || "p95" in value) return parseLognormal(path, value, mistakes, bounds);
+    if ("quantiles" in value) return parseQuantiles(path, value, mistakes, bounds);
+  }
+  return mistakes.span(path, value, leastMs, mostMs);
+}
+
+function parseLognormal(path: string, value: object, mistakes: Mistakes, bounds: Bounds): Spread {
+  const { leastMs, mostMs } = bounds;
+  if (!mistakes.members(path, value, ["median", "p95"])) return { least: leastMs, most: leastMs };
+  const median = mistakes.duration(`${path}.median`, value["median"], Math.max(1, leastMs), mostMs);
+  const p95 = mistakes.duration(`${path}.p95`, value["p95"], 1, mostMs);
+  if (p95 <= median) mistakes.add(`${path}.p95`, value["p95"], `longer than ${path}.median`);
+  const mu = ln(median);
+  return { shape: "lognormal", mu, sigma: (ln(p95) - mu) / z95, ...bounds };
+}
+
+function parseQuantiles(path: string, value: object, mistakes: Mistakes, bounds: Bounds): Spread {
+  const { leastMs, mostMs } = bounds;
+  const otherwise = { least: leastMs, most: leastMs };
+  if (!mistakes.members(path, value, ["quantiles"])) return otherwise;
+  const list = value["quantiles"];
+  if (!Array.isArray(list) || list.length < 2 || list.length > quantilesMost) {
+    mistakes.add(
+      `${path}.quantiles`,
+      Array.isArray(list) ? `${list.length} values` : list,
+      `a list of 2 to ${quantilesMost} times, ascending`,
+    );
+    return otherwise;
+  }
+  const quantilesMs = list.map((each: unknown, index) =>
+    mistakes.duration(`${path}.quantiles.${index}`, each, leastMs, mostMs),
+  );
+  const falls = quantilesMs.findIndex((ms, index) => ms < (quantilesMs[index - 1] ?? 0));
+  if (falls >= 0)
+    mistakes.add(
+      `${path}.quantiles.${falls}`,
+      list[falls],
+      `no less than the one before: they are in ascending order`,
+    );
+  return { shape: "quantiles", quantilesMs };
+}
+
+/** A draw, in whole milliseconds; nothing is drawn where there is no choice. */
+export function drawSpread(random: RandomState, spread: Spread): number {
+  if (!("shape" in spread)) {
+    const { least, most } = spread;
+    return least === most ? least : between(random, least, most);
+  }
+  // In the middle of one of 2^32 parts, so that neither end is ever reached.
+  const share = (next32(random) + 0.5) / 4_294_967_296;
+  return spread.shape === "lognormal" ? lognormalAt(spread, share) : quantileAt(spread, share);
+}
+
+function lognormalAt({ mu, sigma, leastMs, mostMs }: Lognormal, share: number): number {
+  const ms = Math.round(exp(mu + sigma * normalQuantile(share)));
+  return Math.min(mostMs, Math.max(leastMs, ms));
+}
+
+function quantileAt({ quantilesMs }: Quantiles, share: number): number {
+  const place = share * (quantilesMs.length - 1);
+  const index = Math.floor(place);
+  const from = quantilesMs[index] as number;
+  const to = quantilesMs[index + 1] as number;
+  return Math.round(from + (place - index) * (to - from));
+}
+
+/** In words, for people: `2 to 8 ms`. */
+export function describeSpread(spread: Spread): string {
+  if (!("shape" in spread))
+    return spread.least === spread.most ? `${spread.least} ms` : `${spread.least} to ${spread.most} ms`;
+  if (spread.shape === "quantiles") {
+    const at = (share: number): number => quantileAt(spread, share);
+    return `${at(0)} to ${at(1 - 2 ** -33)} ms, ${at(0.5)} ms in the middle`;
+  }
+  const { mu, sigma } = spread;
+  return `${Math.round(exp(mu))} ms in the middle, 95 % within ${Math.round(exp(mu + sigma * z95))} ms`;
+}
