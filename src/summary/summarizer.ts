@@ -2,7 +2,8 @@
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { isAnswered, member, refusedBy } from "./answer.ts";
 import { type PopulationSummary, type Summary, type UserSummary, usersMost, waitShares } from "./summary.ts";
-import { quantile, Tally } from "./tally.ts";
+import { Tally } from "./tally.ts";
+import { KeptWaits } from "./waits.ts";
 import {
   organizationReading,
   statusReadings,
@@ -11,16 +12,18 @@ import {
   WindowTracker,
 } from "./windows.ts";
 
+type CallTally = Tally<KeptWaits>;
+
 interface UserEntry {
   readonly org: string;
   readonly user: string;
-  readonly tally: Tally;
+  readonly tally: CallTally;
 }
 
 interface PopulationEntry {
   readonly name: string;
   clients: number;
-  readonly tally: Tally;
+  readonly tally: CallTally;
   readonly admittedByUser: Map<UserEntry, number>;
 }
 
@@ -45,7 +48,7 @@ export class Summarizer {
   readonly #users = new Map<string, Map<string, UserEntry>>();
   readonly #windows: WindowTracker;
   /** Of each window that refused a call, the tallies that know. */
-  readonly #exhausted = new WeakMap<WindowEntry, Set<Tally>>();
+  readonly #exhausted = new WeakMap<WindowEntry, Set<CallTally>>();
   #windowsExhausted = 0;
   #records = 0;
   #endedAt: number;
@@ -72,7 +75,7 @@ export class Summarizer {
     this.#placeWindows(call, tallies);
   }
 
-  #count(call: TraceCall, client: ClientEntry, user: UserEntry | null, tallies: readonly Tally[]): void {
+  #count(call: TraceCall, client: ClientEntry, user: UserEntry | null, tallies: readonly CallTally[]): void {
     const { population } = client;
     const attempt = call.attempt ?? 0;
     const retriesRefusal = attempt > 0 && !client.broken.delete(`${call.wanted}/${attempt - 1}`);
@@ -91,7 +94,7 @@ export class Summarizer {
     }
   }
 
-  #placeWindows(call: TraceCall, tallies: readonly Tally[]): void {
+  #placeWindows(call: TraceCall, tallies: readonly CallTally[]): void {
     if (call.kind === "status") for (const reading of statusReadings(call)) this.#windows.place(reading);
     const organization = organizationReading(call);
     const organizationWindow = organization === null ? null : this.#windows.place(organization);
@@ -115,7 +118,7 @@ export class Summarizer {
     if (typeof current === "number") refusing.highest = Math.max(refusing.highest ?? 0, current);
   }
 
-  #exhaust(window: WindowEntry, tallies: readonly Tally[]): void {
+  #exhaust(window: WindowEntry, tallies: readonly CallTally[]): void {
     let known = this.#exhausted.get(window);
     if (known === undefined) {
       known = new Set();
@@ -143,7 +146,12 @@ export class Summarizer {
   #population(name: string): PopulationEntry {
     const known = this.#populations.get(name);
     if (known !== undefined) return known;
-    const entry = { name, clients: 0, tally: new Tally(), admittedByUser: new Map<UserEntry, number>() };
+    const entry = {
+      name,
+      clients: 0,
+      tally: new Tally(new KeptWaits()),
+      admittedByUser: new Map<UserEntry, number>(),
+    };
     this.#populations.set(name, entry);
     return entry;
   }
@@ -156,7 +164,7 @@ export class Summarizer {
     }
     let entry = users.get(user);
     if (entry === undefined) {
-      entry = { org, user, tally: new Tally() };
+      entry = { org, user, tally: new Tally(new KeptWaits()) };
       users.set(user, entry);
     }
     return entry;
@@ -165,7 +173,7 @@ export class Summarizer {
   /** The figures of everything added so far. Call it once, at the end. */
   finish(): Summary {
     const { source, scenario, seed, startedAt } = this.#header;
-    const whole = new Tally();
+    const whole = new Tally(new KeptWaits());
     for (const { tally } of this.#populations.values()) whole.merge(tally);
     whole.windowsExhausted = this.#windowsExhausted;
     const users = [...this.#users.values()].flatMap((entries) => [...entries.values()]);
@@ -188,20 +196,18 @@ export class Summarizer {
   }
 }
 
-function admit(tally: Tally, call: TraceCall, startedAt: number): void {
-  tally.admitted += 1;
-  tally.finishedMs = Math.max(tally.finishedMs, call.received - startedAt);
-  if (call.scope === "graphql") tally.points += call.actual ?? call.cost ?? 0;
-  tally.waitsMs.push(Math.max(0, call.received - (call.wanted ?? call.sent)));
+function admit(tally: CallTally, call: TraceCall, startedAt: number): void {
+  const points = call.scope === "graphql" ? (call.actual ?? call.cost ?? 0) : 0;
+  const waitMs = Math.max(0, call.received - (call.wanted ?? call.sent));
+  tally.addAdmission(call.received - startedAt, waitMs, points);
 }
 
 function summarizePopulation({ name, clients, tally, admittedByUser }: PopulationEntry): PopulationSummary {
-  const sorted = tally.sortedWaits();
   return {
     name,
     clients,
-    figures: tally.figures(admittedByUser.values(), sorted),
-    waitsMs: waitShares.flatMap((share) => quantile(sorted, share) ?? []),
+    figures: tally.figures(admittedByUser.values()),
+    waitsMs: tally.waits.quantiles(waitShares),
   };
 }
 

@@ -1,15 +1,9 @@
 // The counters behind a set of figures: one tally for each population and user; the whole run is the
-// populations' sum. Waits are kept one by one (8 bytes a job), so percentiles are exact.
+// populations' sum.
 import type { FigureName } from "../rules/figures.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { Figures } from "./summary.ts";
-
-/** The value of rank `ceil(share x n)` of sorted values (nearest rank); `null` of none. */
-export function quantile(sorted: Float64Array, share: number): number | null {
-  // 0.07 x 100 is 7.000000000000001 in floating point, and its rank is 7.
-  const rank = Math.max(1, Math.ceil(share * sorted.length - 1e-9));
-  return sorted[rank - 1] ?? null;
-}
+import type { Waits } from "./waits.ts";
 
 /**
  * Jain's index, (sum x)^2 / (n x sum x^2): 1 when all have the same, 1/n when one has everything.
@@ -27,7 +21,8 @@ function jainIndex(amounts: Iterable<number>): number | null {
   return squares === 0 ? null : (sum * sum) / (n * squares);
 }
 
-export class Tally {
+/** @typeParam W how waits are kept */
+export class Tally<W extends Waits<W>> {
   admitted = 0;
   refused = 0;
   refusedByOrganization = 0;
@@ -45,7 +40,24 @@ export class Tally {
   /** Calls sent within a second after a reset, and the refused ones among them. */
   afterReset = 0;
   refusedAfterReset = 0;
-  readonly waitsMs: number[] = [];
+  readonly waits: W;
+
+  /** @param waits none yet */
+  constructor(waits: W) {
+    this.waits = waits;
+  }
+
+  /**
+   * A call that was answered, and not refused.
+   * @param atMs when, from the run's start
+   * @param waitMs since its job was wanted
+   */
+  addAdmission(atMs: number, waitMs: number, points: number): void {
+    this.admitted += 1;
+    this.points += points;
+    if (atMs > this.finishedMs) this.finishedMs = atMs;
+    this.waits.add(waitMs);
+  }
 
   addRefusal(owner: Owner | null): void {
     this.refused += 1;
@@ -60,7 +72,7 @@ export class Tally {
   }
 
   /** Adds what another tally counted; but for `windowsExhausted`: one window may refuse calls of both. */
-  merge(other: Tally): void {
+  merge(other: Tally<W>): void {
     this.admitted += other.admitted;
     this.refused += other.refused;
     this.refusedByOrganization += other.refusedByOrganization;
@@ -73,15 +85,12 @@ export class Tally {
     this.finishedMs = Math.max(this.finishedMs, other.finishedMs);
     this.afterReset += other.afterReset;
     this.refusedAfterReset += other.refusedAfterReset;
-    for (const waitMs of other.waitsMs) this.waitsMs.push(waitMs);
-  }
-
-  sortedWaits(): Float64Array {
-    return Float64Array.from(this.waitsMs).sort();
+    this.waits.merge(other.waits);
   }
 
   /** @param admittedByUser the calls admitted for each user, for fairness */
-  figures(admittedByUser: Iterable<number>, sortedWaits = this.sortedWaits()): Figures {
+  figures(admittedByUser: Iterable<number>): Figures {
+    const [p50 = null, p95 = null, p99 = null, most = null] = this.waits.quantiles([0.5, 0.95, 0.99, 1]);
     const answered = this.admitted + this.refused;
     return {
       calls: answered + this.unanswered,
@@ -95,10 +104,10 @@ export class Tally {
       gaveUp: Math.max(0, this.refused - this.retriedRefusals),
       statusCalls: this.statusCalls,
       points: this.points,
-      waitP50Ms: quantile(sortedWaits, 0.5),
-      waitP95Ms: quantile(sortedWaits, 0.95),
-      waitP99Ms: quantile(sortedWaits, 0.99),
-      waitMaxMs: quantile(sortedWaits, 1),
+      waitP50Ms: p50,
+      waitP95Ms: p95,
+      waitP99Ms: p99,
+      waitMaxMs: most,
       finishedMs: this.finishedMs < 0 ? null : this.finishedMs,
       windowsExhausted: this.windowsExhausted,
       refusedFirstSecondShare: this.afterReset === 0 ? null : this.refusedAfterReset / this.afterReset,
