@@ -31,10 +31,10 @@ describe("a prediction", () => {
       { measured: same, predicted: same },
       { measured: same, predicted: same },
     ]);
-    const exact = { error: 0, typical: 0, chance: 0 };
+    const exact = { error: 0, typical: 0 };
     expect(comparison).toMatchObject({
       runs: 2,
-      admitted: { measured: 90, predicted: 90, ...exact },
+      admitted: { measured: 90, predicted: 90, ...exact, chance: [90, 90] },
       refused: { measured: 10, ...exact },
       waitP95Ms: { measured: 3, predicted: 3, error: 0 },
       waitsApart: 0,
@@ -49,7 +49,8 @@ describe("a prediction", () => {
     ]);
     expect(admitted).toMatchObject({ measured: 100, predicted: 102, error: 0.02, typical: 0.08 });
     // Standard deviation 14.14 of two runs, so a standard error of 10.
-    expect(admitted.chance).toBeCloseTo(0.2, 12);
+    expect(admitted.chance?.[0]).toBeCloseTo(80, 12);
+    expect(admitted.chance?.[1]).toBeCloseTo(120, 12);
   });
 
   test("of something where nothing was measured has no share to give", () => {
@@ -63,6 +64,12 @@ describe("a prediction", () => {
     const [free, saturated] = comparisonOf([{ measured, predicted }]).windows;
     expect(free).toMatchObject({ saturated: false, windows: 1, admitted: { measured: 30, predicted: 33 } });
     expect(saturated).toMatchObject({ saturated: true, refused: { measured: 6, predicted: 0, error: -1 } });
+  });
+
+  test("of a percentile is as doubtful as the ranks that so many jobs leave open", () => {
+    const waitsMs = Array.from({ length: 100 }, (_, index) => index + 1);
+    const { waitP50Ms } = comparisonOf([{ measured: run({ waitsMs }), predicted: run({ waitsMs: [55] }) }]);
+    expect(waitP50Ms).toMatchObject({ measured: 50, predicted: 55, error: 0.1, chance: [40, 60] });
   });
 
   test("of waits is as far off as the two curves are at their widest", () => {

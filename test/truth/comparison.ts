@@ -19,8 +19,8 @@ export interface Compared {
   readonly error: number | null;
   /** The mean distance of a pair, whichever way, as a share of what was measured in the mean. */
   readonly typical: number | null;
-  /** Two standard errors of what was measured, as a share of it: a forecast that is nearer may be right. */
-  readonly chance: number | null;
+  /** Two standard errors to either side of what was measured; `null` of a single run. */
+  readonly chance: readonly [least: number, most: number] | null;
 }
 
 /** The organization's windows of one kind. */
@@ -53,8 +53,8 @@ export function comparisonOf(pairs: readonly Pair[]): Comparison {
     runs: pairs.length,
     admitted: compared(pairs.map((pair) => [pair.measured.admitted, pair.predicted.admitted])),
     refused: compared(pairs.map((pair) => [pair.measured.refused, pair.predicted.refused])),
-    waitP50Ms: compared([[quantile(measured, 0.5), quantile(predicted, 0.5)]]),
-    waitP95Ms: compared([[quantile(measured, 0.95), quantile(predicted, 0.95)]]),
+    waitP50Ms: comparedQuantile(measured, predicted, 0.5),
+    waitP95Ms: comparedQuantile(measured, predicted, 0.95),
     waitsApart: distanceOf(measured, predicted),
     windows: comparedWindows(pairs.flatMap(windowPairs)),
   };
@@ -69,7 +69,7 @@ function compared(pairs: readonly (readonly [measured: number, predicted: number
   const apart = mean(pairs.map(([ours, theirs]) => Math.abs(theirs - ours)));
   const squares = pairs.reduce((sum, [ours]) => sum + (ours - measured) * (ours - measured), 0);
   const n = pairs.length;
-  const chance = n < 2 ? null : 2 * Math.sqrt(squares / (n - 1) / n);
+  const twice = 2 * Math.sqrt(squares / (n - 1) / n);
   const asShare = (amount: number): number | null =>
     measured !== 0 ? amount / measured : amount === 0 ? 0 : null;
   return {
@@ -77,7 +77,21 @@ function compared(pairs: readonly (readonly [measured: number, predicted: number
     predicted,
     error: asShare(predicted - measured),
     typical: asShare(apart),
-    chance: chance === null ? null : asShare(chance),
+    chance: n < 2 ? null : [measured - twice, measured + twice],
+  };
+}
+
+/**
+ * A quantile of n values lies between those of rank `n share - 2 sqrt(n share (1 - share))` and as much above: two
+ * standard deviations of how many values are below it (David and Nagaraja, Order Statistics, 7.1). Where waits jump
+ * from one reset to the next, that may be far.
+ */
+function comparedQuantile(measured: Float64Array, predicted: Float64Array, share: number): Compared {
+  const n = measured.length;
+  const twice = 2 * Math.sqrt((share * (1 - share)) / Math.max(1, n));
+  return {
+    ...compared([[quantile(measured, share), quantile(predicted, share)]]),
+    chance: n < 2 ? null : [quantile(measured, share - twice), quantile(measured, share + twice)],
   };
 }
 
@@ -133,7 +147,8 @@ const sorted = (amounts: readonly number[]): Float64Array => Float64Array.from(a
 
 /** Nearest rank; 0 of none. */
 function quantile(values: Float64Array, share: number): number {
-  return values[Math.max(0, Math.ceil(share * values.length - 1e-9) - 1)] ?? 0;
+  const rank = Math.ceil(share * values.length - 1e-9);
+  return values[Math.min(values.length, Math.max(1, rank)) - 1] ?? 0;
 }
 
 /** How far the shares of values up to any one differ. */

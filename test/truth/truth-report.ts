@@ -65,7 +65,7 @@ export function tableOf(truth: Truth): string {
       amount(row, again?.predicted),
       error(row, again),
       percent(again?.typical),
-      chance(again),
+      chance(row, again),
       amount(row, forecast?.predicted),
       error(row, forecast),
     ];
@@ -85,14 +85,21 @@ export function tableOf(truth: Truth): string {
 const amount = ({ text }: Row, value: number | undefined): string =>
   value === undefined ? "–" : text(Math.round(value * 10) / 10);
 
+const off = (compared: Compared): number =>
+  compared.error === null ? Number.POSITIVE_INFINITY : Math.abs(compared.error);
+
+/** Whether the prediction is within what so few runs may be off by themselves. */
+const isWithinChance = ({ chance, predicted }: Compared): boolean =>
+  chance !== null && predicted >= chance[0] && predicted <= chance[1];
+
 function error({ aim }: Row, compared: Compared | undefined): string {
   if (compared === undefined) return "–";
-  const isMissed = compared.error === null || Math.abs(compared.error) > aim;
-  return `${percent(compared.error)}${isMissed ? " **missed**" : ""}`;
+  const judged = off(compared) <= aim ? "" : isWithinChance(compared) ? " (chance)" : " **missed**";
+  return percent(compared.error) + judged;
 }
 
-const chance = (compared: Compared | undefined): string =>
-  compared?.chance == null ? "–" : `±${percent(compared.chance).replace("+", "")}`;
+const chance = (row: Row, compared: Compared | undefined): string =>
+  compared?.chance == null ? "–" : compared.chance.map((bound) => amount(row, bound)).join(" to ");
 
 function percent(value: number | null | undefined): string {
   if (value == null) return "–";
@@ -100,12 +107,12 @@ function percent(value: number | null | undefined): string {
   return `${rounded > 0 ? "+" : ""}${rounded}%`.replace("-", "−");
 }
 
-/** How many figures of all scenarios are within their aims. */
+/** How many figures of all scenarios are within their aims, or within chance. */
 export function within(truths: readonly Truth[], which: "again" | "forecast"): [held: number, of: number] {
   const errors = truths.flatMap((truth) =>
     rowsOf(truth).flatMap((row) => {
       const compared = row.of(truth[which]);
-      return compared === undefined ? [] : [compared.error !== null && Math.abs(compared.error) <= row.aim];
+      return compared === undefined ? [] : [off(compared) <= row.aim || isWithinChance(compared)];
     }),
   );
   return [errors.filter(Boolean).length, errors.length];
@@ -153,11 +160,13 @@ ${said.join(", ")}. Real runs take real time, so their figures differ a little f
 - *measured*: by k6. Means of ${settings.seeds} runs, or of the windows of the organization; waits are of the jobs of all runs together.
 - *again*: the simulator with the same seed, users and start, latency from that run's trace. The difference is what the model leaves out.
 - *forecast*: the simulator with seeds that k6 never ran, ten for each run, latency from the trace of another run: what one can
-  know beforehand. So few real runs differ from the mean by *chance*, too: two standard errors.
+  know beforehand.
+- *chance*: two standard errors to either side of what was measured, since so few runs differ by themselves; for waits, the percentiles
+  that so many jobs leave in doubt.
 - *error*: of the mean. *Typical distance*: of one run or window, whichever way, in the mean. Aims: refused within ${share(aims.refused)}, admitted
   within ${share(aims.admitted)}, waits within ${share(aims.waitP95)}.
 
-Within their aims: ${held} of ${of} figures again, ${heldBefore} of ${ofBefore} forecast.
+Within their aims, or within chance: ${held} of ${of} figures again, ${heldBefore} of ${ofBefore} forecast.
 
 ${truths.map(tableOf).join("\n\n")}
 `;
