@@ -6,7 +6,7 @@ import {
   type ReplayReaction,
   replayUsersMost,
 } from "../src/summary/replay-result.ts";
-import { quantile } from "../src/summary/tally.ts";
+import { quantile } from "../src/summary/waits.ts";
 import type { ReplayCallers, ReplayOwner } from "./replay-callers.ts";
 import type { ReplayCalls } from "./replay-calls.ts";
 import { ReplaySlots } from "./replay-slots.ts";

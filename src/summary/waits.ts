@@ -19,6 +19,11 @@ function rankOf(share: number, count: number): number {
   return Math.max(1, Math.ceil(share * count - 1e-9));
 }
 
+/** The value at a share of sorted ones, nearest rank; `null` of none. */
+export function quantile(sorted: Float64Array, share: number): number | null {
+  return sorted[rankOf(share, sorted.length) - 1] ?? null;
+}
+
 /** Any waits: 8 bytes each. */
 export class KeptWaits implements Waits<KeptWaits> {
   readonly #waitsMs: number[] = [];
@@ -36,7 +41,7 @@ export class KeptWaits implements Waits<KeptWaits> {
   quantiles(shares: readonly number[]): number[] {
     this.#sorted ??= Float64Array.from(this.#waitsMs).sort();
     const sorted = this.#sorted;
-    return shares.flatMap((share) => sorted[rankOf(share, sorted.length) - 1] ?? []);
+    return shares.flatMap((share) => quantile(sorted, share) ?? []);
   }
 }
 
