@@ -14,8 +14,8 @@ export interface Interval {
 export interface PlanAxis {
   /** As it was written: `agents.clients`, `rules.organization.rest.limit`. */
   readonly path: string;
-  /** `count`: whole numbers; `ms`: durations; `choice`: words, in no order. */
-  readonly unit: "count" | "ms" | "choice";
+  /** `count`: whole numbers; `ms`: durations; `share`: 0 to 1; `choice`: words, in no order. */
+  readonly unit: "count" | "ms" | "share" | "choice";
   /** The range as it was written: `10..500`, `none,waitReset`. */
   readonly range: string;
   /** The first and the last value of the range. */

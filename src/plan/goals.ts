@@ -1,0 +1,76 @@
+// `refused < 1%`: what must hold, read from words, and which figures it needs.
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import {
+  type Expectation,
+  type FigureReference,
+  isJudgedFigure,
+  isWithin,
+  parseExpectation,
+  parseFigure,
+} from "../rules/figures.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+
+/** A goal as it was written, read. */
+export type Goal = Expectation;
+
+const syntax = /^\s*([^<>=\s]+)\s*((?:<=|>=|==?|<|>).*)$/;
+
+/** Counts that people bound by a share: `refused < 1%` means the share of calls. */
+const sharesOf: Readonly<Record<string, string>> = { refused: "refusedShare" };
+
+/**
+ * Reads `FIGURE BOUND`: any figure of a summary, whole or of a population. `refused<1%` is `refusedShare<1%`.
+ * @throws SpillwayError `USAGE`, with a suggestion where the figure is unknown
+ */
+export function parseGoal(text: string, scenario: Scenario): Goal {
+  const [, written = "", bound = ""] = syntax.exec(text) ?? [];
+  if (written === "")
+    throw unusable({
+      path: "--until",
+      got: quote(text),
+      allowed: "FIGURE<BOUND, such as 'refused<1%' or 'agents.waitP95Ms<=2s'",
+    });
+  const figure = bound.trimEnd().endsWith("%") ? asShare(written) : written;
+  const populations = scenario.populations.map(({ name }) => name);
+  const goal = parseExpectation(figure, bound.trim(), populations);
+  if ("path" in goal) throw unusable(goal);
+  if (isJudgedFigure(goal.name))
+    throw unusable({
+      path: figure,
+      got: quote(figure),
+      allowed: "a figure of the summary: the judge does not read a plan's runs",
+    });
+  return goal;
+}
+
+function asShare(figure: string): string {
+  const dot = figure.lastIndexOf(".") + 1;
+  return figure.slice(0, dot) + (sharesOf[figure.slice(dot)] ?? figure.slice(dot));
+}
+
+/**
+ * Reads the name of a figure to be measured.
+ * @throws SpillwayError `USAGE`, with a suggestion
+ */
+export function parseMeasured(figure: string, scenario: Scenario): FigureReference {
+  const found = parseFigure(
+    figure,
+    scenario.populations.map(({ name }) => name),
+  );
+  if ("path" in found) throw unusable(found);
+  return found;
+}
+
+const unusable = (problem: Problem): SpillwayError =>
+  new SpillwayError("USAGE", "this is no goal", {
+    problems: [problem],
+    hint: "spillway plan --help shows examples",
+  });
+
+/** What a scenario expects of itself, as goals; figures that only the judge knows are left out. */
+export const goalsOf = (scenario: Scenario): readonly Goal[] =>
+  scenario.expect.filter(({ name }) => !isJudgedFigure(name));
+
+/** Whether every goal holds in one run. @param figureOf the run's figures by name as written */
+export const allHold = (goals: readonly Goal[], figureOf: (figure: string) => number | null): boolean =>
+  goals.every((goal) => isWithin(goal, figureOf(goal.figure)));

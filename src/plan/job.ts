@@ -1,0 +1,51 @@
+// One run of a plan: which scenario, changed how, with which trigger and seed; and what was counted. Jobs are plain
+// data, so that they can be done in other threads and kept in files.
+import { next32, type RandomState, seedRandom } from "../scenario/random.ts";
+import type { Change } from "./paths.ts";
+import type { Trigger } from "./trigger.ts";
+
+/** A scenario changed in some places: all replications of it are one point. */
+export interface Variant {
+  readonly changes: readonly Change[];
+  /** What goes wrong for a while; `null` where nothing is done. */
+  readonly trigger: Trigger | null;
+  /** Count by windows of this length in place of figures; `null` for figures. */
+  readonly windowMs: number | null;
+}
+
+/** One replication of a variant. */
+export interface Job {
+  readonly variant: Variant;
+  readonly replication: number;
+}
+
+/** What a job came to. Plain JSON. */
+export interface Outcome {
+  /** The plan's figures in their order; `null` where there was nothing to measure. Empty for a job by windows. */
+  readonly figures: readonly (number | null)[];
+  /** By window: calls sent in it, and those of them that were refused or not answered. `null` for figures. */
+  readonly windows: readonly (readonly [calls: number, bad: number])[] | null;
+}
+
+/** A job's name: the same for the same run, whoever asks. */
+export function jobKey({ variant: { changes, trigger, windowMs }, replication }: Job): string {
+  const words = changes.map(({ path, value }) => `${path}=${value}`);
+  if (trigger !== null) words.push(`${trigger.kind}@${trigger.atMs}=${trigger.size}`);
+  if (windowMs !== null) words.push(`windows=${windowMs}`);
+  return `${words.join(" ")}#${replication}`;
+}
+
+/** A variant's name. */
+export const variantKey = (variant: Variant): string => jobKey({ variant, replication: 0 });
+
+/**
+ * The seed of a replication: the plan's own for the first, so that `simulate` repeats it, and independent draws
+ * for the others. Each replication has the same seed at every point (common random numbers).
+ */
+export function replicationSeed(seed: number, replication: number): number {
+  if (replication === 0) return seed;
+  const state: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+  // Clients' streams are their populations' places; this one is no population's.
+  seedRandom(state, seed, 0x7fff_ffff, replication);
+  return (next32(state) >>> 11) * 4_294_967_296 + next32(state);
+}

@@ -1,0 +1,219 @@
+// What of a scenario may be varied: every number and choice of its data, found by walking it, so that a field
+// that scenarios learn tomorrow can be varied tomorrow. Behaviours are functions and stay as they are.
+import { closest } from "../rules/closest.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import { switchValues } from "../rules/rules.ts";
+import { arrivalsMost, roughArrivals } from "../scenario/arrivals.ts";
+import { longestMs } from "../scenario/mistakes.ts";
+import type { Population, Scenario } from "../scenario/scenario.ts";
+import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
+import { parsePolicy, policyWords } from "./policies.ts";
+
+/** A place in a scenario that may have another value. */
+export interface Place {
+  /** As people write it: `agents.clients`, `network.latency`. */
+  readonly path: string;
+  readonly unit: PlanAxis["unit"];
+  /** Where it stands in the scenario's data. */
+  readonly keys: readonly string[];
+  /** The words of a choice; `null` where they are policies. */
+  readonly choices: readonly (string | boolean)[] | null;
+  /** A span: both ends get the value. */
+  readonly span: boolean;
+}
+
+/** One thing to change. */
+export interface Change {
+  readonly path: string;
+  readonly value: PlanValue;
+}
+
+// Names and texts; what the run is told apart by; functions; how many clients k6 keeps ready.
+const fixedKeys = new Set([
+  ...["format", "name", "description", "seed", "startAtMs", "expect", "populations"],
+  ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor"],
+]);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+/** A scenario with rules to vary: the default ones where it has none. */
+const withRules = (scenario: Scenario): Scenario =>
+  scenario.rules === null ? { ...scenario, rules: parseRules({}) } : scenario;
+
+/** A change of every limit at once, by a factor: for comparisons. */
+export const limitsPath = "limits";
+
+/** Every place that may be varied, the scenario's own fields after its populations'. */
+export function placesOf(given: Scenario): readonly Place[] {
+  const scenario = withRules(given);
+  const places = scenario.populations.flatMap((population, index) => [
+    ...walk(population, population.name, ["populations", String(index)]),
+    ...policyPlace(population, index),
+  ]);
+  return [...places, ...walk(scenario, "", [])];
+}
+
+function policyPlace({ name }: Population, index: number): Place[] {
+  const keys = ["populations", String(index), "onRefused"];
+  return [{ path: `${name}.onRefused`, unit: "choice", keys, choices: null, span: false }];
+}
+
+function* walk(value: object, lead: string, keys: readonly string[]): Generator<Place, void> {
+  for (const [key, member] of Object.entries(value)) {
+    if (fixedKeys.has(key) && keys[0] !== "rules") continue;
+    yield* place(member, joined(lead, key.replace(/Ms$/, "")), [...keys, key]);
+  }
+}
+
+const joined = (lead: string, key: string): string => (lead === "" ? key : `${lead}.${key}`);
+
+/** Longer lists are data, such as measured latencies, and no settings. */
+const listMost = 20;
+
+function* place(value: unknown, path: string, keys: readonly string[]): Generator<Place, void> {
+  const key = keys.at(-1) ?? "";
+  const at = { path, keys, choices: null, span: false };
+  const unit = keys.some((name) => name.endsWith("Ms")) ? "ms" : key === "loss" ? "share" : "count";
+  if (key === "user" && keys[0] === "populations") yield { ...at, unit: "count" };
+  else if (typeof value === "number") yield { ...at, unit };
+  else if (typeof value === "boolean" || (typeof value === "string" && keys[1] === "semantics"))
+    yield { ...at, unit: "choice", choices: choicesOf(keys) };
+  else if (isObject(value) && !ArrayBuffer.isView(value) && Object.keys(value).length <= listMost) {
+    const isSpread = key.endsWith("Ms");
+    if (isSpread) yield { ...at, unit, span: true };
+    if (!isSpread || isSpan(value)) yield* walk(value, path, keys);
+  }
+}
+
+/** Other spreads have numbers that depend on each other. */
+const isSpan = (value: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(value).sort().join() === "least,most";
+
+function choicesOf(keys: readonly string[]): readonly (string | boolean)[] {
+  const [room, part, name = ""] = keys;
+  const isSwitch = room === "rules" && part === "semantics" && Object.hasOwn(switchValues, name);
+  return isSwitch ? switchValues[name as keyof typeof switchValues] : [true, false];
+}
+
+/**
+ * Finds a place by the path that people write; `populations.agents.clients` is `agents.clients`.
+ * @returns the place, or the problem with a suggestion
+ */
+export function findPlace(scenario: Scenario, path: string): Place | Problem {
+  const places = placesOf(scenario);
+  const plain = path.replace(/^populations\./, "").replace(/Ms$/, "");
+  const found = places.find((one) => one.path === plain);
+  if (found !== undefined) return found;
+  const paths = places.map((one) => one.path);
+  const meant = closest(plain, paths);
+  const first = plain.split(".")[0] ?? "";
+  const beside = paths.filter((one) => one.startsWith(`${first}.`));
+  const known = beside.length > 0 ? beside : paths.filter((one) => !one.startsWith("rules.semantics"));
+  const allowed =
+    meant === null ? `a path such as ${known.slice(0, 8).join(", ")}` : `${quote(meant)}, if that was meant`;
+  return { path, got: "no such path in this scenario", allowed };
+}
+
+/** What the refusal policies of choices are called, and the words of the others. */
+export const wordsOf = ({ choices }: Place): readonly string[] => choices?.map(String) ?? policyWords;
+
+/**
+ * The scenario with other values in some places.
+ * @throws SpillwayError `USAGE` where a path or value cannot be used; `RULES_INVALID` where the rules cannot
+ */
+export function changeScenario(given: Scenario, changes: readonly Change[]): Scenario {
+  let scenario = given;
+  for (const change of changes) {
+    if (change.path === limitsPath) {
+      scenario = withLimits(withRules(scenario), Number(change.value));
+      continue;
+    }
+    const found = findPlace(scenario, change.path);
+    if (!("keys" in found)) throw unusable(found);
+    scenario = changed(withRules(scenario), found, change);
+  }
+  if (scenario.rules === null) return scenario;
+  return { ...scenario, rules: parseRules(scenario.rules) };
+}
+
+/** Every limit, the overrides' too, times a factor, rounded to whole calls and points. */
+function withLimits(scenario: Scenario, factor: number): Scenario {
+  const scaled = (value: unknown): unknown => {
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, member]) => [
+      key,
+      key === "limit" ? Math.max(1, Math.round(Number(member) * factor)) : scaled(member),
+    ]);
+    return Object.fromEntries(entries) as unknown;
+  };
+  return { ...scenario, rules: parseRules(scaled(scenario.rules)) };
+}
+
+const unusable = (problem: Problem): SpillwayError =>
+  new SpillwayError("USAGE", "the scenario cannot be changed like that", { problems: [problem] });
+
+function changed(scenario: Scenario, at: Place, { value }: Change): Scenario {
+  const problem = check(scenario, at, value);
+  if (problem !== null) throw unusable(problem);
+  const after = replaceAt(scenario, at.keys, meant(scenario, at, value)) as Scenario;
+  const { durationMs } = after;
+  for (const { name, arrivals } of after.populations)
+    if (arrivals !== null && roughArrivals(arrivals, durationMs) > arrivalsMost)
+      throw unusable({
+        path: at.path,
+        got: quote(value),
+        allowed: `at most ${arrivalsMost} arrivals of ${name}`,
+      });
+  return after;
+}
+
+/** The value as the scenario's data has it. */
+function meant(scenario: Scenario, { keys, choices, span }: Place, value: PlanValue): unknown {
+  if (span) return { least: value, most: value };
+  if (choices !== null) return choices.find((one) => String(one) === String(value));
+  if (keys.at(-1) !== "onRefused") return value;
+  const own = scenario.populations[Number(keys[1])];
+  return own === undefined ? value : parsePolicy(keys.join("."), String(value), own.onRefused);
+}
+
+function check(
+  scenario: Scenario,
+  { path, unit, keys, choices, span }: Place,
+  value: PlanValue,
+): Problem | null {
+  const problem = (allowed: string): Problem => ({ path, got: quote(value), allowed });
+  if (unit === "share")
+    return Number(value) >= 0 && Number(value) <= 0.99 ? null : problem("a share from 0% to 99%");
+  if (unit !== "choice") {
+    const [least, most] = bounds(keys, unit, span);
+    const fits = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
+    return fits ? null : problem(`a whole number${unit === "ms" ? " of ms" : ""} from ${least} to ${most}`);
+  }
+  if (choices !== null)
+    return choices.some((one) => String(one) === String(value))
+      ? null
+      : problem(`one of ${choices.join(", ")}`);
+  const own = scenario.populations[Number(keys[1])];
+  const policy = own === undefined ? null : parsePolicy(path, String(value), own.onRefused);
+  return policy !== null && "path" in policy ? policy : null;
+}
+
+function bounds(keys: readonly string[], unit: PlanAxis["unit"], span: boolean): readonly [number, number] {
+  const key = keys.at(-1) ?? "";
+  const inLatency = keys.includes("latencyMs");
+  if (unit === "ms")
+    return [key === "durationMs" || (inLatency && (span || key === "least")) ? 1 : 0, longestMs];
+  if (key === "clients" || key === "user") return [1, 1_000_000];
+  return [["rate", "limit", "windowSeconds"].includes(key) ? 1 : 0, Number.MAX_SAFE_INTEGER];
+}
+
+/** A copy with another value at one place; what is not on the way there is shared. */
+function replaceAt(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by;
+  if (Array.isArray(value))
+    return value.map((member, index) => (String(index) === key ? replaceAt(member, rest, by) : member));
+  const object = value as Readonly<Record<string, unknown>>;
+  return { ...object, [key]: replaceAt(object[key], rest, by) };
+}

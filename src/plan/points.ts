@@ -1,0 +1,116 @@
+// The points of a sweep: what is tried at each, how often, and what was measured there.
+import type { FigureReference } from "../rules/figures.ts";
+import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
+import { allHold, type Goal } from "./goals.ts";
+import type { Variant } from "./job.ts";
+import { decide, type Outcomes, type Sampling, type Steps, type Trial, type Tried } from "./sampling.ts";
+import { clopperPearson, meanOf } from "./statistics.ts";
+import type { Vary } from "./vary.ts";
+
+/** What every part of a plan works with. */
+export interface Workshop {
+  readonly outcomes: Outcomes;
+  readonly sampling: Sampling;
+  readonly goals: readonly Goal[];
+  /** What is measured, by name as written. */
+  readonly figures: readonly (readonly [figure: string, reference: FigureReference])[];
+}
+
+const variantAt = (varies: readonly Vary[], values: readonly PlanValue[]): Variant => ({
+  changes: varies.map(({ axis: { path } }, index) => ({ path, value: values[index] ?? "" })),
+  trigger: null,
+  windowMs: null,
+});
+
+/** The points that were tried, by their values. */
+export class Points {
+  readonly #shop: Workshop;
+  readonly #varies: readonly Vary[];
+  readonly #tried = new Map<string, { readonly values: readonly PlanValue[]; readonly tried: Tried }>();
+
+  constructor(shop: Workshop, varies: readonly Vary[]) {
+    this.#shop = shop;
+    this.#varies = varies;
+  }
+
+  /** Tries points until each is decided; without goals each as often as the first look wants. */
+  *try(points: readonly (readonly PlanValue[])[], later: number): Steps<readonly Tried[]> {
+    const { outcomes, sampling, goals } = this.#shop;
+    const variants = points.map((values) => variantAt(this.#varies, values));
+    let results: readonly Tried[];
+    if (goals.length > 0)
+      results = yield* decide(
+        variants.map((variant) => this.#trial(variant)),
+        outcomes,
+        sampling,
+        later,
+      );
+    else {
+      const [times = 1] = sampling.looks;
+      yield* outcomes.replicate(variants, times, later);
+      results = variants.map(() => ({ held: 0, replications: times, state: "unclear" }));
+    }
+    for (const [index, values] of points.entries()) {
+      const tried = results[index];
+      if (tried !== undefined) this.#tried.set(JSON.stringify(values), { values, tried });
+    }
+    return results;
+  }
+
+  #trial(variant: Variant): Trial {
+    const { outcomes, goals, figures } = this.#shop;
+    const places = new Map(figures.map(([figure], index) => [figure, index]));
+    return {
+      variants: [variant],
+      holds(replication) {
+        const measured = outcomes.of(variant, replication).figures;
+        return allHold(goals, (figure) => measured[places.get(figure) ?? -1] ?? null);
+      },
+    };
+  }
+
+  triedAt(values: readonly PlanValue[]): Tried | null {
+    return this.#tried.get(JSON.stringify(values))?.tried ?? null;
+  }
+
+  /** In the order of the first axis' candidates, then the second's. */
+  finish(): readonly PlanPoint[] {
+    const places = this.#varies.map(
+      ({ candidates }) => new Map(candidates.map((value, index) => [value, index])),
+    );
+    const rank = (values: readonly PlanValue[], axis: number): number =>
+      places[axis]?.get(values[axis] ?? "") ?? 0;
+    return [...this.#tried.values()]
+      .sort((a, b) => rank(a.values, 0) - rank(b.values, 0) || rank(a.values, 1) - rank(b.values, 1))
+      .map(({ values, tried }) => this.#point(values, tried));
+  }
+
+  #point(values: readonly PlanValue[], { held, replications, state }: Tried): PlanPoint {
+    const { goals, sampling } = this.#shop;
+    const judged = goals.length > 0;
+    return {
+      values,
+      replications,
+      held: judged ? held : null,
+      heldShare: judged ? clopperPearson(held, replications, sampling.confidence) : null,
+      state: judged ? state : null,
+      figures: figuresOf(this.#shop, variantAt(this.#varies, values), replications),
+    };
+  }
+}
+
+/** Each figure over the replications of a variant. */
+export function figuresOf(shop: Workshop, variant: Variant, replications: number): PlanFigure[] {
+  const { outcomes, figures, sampling } = shop;
+  const runs = Array.from(
+    { length: replications },
+    (_, replication) => outcomes.of(variant, replication).figures,
+  );
+  return figures.map(([figure], index) => {
+    const values = runs.map((run) => run[index] ?? null).filter((value) => value !== null);
+    const { mean, interval } = meanOf(values, sampling.confidence);
+    const least = values.length === 0 ? null : Math.min(...values);
+    const most = values.length === 0 ? null : Math.max(...values);
+    return { figure, measured: values.length, mean, interval, least, most };
+  });
+}

@@ -1,0 +1,137 @@
+// Replications until a point is sure of itself: looked at after 8, 16, 32, ... runs, most runs where it is close.
+import type { PlanState } from "../summary/plan-result.ts";
+import { type Job, jobKey, type Outcome, type Variant } from "./job.ts";
+import { clopperPearson } from "./statistics.ts";
+
+/** Jobs to be done, in any order, all before the next batch. */
+export interface Batch {
+  readonly jobs: readonly Job[];
+  /** About how many more jobs will follow; for people. */
+  readonly later: number;
+}
+
+/**
+ * A search as steps: it yields jobs and is given their outcomes in the same order. Whoever drives it may do them in
+ * threads or read them from a file; what it returns depends on the outcomes alone.
+ */
+export type Steps<T> = Generator<Batch, T, readonly Outcome[]>;
+
+/** How it is decided whether a point holds. */
+export interface Sampling {
+  /** A point holds where its goals hold in more than this share of runs. */
+  readonly share: number;
+  /** That a decided point is decided right. */
+  readonly confidence: number;
+  /** After how many replications a point is looked at; the last is the most there are. */
+  readonly looks: readonly number[];
+}
+
+/**
+ * When to look. Each look at the same data is another chance to err, so each has its part of the risk: with
+ * confidence c and n looks a look decides at 1 - (1 - c) / n (Bonferroni's bound). The first look comes as soon as
+ * runs that all agree could decide it.
+ * @param most replications of one point
+ * @throws RangeError where even `most` runs that all agree decide nothing; it says how many would
+ */
+export function samplingOf(most: number, confidence: number, share = 0.5): Sampling {
+  for (let first = 1; first <= most; first++) {
+    const looks: number[] = [];
+    for (let look = first; look < most; look *= 2) looks.push(look);
+    looks.push(most);
+    const sampling = { share, confidence, looks };
+    const decides = stateOf(first, first, sampling) === "holds" && stateOf(0, first, sampling) === "fails";
+    if (decides) return sampling;
+  }
+  throw new RangeError(`replications must be ${replicationsLeast(confidence, share)} or more, got ${most}`);
+}
+
+/** How many runs that all agree decide a point at one look. */
+export function replicationsLeast(confidence: number, share = 0.5): number {
+  const sampling = { share, confidence, looks: [1] };
+  let n = 1;
+  while (stateOf(n, n, sampling) !== "holds" || stateOf(0, n, sampling) !== "fails") n += 1;
+  return n;
+}
+
+/** What `held` of `n` runs tell, at one look of the sampling's. */
+export function stateOf(held: number, n: number, { share, confidence, looks }: Sampling): PlanState {
+  if (n === 0) return "unclear";
+  const { low, high } = clopperPearson(held, n, 1 - (1 - confidence) / looks.length);
+  return low > share ? "holds" : high < share ? "fails" : "unclear";
+}
+
+/** Outcomes by job, gathered once. */
+export class Outcomes {
+  readonly #known = new Map<string, Outcome>();
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** @throws RangeError where the job has not been done */
+  of(variant: Variant, replication: number): Outcome {
+    const key = jobKey({ variant, replication });
+    const outcome = this.#known.get(key);
+    if (outcome === undefined) throw new RangeError(`${key} has not been run`);
+    return outcome;
+  }
+
+  /** Has these variants done so many times each; what is known is not done again. */
+  *replicate(variants: readonly Variant[], times: number, later: number): Steps<void> {
+    const wanted = new Map<string, Job>();
+    for (const variant of variants)
+      for (let replication = 0; replication < times; replication++) {
+        const job = { variant, replication };
+        const key = jobKey(job);
+        if (!this.#known.has(key)) wanted.set(key, job);
+      }
+    if (wanted.size === 0) return;
+    const outcomes = yield { jobs: [...wanted.values()], later };
+    for (const [index, key] of [...wanted.keys()].entries()) {
+      const outcome = outcomes[index];
+      if (outcome === undefined) throw new RangeError(`${key} came back without an outcome`);
+      this.#known.set(key, outcome);
+    }
+  }
+}
+
+/** One thing that holds in a run or does not. */
+export interface Trial {
+  /** The runs that one judgement needs. */
+  readonly variants: readonly Variant[];
+  /** Whether it held in a replication; asked when those runs are done. */
+  holds(replication: number): boolean;
+}
+
+/** How a trial came out. */
+export interface Tried {
+  readonly held: number;
+  readonly replications: number;
+  readonly state: PlanState;
+}
+
+/** Replicates trials until each is decided, or the most replications are done. */
+export function* decide(
+  trials: readonly Trial[],
+  outcomes: Outcomes,
+  sampling: Sampling,
+  later: number,
+): Steps<Tried[]> {
+  const tried: Tried[] = trials.map(() => ({ held: 0, replications: 0, state: "unclear" }));
+  for (const look of sampling.looks) {
+    const open = trials.filter((_, index) => tried[index]?.state === "unclear");
+    if (open.length === 0) break;
+    yield* outcomes.replicate(
+      open.flatMap(({ variants }) => variants),
+      look,
+      later,
+    );
+    for (const [index, trial] of trials.entries()) {
+      if (tried[index]?.state !== "unclear") continue;
+      let held = 0;
+      for (let replication = 0; replication < look; replication++) held += Number(trial.holds(replication));
+      tried[index] = { held, replications: look, state: stateOf(held, look, sampling) };
+    }
+  }
+  return tried;
+}

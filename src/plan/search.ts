@@ -1,0 +1,102 @@
+// Where along a line of candidates does something stop holding? A coarse grid first, so that an answer that is not
+// one is seen; then halving. Pure: what holds is asked of the caller, candidate by candidate.
+import type { Steps, Tried } from "./sampling.ts";
+
+/** Tries candidates, by their places in the line; asked for each place once. */
+export type Try = (places: readonly number[], later: number) => Steps<readonly Tried[]>;
+
+/** What was found, in the order of the line: holding is expected first. */
+export type Edge =
+  | { readonly kind: "all" | "none" | "not-monotone" }
+  /** Holding and failing come in this order, but the other way round. */
+  | { readonly kind: "reversed" }
+  | {
+      readonly kind: "edge";
+      /** The last place that surely holds and the first after it that surely fails; `null` where there is none. */
+      readonly holds: number | null;
+      readonly fails: number | null;
+      /** Places between that stayed unclear, rising. */
+      readonly unclear: readonly number[];
+    };
+
+/** How many candidates are tried first. */
+const gridMost = 9;
+
+/**
+ * Finds the edge. Where the truth is monotone and without noise it is exact: `fails` is `holds + 1`.
+ * @param length how many candidates there are, from 1
+ */
+export function* findEdge(length: number, tryOut: Try): Steps<Edge> {
+  const known = new Map<number, Tried>();
+  const ask = function* (places: readonly number[], later: number): Steps<void> {
+    const results = yield* tryOut(places, later);
+    for (const [index, place] of places.entries()) {
+      const result = results[index];
+      if (result !== undefined) known.set(place, result);
+    }
+  };
+  const grid = gridOf(length, gridMost);
+  yield* ask(grid, halvings(length / grid.length));
+  const edge = seen(known, length);
+  if (edge.kind !== "edge") return edge;
+  let bracket = edge;
+  for (;;) {
+    const next = nextPlace(bracket, length);
+    if (next === null) return bracket;
+    yield* ask([next], halvings((bracket.fails ?? length) - (bracket.holds ?? -1)));
+    bracket = narrowed(bracket, next, known.get(next)?.state ?? "unclear");
+  }
+}
+
+const halvings = (width: number): number => {
+  let count = 0;
+  for (let left = width; left > 1; left /= 2) count += 1;
+  return count;
+};
+
+/** Places spread evenly, both ends among them. */
+export function gridOf(length: number, most: number): number[] {
+  const count = Math.min(length, most);
+  if (count === 1) return [0];
+  return Array.from({ length: count }, (_, index) => Math.round((index * (length - 1)) / (count - 1)));
+}
+
+type Bracket = Extract<Edge, { kind: "edge" }>;
+
+/** What a grid shows: an answer already, or where to look on. */
+function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
+  const places = [...known.keys()].sort((a, b) => a - b);
+  const those = (state: Tried["state"]): number[] =>
+    places.filter((place) => known.get(place)?.state === state);
+  const holding = those("holds");
+  const failing = those("fails");
+  const lastHolds = holding.at(-1) ?? null;
+  const firstFails = failing[0] ?? null;
+  if (lastHolds !== null && firstFails !== null && firstFails < lastHolds) {
+    const reversed = (failing.at(-1) ?? 0) < (holding[0] ?? 0);
+    return { kind: reversed ? "reversed" : "not-monotone" };
+  }
+  if (firstFails === null && lastHolds === length - 1) return { kind: "all" };
+  if (lastHolds === null && firstFails === 0) return { kind: "none" };
+  const between = (place: number): boolean => place > (lastHolds ?? -1) && place < (firstFails ?? length);
+  return { kind: "edge", holds: lastHolds, fails: firstFails, unclear: those("unclear").filter(between) };
+}
+
+/** Halves what is not known yet: below the unclear places first, then above them. `null` where nothing is left. */
+function nextPlace({ holds, fails, unclear }: Bracket, length: number): number | null {
+  const low = holds ?? -1;
+  const high = fails ?? length;
+  const middle = (from: number, to: number): number | null =>
+    to - from > 1 ? Math.floor((from + to) / 2) : null;
+  const [first] = unclear;
+  const last = unclear.at(-1);
+  if (first === undefined || last === undefined) return middle(low, high);
+  return middle(low, first) ?? middle(last, high);
+}
+
+function narrowed(bracket: Bracket, place: number, state: Tried["state"]): Bracket {
+  const { unclear } = bracket;
+  if (state === "holds") return { ...bracket, holds: place, unclear: unclear.filter((one) => one > place) };
+  if (state === "fails") return { ...bracket, fails: place, unclear: unclear.filter((one) => one < place) };
+  return { ...bracket, unclear: [...unclear, place].sort((a, b) => a - b) };
+}

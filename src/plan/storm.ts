@@ -1,0 +1,204 @@
+// Retry storms: is the load back to normal when what set it off is over? The same seeds are run with and without the
+// trigger, and compared window by window.
+
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import { organizationLimit } from "../rules/rules.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { defaultOrganization } from "../scenario/seats.ts";
+import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
+import { answerAlong } from "./edge-answer.ts";
+import type { Outcome, Variant } from "./job.ts";
+import type { Workshop } from "./points.ts";
+import { decide, type Steps, type Trial, type Tried } from "./sampling.ts";
+import { findEdge } from "./search.ts";
+import { clopperPearson } from "./statistics.ts";
+import { overAtMs, type Trigger } from "./trigger.ts";
+import { parseRange } from "./vary.ts";
+
+/** What is searched: which trigger, when, of which sizes. */
+export interface StormQuestion {
+  readonly kind: Trigger["kind"];
+  readonly atMs: number;
+  readonly windowMs: number;
+  /** Rising. */
+  readonly sizes: readonly number[];
+}
+
+/** How many windows there must be: one before the trigger, one with it, two in which to recover. */
+const windowsLeast = 4;
+const burstMostDefault = 2_000;
+
+/**
+ * Reads `outage`, `burst`, `outage=1s..60s` or `burst=10..500`. The trigger comes after the first window, of the
+ * shortest length that the organization's limits have. Where no sizes are given: an outage of up to half of the time
+ * that is left, a burst of up to 2,000 calls.
+ * @throws SpillwayError `USAGE`
+ */
+export function parseStorm(text: string, scenario: Scenario): StormQuestion {
+  const [kind = "", range] = text.split("=");
+  const refuse = (problem: Problem, hint?: string): SpillwayError =>
+    new SpillwayError("USAGE", "this storm cannot be looked for", {
+      problems: [problem],
+      ...(hint === undefined ? {} : { hint }),
+    });
+  if (kind !== "outage" && kind !== "burst")
+    throw refuse({
+      path: "--storm",
+      got: quote(text),
+      allowed: "outage, burst, outage=1s..60s or burst=10..500",
+    });
+  const windowMs = windowMsOf(scenario);
+  const { durationMs } = scenario;
+  const leastMs = windowsLeast * windowMs;
+  if (durationMs < leastMs)
+    throw refuse(
+      {
+        path: "duration",
+        got: `${durationMs} ms`,
+        allowed: `${leastMs} ms or more: ${windowsLeast} windows`,
+      },
+      `--duration ${Math.ceil((2 * leastMs) / 60_000)}m shows whether the load recovers`,
+    );
+  const unit = kind === "outage" ? "ms" : "count";
+  const longest = Math.floor((durationMs - windowMs) / 2 / 1000);
+  const asked = range ?? (kind === "outage" ? `1s..${longest}s` : `1..${burstMostDefault}`);
+  const sizes = parseRange(unit, asked).filter((size) => size > 0);
+  const over = overAtMs({ kind, atMs: windowMs, size: sizes.at(-1) ?? 0 });
+  if (sizes.length === 0)
+    throw refuse({
+      path: "--storm",
+      got: quote(text),
+      allowed: `${kind}=FROM..TO, such as ${kind}=${kind === "outage" ? "1s..60s" : "10..500"}`,
+    });
+  if (over > durationMs - windowMs)
+    throw refuse({
+      path: "--storm",
+      got: quote(text),
+      allowed: `a trigger that is over a window before the end, at ${durationMs - windowMs} ms`,
+    });
+  return { kind, atMs: windowMs, windowMs, sizes };
+}
+
+/** The shortest window of the organization's limits that the scenario's calls touch, ms. */
+function windowMsOf({ rules, populations }: Scenario): number {
+  const known = rules ?? parseRules({});
+  const lengths = populations.flatMap(({ organization, behaviour }) =>
+    behaviour.calls
+      .filter(({ kind }) => kind === "call")
+      .map(({ scope }) => organizationLimit(known, organization ?? defaultOrganization, scope).windowSeconds),
+  );
+  return Math.min(...(lengths.length > 0 ? lengths : [60])) * 1000;
+}
+
+/**
+ * How many windows after the trigger the load was back; `null` where it was not by the end of the run.
+ *
+ * It is *back* from the first window on, after the trigger is over, from which to the end of the run each window's
+ * share of calls that were refused or not answered is no higher than the highest that the same seed's run without the
+ * trigger has in any window from the trigger on, give or take one percentage point; a window without a call is back
+ * only where the run without the trigger has none there, too: clients that fell silent have not recovered.
+ */
+export function recoveredAfter(
+  without: Outcome,
+  with_: Outcome,
+  { atMs, windowMs }: Pick<StormQuestion, "atMs" | "windowMs">,
+  overMs: number,
+): number | null {
+  const normal = without.windows ?? [];
+  const seen = with_.windows ?? [];
+  const begins = Math.floor(atMs / windowMs);
+  const over = Math.ceil(overMs / windowMs);
+  const highest = Math.max(0, ...normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)));
+  const isBack = (place: number): boolean => {
+    const [calls, bad] = seen[place] ?? [0, 0];
+    if (calls === 0) return (normal[place]?.[0] ?? 0) === 0;
+    return bad / calls <= highest + 0.01;
+  };
+  let back: number | null = null;
+  for (let place = seen.length - 1; place >= over && isBack(place); place--) back = place;
+  return back === null ? null : back - over;
+}
+
+/** Searches for the smallest trigger that the load does not recover from. */
+export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<PlanStorm> {
+  const { kind, atMs, windowMs, sizes } = question;
+  const { outcomes, sampling } = shop;
+  const calm: Variant = { changes: [], trigger: null, windowMs };
+  const hit = (size: number): Variant => ({ changes: [], trigger: { kind, atMs, size }, windowMs });
+  const after = (size: number, replication: number): number | null =>
+    recoveredAfter(
+      outcomes.of(calm, replication),
+      outcomes.of(hit(size), replication),
+      question,
+      overAtMs({ kind, atMs, size }),
+    );
+  const trial = (size: number): Trial => ({
+    variants: [calm, hit(size)],
+    holds: (replication) => after(size, replication) !== null,
+  });
+  const tried = new Map<number, Tried>();
+  const edge = yield* findEdge(sizes.length, function* (places, later) {
+    const those = places.map((place) => sizes[place] ?? 0);
+    const results = yield* decide(those.map(trial), outcomes, sampling, later);
+    for (const [index, size] of those.entries()) {
+      const result = results[index];
+      if (result !== undefined) tried.set(size, result);
+    }
+    return results;
+  });
+  const answer = answerAlong(edge, sampling, sizes, (size) => tried.get(Number(size)) ?? null);
+  const triggers = [...tried]
+    .sort(([a], [b]) => a - b)
+    .map(([size, one]): PlanTrigger => {
+      const waits = Array.from({ length: one.replications }, (_, replication) => after(size, replication));
+      const known = waits.filter((wait) => wait !== null);
+      return {
+        size,
+        replications: one.replications,
+        recovered: one.held,
+        recoveredShare: clopperPearson(one.held, one.replications, sampling.confidence),
+        state: one.state,
+        windowsToRecover:
+          known.length === 0 ? null : known.reduce((sum, wait) => sum + wait, 0) / known.length,
+      };
+    });
+  const drawn = sizesWorthDrawing(answer, triggers);
+  const series = [seriesOf(shop, calm, 0), ...drawn.map((size) => seriesOf(shop, hit(size), size))];
+  return {
+    trigger: kind,
+    unit: kind === "outage" ? "ms" : "count",
+    atMs,
+    windowMs,
+    withinWindows: null,
+    answer,
+    from: sizes[0] ?? 0,
+    to: sizes.at(-1) ?? 0,
+    triggers,
+    series,
+  };
+}
+
+/** Both sides of the edge, or the largest trigger where there is none. */
+function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[]): number[] {
+  const sides = "holds" in answer ? [answer.holds, answer.fails].filter((size) => size !== null) : [];
+  const largest = triggers.at(-1)?.size;
+  return sides.length > 0 ? sides : largest === undefined ? [] : [largest];
+}
+
+/** Over the first look's replications, which every variant has. */
+function seriesOf({ outcomes, sampling }: Workshop, variant: Variant, size: number): PlanStormSeries {
+  const [times = 1] = sampling.looks;
+  const runs = Array.from(
+    { length: times },
+    (_, replication) => outcomes.of(variant, replication).windows ?? [],
+  );
+  const shares = (runs[0] ?? []).map((_, place) => {
+    const values = runs.flatMap((run) => {
+      const [calls, bad] = run[place] ?? [0, 0];
+      return calls === 0 ? [] : [bad / calls];
+    });
+    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  });
+  return { size, shares };
+}

@@ -1,0 +1,52 @@
+// Values, figures and intervals in words, the same on every machine.
+import { parseFigure, unitOf } from "../rules/figures.ts";
+import type { PlanAxis, PlanFigure, PlanGoal, PlanValue } from "../summary/plan-result.ts";
+
+const rounded = (value: number, digits: number): string => String(Number(value.toPrecision(digits)));
+
+/** `350 ms`, `1.5 s`, `12 min`, `3 h`: three digits. */
+function msText(ms: number): string {
+  if (ms < 1000) return `${rounded(ms, 3)} ms`;
+  if (ms < 120_000) return `${rounded(ms / 1000, 3)} s`;
+  return ms < 7_200_000 ? `${rounded(ms / 60_000, 3)} min` : `${rounded(ms / 3_600_000, 3)} h`;
+}
+
+const shareText = (share: number): string => `${rounded(share * 100, share < 0.1 ? 2 : 3)}%`;
+
+const countText = (value: number): string => (Number.isInteger(value) ? String(value) : rounded(value, 4));
+
+/** A value of an axis: `187`, `2 s`, `waitReset+0..5s`. */
+export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {
+  if (typeof value === "string") return value;
+  return unit === "ms" ? msText(value) : unit === "share" ? shareText(value) : countText(value);
+}
+
+/** An amount of a figure, in the figure's unit. @param figure as it was written: `agents.waitP95Ms` */
+export function amountText(figure: string, amount: number): string {
+  const found = parseFigure(figure);
+  const unit = "path" in found ? "count" : unitOf(found.name);
+  return unit === "ms" ? msText(amount) : unit === "share" ? shareText(amount) : countText(amount);
+}
+
+/** `4.2% (3.9% to 4.5%)`; `nothing to measure` where there was none. */
+export function figureText({ figure, mean, interval }: PlanFigure): string {
+  if (mean === null) return "nothing to measure";
+  const amount = amountText(figure, mean);
+  if (interval === null || interval.low === interval.high) return amount;
+  const low = amountText(figure, Math.max(0, interval.low));
+  return `${amount} (${low} to ${amountText(figure, interval.high)})`;
+}
+
+/** The mean alone. */
+export const meanText = ({ figure, mean }: PlanFigure): string =>
+  mean === null ? "–" : amountText(figure, mean);
+
+/** `refusedShare<1% and agents.waitP95Ms<=2s`. */
+export const goalsText = (goals: readonly PlanGoal[]): string =>
+  goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listText(words: readonly string[]): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+}
