@@ -19,26 +19,31 @@ const aliases = { "spillway/engine": entry("engine"), "spillway/laws": entry("la
 
 /**
  * Loads a limiter. The file's code is run, in this process.
+ * @param during runs the code that loads the module: under a clock that some read when they are loaded
  * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where the module does
  *   not parse, throws, or has no LimiterFactory as its default export
  */
-export async function loadLimiterFactory(file: string): Promise<LimiterFactory> {
+export async function loadLimiterFactory(
+  file: string,
+  during: <T>(run: () => T) => T = (run) => run(),
+): Promise<LimiterFactory> {
   await requireFile(file, "adapter file");
   const code = await bundled(file);
   const folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-adapter-")));
   try {
     const module = join(folder, "adapter.mjs");
     await writeFile(module, code, { mode: 0o600 });
-    const loaded: { default?: unknown } = await import(/* @vite-ignore */ pathToFileURL(module).href).catch(
-      (cause: unknown) => {
-        const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : quote(cause);
-        throw invalid(
-          "throws while it is loaded",
-          [{ path: file, got, allowed: "a module that loads" }],
-          cause,
-        );
-      },
+    const loading = during(
+      (): Promise<{ default?: unknown }> => import(/* @vite-ignore */ pathToFileURL(module).href),
     );
+    const loaded = await loading.catch((cause: unknown) => {
+      const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : quote(cause);
+      throw invalid(
+        "throws while it is loaded",
+        [{ path: file, got, allowed: "a module that loads" }],
+        cause,
+      );
+    });
     return factoryOf(loaded.default, file);
   } finally {
     await rm(folder, { recursive: true, force: true });

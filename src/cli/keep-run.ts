@@ -3,11 +3,13 @@
 import { writeReport } from "../report/report.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, type TraceLines, traceOf, writeRun, writeTrace } from "../report/run-folder.ts";
+import type { LawName } from "../rules/laws.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import { readTrace, type TraceLine } from "../trace/read.ts";
+import { claimedVerdict } from "../verify/claims.ts";
 import { judge } from "../verify/judge.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
@@ -27,6 +29,8 @@ export interface KeptRun {
 export interface KeepOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
+  /** The laws that the limiter claims, where it is somebody else's; it is judged by them alone. */
+  readonly claims?: "all" | readonly LawName[] | undefined;
   /** Told how many lines have been judged. */
   readonly onProgress?: ((records: number) => void) | undefined;
 }
@@ -45,7 +49,8 @@ export async function keepRun(
   const { header, calls } = await readTrace(traceOf(folder));
   const summarizer = new Summarizer(header);
   const accept = acceptedBy(record.expect);
-  const verdict = await judge(header, counted(calls, summarizer, options.onProgress), accept);
+  const judged = await judge(header, counted(calls, summarizer, options.onProgress), accept);
+  const verdict = claimedVerdict(judged, options.claims ?? "all");
   const summary = summarizer.finish();
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });

@@ -1,17 +1,23 @@
 // A simulation, written into a run folder as it happens, then judged.
 import { setImmediate } from "node:timers/promises";
 import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
+import type { LimiterSimulation } from "../../sim/simulate-limiter.ts";
 import { counted, share } from "../report/format.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, writeTrace } from "../report/run-folder.ts";
 import type { Adjustments } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
+import type { TraceCall } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
-import { type KeptRun, keepRun } from "./keep-run.ts";
+import { type KeepOptions, type KeptRun, keepRun } from "./keep-run.ts";
 import { version } from "./version.ts";
 
 export interface SimulateIntoOptions {
   readonly options: Omit<SimulateOptions, keyof Adjustments>;
+  /** What is simulated in place of the scenario's own deployment, by the same clients. */
+  readonly simulation?: Simulation | LimiterSimulation | undefined;
+  /** The laws that its limiter claims; all of them where this is left out. */
+  readonly claims?: KeepOptions["claims"];
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;
   /** What repeats the run. */
@@ -39,13 +45,13 @@ const turn = 5_000;
 export async function simulateInto(
   folder: string,
   scenario: Scenario,
-  { options, file, command, notes = [], compare, onProgress }: SimulateIntoOptions,
+  { options, simulation = simulate(scenario, options), ...rest }: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
+  const { file, command, notes = [], compare, claims, onProgress } = rest;
   const startedMs = Date.now();
   const progress = (text: string): void => {
     if (Date.now() - startedMs > quietMs) onProgress?.(text);
   };
-  const simulation = simulate(scenario, options);
   const { header } = simulation;
   const trace = new TraceText(simulation, scenario.durationMs, progress);
   await writeTrace(folder, trace.lines());
@@ -71,7 +77,7 @@ export async function simulateInto(
     folder,
     record,
     { moveFrom: placeIn(folder, runFiles.trace) },
-    { compare, onProgress: (records) => progress(`judging: ${counted(records, "line")}`) },
+    { compare, claims, onProgress: (records) => progress(`judging: ${counted(records, "line")}`) },
   );
   return { ...kept, interrupted };
 }
@@ -79,11 +85,16 @@ export async function simulateInto(
 /** A simulation as the lines of its trace; now and then the rest of the process has its turn. */
 class TraceText {
   endedAt: number;
-  readonly #simulation: Simulation;
+  #count = 0;
+  readonly #simulation: Simulation | LimiterSimulation;
   readonly #durationMs: number;
   readonly #progress: (text: string) => void;
 
-  constructor(simulation: Simulation, durationMs: number, progress: (text: string) => void) {
+  constructor(
+    simulation: Simulation | LimiterSimulation,
+    durationMs: number,
+    progress: (text: string) => void,
+  ) {
     this.#simulation = simulation;
     this.#durationMs = durationMs;
     this.#progress = progress;
@@ -93,15 +104,26 @@ class TraceText {
   async *lines(): AsyncGenerator<string, void> {
     const { header, calls } = this.#simulation;
     yield encodeHeader(header);
-    let count = 0;
+    if (Symbol.asyncIterator in calls) {
+      for await (const call of calls) {
+        yield encodeCall(call);
+        if (this.#isTurn(call)) await setImmediate();
+      }
+      return;
+    }
     for (const call of calls) {
       yield encodeCall(call);
-      this.endedAt = call.received;
-      count += 1;
-      if (count % turn !== 0) continue;
-      const done = Math.min(1, (call.received - header.startedAt) / this.#durationMs);
-      this.#progress(`simulating: ${share(done)}, ${counted(count, "call")}`);
-      await setImmediate();
+      if (this.#isTurn(call)) await setImmediate();
     }
+  }
+
+  /** Counts a call; now and then the rest of the process has its turn. */
+  #isTurn({ received }: TraceCall): boolean {
+    this.endedAt = received;
+    this.#count += 1;
+    if (this.#count % turn !== 0) return false;
+    const done = Math.min(1, (received - this.#simulation.header.startedAt) / this.#durationMs);
+    this.#progress(`simulating: ${share(done)}, ${counted(this.#count, "call")}`);
+    return true;
   }
 }

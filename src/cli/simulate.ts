@@ -1,6 +1,8 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
+import type { SimulateLimiterOptions } from "../../sim/simulate-limiter.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import type { Scenario } from "../scenario/scenario.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
@@ -23,6 +25,7 @@ interface Args {
   readonly like?: string | undefined;
   readonly tokens?: string | undefined;
   readonly fault?: string | undefined;
+  readonly adapter?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -45,7 +48,13 @@ export const command: CommandModule<object, Args> = {
         describe: "a tokens file: whose names the trace has",
       })
       .option("fault", faultOption)
+      .option("adapter", {
+        type: "string",
+        requiresArg: true,
+        describe: "a .ts or .js module that exports your limiter, in the deployment's place",
+      })
       .conflicts("like", "tokens")
+      .conflicts("adapter", "fault")
       .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
       .example("$0 simulate herd --seed 5 --rules documented", "other draws, other rules")
       .example("$0 simulate mine.ts --duration 1h --json", "a scenario of your own; figures as JSON")
@@ -53,7 +62,8 @@ export const command: CommandModule<object, Args> = {
         "$0 simulate herd --like reports/herd-load",
         "what the simulator would have said of that measurement",
       )
-      .example("$0 simulate herd --fault per-instance-counters=3", "a deployment with a known bug, judged"),
+      .example("$0 simulate herd --fault per-instance-counters=3", "a deployment with a known bug, judged")
+      .example("$0 simulate herd --adapter my-limiter.ts", "your own limiter's code, under the same clients"),
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
@@ -72,11 +82,16 @@ export const command: CommandModule<object, Args> = {
       like: args.like,
     });
     const words = fault === null ? null : await faultWords(fault, "simulate");
-    const told = words === null ? notes : [...notes, words.note];
     const interrupt = onInterrupt();
     try {
+      const { signal } = interrupt;
+      const opened =
+        args.adapter === undefined ? null : await limiterOf(args.adapter, scenario, { ...options, signal });
+      const told = [...notes, ...(words === null ? [] : [words.note]), ...(opened?.notes ?? [])];
       const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
-        options: { ...options, fault: fault ?? undefined, signal: interrupt.signal },
+        options: { ...options, fault: fault ?? undefined, signal },
+        simulation: opened?.simulation,
+        claims: opened?.claims,
         file,
         command: repeatCommand("simulate", file, {
           seed: scenario.seed,
@@ -85,6 +100,7 @@ export const command: CommandModule<object, Args> = {
           like: args.like,
           tokens: args.tokens,
           fault: words?.text,
+          adapter: args.adapter,
         }),
         notes: told,
         compare: args.like,
@@ -97,9 +113,23 @@ export const command: CommandModule<object, Args> = {
       process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
     } finally {
       interrupt.release();
+      // A limiter of the user's may hold connections open, and nothing says how to close them.
+      if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
 };
+
+/** A limiter of the user's, ready to be simulated. */
+async function limiterOf(file: string, scenario: Scenario, options: Omit<SimulateLimiterOptions, "clock">) {
+  const { limiterNotes, openLimiter } = await import("./simulated-limiter.ts");
+  const { simulateLimiter } = await import("../../sim/simulate-limiter.ts");
+  const { factory, clock } = await openLimiter(file, scenario.startAtMs);
+  return {
+    simulation: simulateLimiter(scenario, factory, { ...options, clock }),
+    claims: factory.claims,
+    notes: limiterNotes(factory, scenario.rules),
+  };
+}
 
 function requireScenario(scenario: string | undefined): string {
   if (scenario !== undefined) return scenario;

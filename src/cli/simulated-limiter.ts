@@ -1,0 +1,58 @@
+// `simulate --adapter FILE`: a limiter of the user's, loaded and asked under a clock that is virtual time, whatever it
+// reads: what it is told, `Date.now`, or timers of its own.
+import type { LimiterClock } from "../../sim/adapter-asker.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { followedRules } from "../engine/adapter-rules.ts";
+import { patient } from "../laws/patience.ts";
+import { counted } from "../report/format.ts";
+import { parseRules } from "../rules/parse.ts";
+import { type Rules, type Scope, type SwitchName, scopes } from "../rules/rules.ts";
+import { loadLimiterFactory } from "./adapter-file.ts";
+import { Clock } from "./virtual-clock.ts";
+
+// The process's own, whatever clock is in their place when they are asked for.
+const timers = { setTimeout, clearTimeout };
+
+export interface OpenedLimiter {
+  readonly factory: LimiterFactory;
+  readonly clock: LimiterClock;
+}
+
+/**
+ * Loads a limiter for virtual time. A promise of it that does not settle within 5 s of real time is given up.
+ * @param startAtMs what time it is while it is loaded
+ * @throws SpillwayError as `loadLimiterFactory` does
+ */
+export async function openLimiter(file: string, startAtMs: number): Promise<OpenedLimiter> {
+  const clock = new Clock();
+  clock.set(startAtMs);
+  const factory = await loadLimiterFactory(file, (run) => clock.during(run));
+  return {
+    factory: patient(factory, timers),
+    clock: { set: (nowMs) => clock.advance(nowMs), during: (run) => clock.yielding(run) },
+  };
+}
+
+/** What the reader of such a run must know. */
+export function limiterNotes(factory: LimiterFactory, asked: Rules | null): string[] {
+  const { name, claims, scopes: known = scopes } = factory;
+  const judged = claims === "all" ? "every law" : `${counted(claims.length, "law")} that it claims`;
+  const rules = asked ?? parseRules({});
+  const own = ownSemantics(rules, followedRules(factory, rules), known);
+  const unknown = scopes.filter((scope) => !known.includes(scope));
+  return [
+    `the limiter is ${name}, judged by ${judged}`,
+    ...(own.length === 0 ? [] : [`its own semantics are taken: ${own.join(", ")}`]),
+    ...unknown.map((scope) => `calls of ${scope} are let through: it knows ${known.join(" and ")} alone`),
+  ];
+}
+
+/** The switches in which what a limiter does is not what was asked. */
+function ownSemantics(asked: Rules, own: Rules, known: readonly Scope[]): string[] {
+  return (Object.keys(asked.semantics) as SwitchName[]).flatMap((name) => {
+    const differing = known.filter((scope) => asked.semantics[name][scope] !== own.semantics[name][scope]);
+    const values = new Set(differing.map((scope) => String(own.semantics[name][scope])));
+    const meant = name === "graphqlCharge" ? differing.includes("graphql") : differing.length > 0;
+    return meant ? [`${name} ${[...values].join(", ")}`] : [];
+  });
+}
