@@ -67,7 +67,7 @@ class Measurer {
     const population = this.#populations[call.population] ?? this.#newPopulation(call.population);
     const caller = this.#callers[call.caller] ?? this.#newCaller(call);
     this.#records += 1;
-    this.#endedAt = call.receivedMs;
+    this.#endedAt = Math.max(this.#endedAt, call.receivedMs);
     if (call.number === 0) population.clients += 1;
     const { kind } = call;
     if (kind === "call") this.#count(call, population, caller);

@@ -20,7 +20,7 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
-import type { PopulationInput, Scenario } from "../../src/scenario/scenario.ts";
+import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 import { crowd, crowdRules } from "../faults/crowd.ts";
 
@@ -84,17 +84,36 @@ const span = fc
     most: Math.max(one, other),
   }));
 
+/** What stands around the limiter. */
+const surroundings: Partial<ScenarioInput>[] = [
+  { service: { servers: 2, time: { least: 50, most: 400 }, queue: 5 } },
+  {
+    outages: [
+      { at: "5s", for: "4s", answer: 503 },
+      { at: "12s", for: "3s", answer: "none" },
+    ],
+  },
+  { clocks: { apart: "2s" } },
+];
+
 const world = fc
   .record({
     populations: fc.subarray([...kinds.entries()], { minLength: 1 }),
     rules: fc.record({ organization: owner, user: owner, semantics }),
-    network: fc.record({ latency: span, execution: span }),
+    network: fc.record({
+      latency: span,
+      execution: span,
+      loss: fc.constantFrom(0, 0, 0.1),
+      timeout: fc.constantFrom("1s", "4s", "30s"),
+    }),
+    around: fc.subarray(surroundings),
     seed: fc.nat(),
     duration: fc.constantFrom("1s", "20s", "150s"),
   })
-  .map(({ populations, ...others }) =>
+  .map(({ populations, around, ...others }) =>
     defineScenario({
       name: "measured",
+      ...Object.assign({}, ...around),
       ...others,
       populations: Object.fromEntries(populations.map(([place, kind]) => [`kind-${place}`, kind])),
     }),
