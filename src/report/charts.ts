@@ -1,85 +1,21 @@
-// The pictures, as ECharts options. Each is drawn twice, for a wide and for a narrow screen, since scaled text
-// cannot be read. Colours are CSS variables: one drawing serves light and dark.
+// The pictures of a run, as ECharts options.
 
-import {
-  type Point,
-  refusalSlots,
-  type Series,
-  type WindowKey,
-  type WindowSeries,
-} from "../summary/series.ts";
-import type { PopulationSummary } from "../summary/summary.ts";
+import { type Point, refusalSlots, type WindowKey, type WindowSeries } from "../summary/series.ts";
+import type { Figures, PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
-import type { ChartOption, Size } from "./echarts.ts";
+import {
+  countAxis,
+  gridLine,
+  gridOf,
+  type Layout,
+  margins,
+  plotWidth,
+  shareAxis,
+  text,
+  timeAxis,
+} from "./axes.ts";
+import type { ChartOption } from "./echarts.ts";
 import { count, duration } from "./format.ts";
-
-export type Layout = "wide" | "narrow";
-export const layouts: readonly Layout[] = ["wide", "narrow"];
-
-/** How many population colours there are (`--series-1` ...). */
-const seriesColors = 6;
-export const seriesColor = (index: number): string => `var(--series-${(index % seriesColors) + 1})`;
-
-const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };
-export const chartSize = (layout: Layout, height: number): Size => ({ width: width[layout], height });
-
-/** How the pictures write. */
-export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
-// The axes end a little above their highest value; a line there would mean nothing.
-const gridLine = { show: true, showMaxLine: false, lineStyle: { color: "var(--line)", width: 1 } } as const;
-export const grid = { left: 52, right: 18, top: 14, bottom: 30 } as const;
-
-const timeSteps = [
-  100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
-  1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
-];
-
-/** Time from 0 to so many ms. */
-export function timeAxis(lengthMs: number, layout: Layout) {
-  const ticksMost = layout === "wide" ? 10 : 5;
-  // A label of minutes and seconds is long: few of them.
-  const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
-  const interval = steps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
-  return {
-    type: "value" as const,
-    min: 0,
-    max: lengthMs,
-    interval,
-    axisLabel: {
-      ...text,
-      formatter: (ms: number) => (ms % interval === 0 ? duration(ms).replace(/^0 ms$/, "0") : ""),
-      hideOverlap: true,
-    },
-    axisLine: { lineStyle: { color: "var(--axis)" } },
-    axisTick: { show: false },
-    splitLine: { show: false },
-  };
-}
-
-/** A round step that cuts `most` into at most five. */
-function roundStep(most: number): number {
-  let magnitude = 1;
-  while (magnitude * 50 < most) magnitude *= 10;
-  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? magnitude * 50;
-}
-
-/** Counts, from 0 where nothing else is said. */
-export function countAxis(most: number, least = 0) {
-  const interval = roundStep(Math.max(1, most - least));
-  return {
-    type: "value" as const,
-    min: least,
-    max: most,
-    interval,
-    axisLabel: {
-      ...text,
-      formatter: (value: number) => (value % interval === 0 ? count(value) : ""),
-    },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: gridLine,
-  };
-}
 
 const mutable = (points: readonly Point[]): number[][] => points.map(([x, y]) => [x, y]);
 
@@ -98,7 +34,8 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
   };
 }
 
-const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
+export const highestOf = (points: readonly Point[]): number =>
+  Math.max(0, ...points.map(([, value]) => value));
 
 /** An organization's windows look different from a user's. */
 export const windowColor = ({ user }: WindowKey): string =>
@@ -123,12 +60,12 @@ export function windowChart(
   const top = Math.max(1, ...lines.map(highestOf));
   const color = windowColor(series);
   const refusing = series.refusals.length > 0;
-  const { left, right } = grid;
-  const gridTop = refusing ? strip.top + strip.height + strip.gap : grid.top;
-  const above = { left, right, top: strip.top, height: strip.height };
+  const { left, right } = margins;
+  const gridTop = refusing ? strip.top + strip.height + strip.gap : margins.top;
+  const above = { left, right, top: strip.top, height: strip.height, outerBoundsMode: "none" as const };
   return {
-    grid: [{ ...grid, top: gridTop }, ...(refusing ? [above] : [])],
-    xAxis: [timeAxis(lengthMs, layout), ...(refusing ? [hiddenAxis(lengthMs)] : [])],
+    grid: [gridOf({ ...margins, top: gridTop }), ...(refusing ? [above] : [])],
+    xAxis: [timeAxis(lengthMs), ...(refusing ? [hiddenAxis(lengthMs)] : [])],
     yAxis: [countAxis(top * 1.06), ...(refusing ? [hiddenAxis(highestOf(series.refusals))] : [])],
     series: [
       { ...stepLine(series.counts, color, false), areaStyle: { color, opacity: 0.13 } },
@@ -139,7 +76,14 @@ export function windowChart(
   };
 }
 
-const hiddenAxis = (max: number) => ({ type: "value" as const, gridIndex: 1, min: 0, max, show: false });
+const hiddenAxis = (max: number) => ({
+  type: "value" as const,
+  gridIndex: 1,
+  min: 0,
+  max,
+  show: false,
+  containShape: false,
+});
 
 function refusalBars(layout: Layout, refusals: readonly Point[]) {
   return {
@@ -147,79 +91,10 @@ function refusalBars(layout: Layout, refusals: readonly Point[]) {
     xAxisIndex: 1,
     yAxisIndex: 1,
     silent: true,
-    barWidth: (width[layout] - grid.left - grid.right) / refusalSlots,
+    barWidth: plotWidth(layout) / refusalSlots,
     barMinHeight: 4,
     itemStyle: { color: "var(--refused)" },
     data: mutable(refusals),
-  };
-}
-
-/** What the answers were, span by span. */
-export function trafficChart(layout: Layout, { traffic, lengthMs, slotMs }: Series): ChartOption {
-  const parts = [
-    ["admitted", "var(--admitted)"],
-    ["refusedByUser", "var(--refused-user)"],
-    ["refusedByOrganization", "var(--refused)"],
-    ["refusedByUnknown", "var(--refused-unknown)"],
-    ["unanswered", "var(--unanswered)"],
-  ] as const;
-  const heights = traffic.map((slot) => parts.reduce((sum, [part]) => sum + slot[part], 0));
-  const slotWidth = ((width[layout] - grid.left - grid.right) * slotMs) / lengthMs;
-  const drawn = parts.filter(([part]) => traffic.some((slot) => slot[part] > 0));
-  return {
-    grid,
-    xAxis: timeAxis(lengthMs, layout),
-    yAxis: countAxis(Math.max(1, ...heights) * 1.06),
-    series: drawn.map(([part, color]) => ({
-      type: "bar",
-      stack: "calls",
-      silent: true,
-      barWidth: Math.max(1, slotWidth - (slotWidth > 8 ? 2 : 1)),
-      itemStyle: { color },
-      // Every slot has its value in every part: bars are stacked by their index.
-      data: traffic.map((slot) => [Math.min(slot.atMs + slotMs / 2, lengthMs), slot[part]]),
-    })),
-  };
-}
-
-/** A bar for each user, the first one on top. */
-export interface UserBar {
-  readonly name: string;
-  readonly admitted: number;
-  readonly refusedByUser: number;
-  readonly refusedByOrganization: number;
-  readonly refusedByUnknown: number;
-}
-
-export function usersChart(layout: Layout, bars: readonly UserBar[]): ChartOption {
-  const parts = [
-    ["admitted", "var(--admitted)"],
-    ["refusedByUser", "var(--refused-user)"],
-    ["refusedByOrganization", "var(--refused)"],
-    ["refusedByUnknown", "var(--refused-unknown)"],
-  ] as const;
-  const drawn = parts.filter(([part]) => bars.some((bar) => bar[part] > 0));
-  const most = Math.max(1, ...bars.map((bar) => parts.reduce((sum, [part]) => sum + bar[part], 0)));
-  const labelWidth = layout === "wide" ? 150 : 110;
-  return {
-    grid: { left: labelWidth + 12, right: 18, top: 6, bottom: 30 },
-    xAxis: countAxis(most * 1.04),
-    yAxis: {
-      type: "category",
-      inverse: true,
-      data: bars.map(({ name }) => name),
-      axisLabel: { ...text, color: "var(--ink)", width: labelWidth, overflow: "truncate", interval: 0 },
-      axisLine: { show: false },
-      axisTick: { show: false },
-    },
-    series: drawn.map(([part, color]) => ({
-      type: "bar",
-      stack: "calls",
-      silent: true,
-      barWidth: 14,
-      itemStyle: { color },
-      data: bars.map((bar) => bar[part]),
-    })),
   };
 }
 
@@ -235,11 +110,10 @@ export interface WaitCurve {
  * that never had one keep a curve below 100%.
  */
 export function waitChart(curves: readonly WaitCurve[]): ChartOption {
-  const longest = Math.max(10, ...curves.map(({ population }) => population.waitsMs.at(-1) ?? 0));
-  let end = 10;
-  while (end < longest) end *= 10;
+  let end = 1;
+  for (let decades = waitDecades(curves); decades > 0; decades--) end *= 10;
   return {
-    grid,
+    grid: gridOf(margins),
     xAxis: {
       type: "log",
       min: 1,
@@ -249,31 +123,35 @@ export function waitChart(curves: readonly WaitCurve[]): ChartOption {
       axisTick: { show: false },
       splitLine: { ...gridLine, showMaxLine: true },
     },
-    yAxis: {
-      type: "value",
-      min: 0,
-      max: 1,
-      interval: 0.25,
-      axisLabel: { ...text, formatter: (part: number) => `${Math.round(part * 100)}%` },
-      axisLine: { show: false },
-      axisTick: { show: false },
-      splitLine: { ...gridLine, showMaxLine: true },
-    },
+    yAxis: shareAxis,
     series: curves.map(({ population, color, dashed }) => ({
       type: "line",
       step: "end",
       showSymbol: false,
       silent: true,
       lineStyle: { color, width: dashed ? 1.5 : 2, type: dashed ? [5, 4] : "solid" },
-      data: waitPoints(population),
+      data: waitPoints(population, end),
     })),
   };
 }
 
-function waitPoints({ waitsMs, figures }: PopulationSummary): number[][] {
-  const answered = Math.min(1, (figures.admitted ?? 0) / Math.max(1, figures.jobs ?? 0));
+/** How many powers of ten the longest wait spans, from 1 ms. */
+export function waitDecades(curves: readonly WaitCurve[]): number {
+  const longest = Math.max(10, ...curves.map(({ population }) => population.waitsMs.at(-1) ?? 0));
+  let decades = 1;
+  for (let end = 10; end < longest; end *= 10) decades += 1;
+  return decades;
+}
+
+/** The share of jobs that had an answer which was no refusal. */
+export const answeredShare = ({ admitted, jobs }: Figures): number =>
+  Math.min(1, (admitted ?? 0) / Math.max(1, jobs ?? 0));
+
+/** @param end of the axis: those who were never answered are as many there as after the last answer */
+function waitPoints({ waitsMs, figures }: PopulationSummary, end: number): number[][] {
+  const answered = answeredShare(figures);
   const points = waitsMs.map((waitMs, index) => [Math.max(1, waitMs), (waitShares[index] ?? 1) * answered]);
-  return [[points[0]?.[0] ?? 1, 0], ...points];
+  return [[points[0]?.[0] ?? 1, 0], ...points, [end, answered]];
 }
 
 const decade = (ms: number): string =>

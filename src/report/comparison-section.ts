@@ -2,13 +2,15 @@
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
 import type { WindowKey, WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
-import { chartSize, seriesColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
+import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
+import { waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
-import { waitWords } from "./waits-section.ts";
+import { waitData, waitReadings, waitWords } from "./waits-section.ts";
+import { windowData, windowReadings, windowRows } from "./window-rows.ts";
 import { limitWords, windowTitle, windowWords } from "./windows-section.ts";
 
 /** Two runs of one scenario: the measurement is drawn solid, the prediction dashed. */
@@ -30,7 +32,7 @@ export function compare(run: ReportSource, other: ReportSource): Comparison {
     : { measured: other, predicted: run, ...names };
 }
 
-export function comparisonSection(comparison: Comparison): Html {
+export function comparisonSection(comparison: Comparison, gallery: Gallery): Html {
   const { measured, predicted } = comparison;
   const pictures = comparisonPictures(comparison);
   return html`<section id="comparison">
@@ -38,7 +40,7 @@ export function comparisonSection(comparison: Comparison): Html {
 <p>${introduction(comparison)}</p>
 ${figureTable("Figures of the whole run", measured.run.summary.figures, predicted.run.summary.figures, comparison, false)}${pictures.map(
   (picture) => html`<figure><h3>${picture.title}</h3>
-${drawPicture(picture)}</figure>
+${gallery.draw(picture)}</figure>
 `,
 )}<h3>By population</h3>
 ${pairs(measured.run.summary, predicted.run.summary).map(([name, ours, theirs]) =>
@@ -97,7 +99,7 @@ function difference(name: FigureName, ours: number | null, theirs: number | null
 const sameKey = (a: WindowKey, b: WindowKey): boolean =>
   a.org === b.org && a.user === b.user && a.scope === b.scope;
 
-export function comparisonPictures(comparison: Comparison): Picture[] {
+function comparisonPictures(comparison: Comparison): Picture[] {
   const { measured, predicted } = comparison;
   const windows = measured.series.windows.flatMap((ours, index) => {
     const theirs = predicted.series.windows.find((one) => sameKey(one, ours));
@@ -120,13 +122,18 @@ function windowComparison(
   ];
   if (ours.refusals.length > 0)
     legend.push({ name: `refused, ${measuredName}`, swatch: "area", color: "var(--refused)" });
+  const names = [measuredName, predictedName] as const;
+  const rows = windowRows(ours, lengthMs, theirs);
+  const height = windowChartHeight(ours);
   return {
     id: `compared-window-${index + 1}`,
     title: windowTitle(ours),
     label: `${ownerWords(ours)}, ${measuredName}: ${windowWords(ours)} ${predictedName}: ${windowWords(theirs)}`,
     legend,
-    option: (layout) => windowChart(layout, ours, lengthMs, theirs),
-    size: (layout) => chartSize(layout, windowChartHeight(ours)),
+    data: windowData(rows, names),
+    readings: windowReadings(ours, rows, lengthMs, names),
+    draw: (id, layout) =>
+      timeDrawing(id, windowChart(layout, ours, lengthMs, theirs), { layout, height, lengthMs }),
   };
 }
 
@@ -140,6 +147,9 @@ function waitComparison({ measured, predicted, measuredName, predictedName }: Co
     color: seriesColor(names.indexOf(population.name)),
     dashed,
   });
+  const curves = [...ours.map(curve(false)), ...theirs.map(curve(true))];
+  const nameOf = ({ name }: (typeof ours)[number], dashed: boolean): string =>
+    `${name}, ${dashed ? predictedName : measuredName}`;
   return [
     {
       id: "compared-waits",
@@ -150,8 +160,9 @@ function waitComparison({ measured, predicted, measuredName, predictedName }: Co
         { name: measuredName, swatch: "line", color: "var(--muted)" },
         { name: predictedName, swatch: "dashed", color: "var(--muted)" },
       ],
-      option: () => waitChart([...ours.map(curve(false)), ...theirs.map(curve(true))]),
-      size: (layout) => chartSize(layout, 260),
+      data: waitData(curves, nameOf),
+      readings: waitReadings(curves, nameOf),
+      draw: (id, layout) => chartDrawing(id, waitChart(curves), layout, 260),
     },
   ];
 }

@@ -43,6 +43,21 @@ export function drawChart(id: string, option: ChartOption, size: Size): string {
   return plain(svg).replaceAll(/\bzr\d+-/g, `${id}-`);
 }
 
+/** The axes of a chart without what they measure, and what is measured without its axes: two drawings that lie
+ * on each other, so that the page can stretch one and leave the other. */
+export function drawLayers(id: string, option: ChartOption, size: Size): { axes: string; series: string } {
+  const hidden = <Axis extends object>(axes: Axis | Axis[] | undefined): Axis[] =>
+    [axes ?? []].flat().map((axis) => ({ ...(axis as Axis), show: false }));
+  return {
+    axes: drawChart(`${id}-axes`, { ...option, series: [] }, size),
+    series: drawChart(
+      id,
+      { ...option, xAxis: hidden(option.xAxis), yAxis: hidden(option.yAxis) } as ChartOption,
+      size,
+    ),
+  };
+}
+
 /**
  * ECharts' ids and classes count instances of the process, so that no two drawings have the same bytes; its
  * classes, styles and data attributes serve scripts that are not here.
@@ -52,9 +67,36 @@ function plain(svg: string): string {
     .replace(/^<svg[^>]*>\s*/, "")
     .replace(/<\/svg>\s*$/, "")
     .replaceAll(/<style[^>]*>[\s\S]*?<\/style>\s*/g, "")
+    .replaceAll(/<rect[^>]* fill="none"><\/rect>\s*/g, "")
     .replaceAll(/ (?:ecmeta_\w+|class|pointer-events)="[^"]*"/g, "")
     .replaceAll(/<defs ?>\s*<\/defs>\s*/g, "")
     .replaceAll(/font-family:inherit;|dominant-baseline="auto" /g, "")
     .replaceAll(/<(rect|path|circle)([^>]*)><\/\1>/g, "<$1$2/>")
+    .replaceAll(
+      / d="(M[-\d. ]+(?:L[-\d. ]+)+)(Z?)"/g,
+      (_, path: string, end: string) => ` d="${shorter(path)}${end}"`,
+    )
     .replaceAll(/\n+/g, "\n");
+}
+
+/**
+ * The same broken line in fewer bytes: what runs level or upright needs one coordinate, and of points in a row on a
+ * level line the last will do. `M1 5L2 5L3 5L3 9` is `M1 5H3V9`.
+ */
+function shorter(path: string): string {
+  const points = path.split(/[ML]/).slice(1);
+  let text = "";
+  let level = "";
+  let [x, y] = ["", ""];
+  for (const [index, point] of points.entries()) {
+    const [nextX = "", nextY = ""] = point.split(" ");
+    if (index === 0) text = `M${point}`;
+    else if (nextY === y) level = `H${nextX}`;
+    else {
+      text += level + (nextX === x ? `V${nextY}` : `L${point}`);
+      level = "";
+    }
+    [x, y] = [nextX, nextY];
+  }
+  return text + level;
 }

@@ -3,8 +3,8 @@
 import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
 import { count, counted, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import type { Picture } from "./picture.ts";
-import { placesFigure, placesKey, placesPicture } from "./places-picture.ts";
+import type { Gallery } from "./picture.ts";
+import { placesFigure, placesKey } from "./places-picture.ts";
 import { ownerWords } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 import { amountWords, inferredWords, leftOut, windowOffWords } from "./verdict-words.ts";
@@ -15,7 +15,7 @@ const violationsShown = 20;
 const picturesMost = 6;
 
 /** Amounts, what was accepted, and the violations, the likeliest first. */
-export function findings(verdict: Verdict): Html {
+export function findings(verdict: Verdict, gallery: Gallery): Html {
   const { violations, accepted = [] } = verdict;
   const shown = violations.slice(0, violationsShown);
   const more = violations.length - shown.length + leftOut(verdict);
@@ -26,7 +26,7 @@ export function findings(verdict: Verdict): Html {
     shown.slice(0, picturesMost).some(({ places }) => places !== undefined)
       ? html`<p class="kicker">${placesKey}</p>\n`
       : null
-  }${shown.map(violationBlock)}${
+  }${shown.map((violation, index) => violationBlock(violation, index, gallery))}${
     more > 0 ? html`<p>And ${counted(more, "violation")} more, in verdict.json.</p>\n` : null
   }`;
 }
@@ -47,7 +47,7 @@ function amounts(verdict: Verdict): Html | null {
 ${windows.length === 0 ? null : foldedTable(amountColumns, windows, options)}`;
 }
 
-function violationBlock(violation: Violation, index: number): Html {
+function violationBlock(violation: Violation, index: number, gallery: Gallery): Html {
   const { law, window, count: times, lines, suspects, explanation } = violation;
   const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
   return html`<div class="violation"><h3>${law}: ${ownerWords(violation)}${where}</h3>
@@ -55,16 +55,8 @@ function violationBlock(violation: Violation, index: number): Html {
 <p class="kicker">Seen ${counted(times, "time")}; trace ${lineWords(lines)}.${
     suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`
   }</p>
-${index < picturesMost ? placesFigure(violation, index) : null}</div>
+${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
 `;
-}
-
-/** The pictures of the violations that have one. */
-export function placesPictures({ violations }: Verdict): Picture[] {
-  return violations.slice(0, picturesMost).flatMap((violation, index) => {
-    const picture = placesPicture(violation, index);
-    return picture === null ? [] : [picture];
-  });
 }
 
 /** What a trace without rules told of the switches; nothing where the rules were given. */

@@ -1,27 +1,41 @@
-// The report: one HTML file that asks the network for nothing and needs no script.
+// The report: one HTML file that asks the network for nothing and is whole without its script.
 import type { Verdict } from "../verify/verdict.ts";
 import type { Comparison } from "./comparison-section.ts";
-import { compare, comparisonPictures, comparisonSection } from "./comparison-section.ts";
-import { placesPictures } from "./findings.ts";
+import { compare, comparisonSection } from "./comparison-section.ts";
 import { headSection } from "./head.ts";
 import { type Html, html, trusted } from "./html.ts";
-import { type Picture, standaloneSvg } from "./picture.ts";
-import { refusalPictures, refusalsSection } from "./refusals-section.ts";
+import { pageScript, scriptHash } from "./page-script.ts";
+import { Gallery } from "./picture.ts";
+import { refusalsSection } from "./refusals-section.ts";
 import { runSection } from "./run-section.ts";
 import { expectationsOf, outcomeOf, type ReportSource, verdictWords } from "./source.ts";
 import { pageStyle } from "./style.ts";
+import { timelineSection } from "./timeline-section.ts";
 import { verdictSection } from "./verdict-section.ts";
-import { waitPicture, waitsSection } from "./waits-section.ts";
-import { windowPicture, windowsSection } from "./windows-section.ts";
+import { waitsSection } from "./waits-section.ts";
+import { windowsSection } from "./windows-section.ts";
 
-// The browser itself keeps the promise that nothing is fetched and no script runs.
-const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+// The browser itself keeps the promise that nothing is fetched and no script runs but the one below.
+const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${scriptHash}'`;
+
+/** A page and the pictures in it. */
+export interface Page {
+  readonly html: string;
+  /** Each picture as SVG and its numbers as CSV, by file name; worked out when it is asked for. */
+  files(): ReadonlyMap<string, string>;
+}
 
 /**
  * The whole report as one HTML text; the same bytes for the same input.
  * @param other the other run of the same scenario: the simulator's beside k6's
+ * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
  */
-export function renderReport(source: ReportSource, other: ReportSource | null = null): string {
+export function renderReport(
+  source: ReportSource,
+  other: ReportSource | null = null,
+  folder: string | null = null,
+): Page {
+  const gallery = new Gallery(folder);
   const comparison: Comparison | null = other === null ? null : compare(source, other);
   const { record, verdict } = source.run;
   return page({
@@ -30,10 +44,11 @@ export function renderReport(source: ReportSource, other: ReportSource | null = 
     version: record.versions["spillway"] ?? "",
     madeFrom: "a run's folder: run.json, trace.ndjson, verdict.json and summary.json",
     body: html`${headSection(source)}<main>
-${verdictSection({ verdict, expectations: expectationsOf(source.run) })}${refusalsSection(source)}${windowsSection(source)}${waitsSection(source)}${
-  comparison === null ? null : comparisonSection(comparison)
+${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery })}${refusalsSection(source, gallery)}${windowsSection(source, gallery)}${timelineSection(source, gallery)}${waitsSection(source, gallery)}${
+  comparison === null ? null : comparisonSection(comparison, gallery)
 }${runSection(source)}</main>
 `,
+    gallery,
   });
 }
 
@@ -44,6 +59,7 @@ ${verdictSection({ verdict, expectations: expectationsOf(source.run) })}${refusa
 export function renderVerdict(name: string, verdict: Verdict, version: string): string {
   const bad = verdict.verdict === "violated";
   const words = verdictWords(verdict);
+  const gallery = new Gallery(null);
   return page({
     title: `${bad ? "✗ " : ""}${name}: spillway verdict`,
     description: words,
@@ -55,21 +71,23 @@ export function renderVerdict(name: string, verdict: Verdict, version: string): 
 <div class="verdict ${bad ? "bad" : verdict.verdict === "ok" ? "good" : "none"}"><p class="what">${words}</p></div>
 </header>
 <main>
-${verdictSection({ verdict, expectations: [] })}</main>
+${verdictSection({ verdict, expectations: [], gallery })}</main>
 `,
-  });
+    gallery,
+  }).html;
 }
 
-interface Page {
+interface PageParts {
   readonly title: string;
   readonly description: string;
   readonly version: string;
   readonly madeFrom: string;
   readonly body: Html;
+  readonly gallery: Gallery;
 }
 
-const page = ({ title, description, version, madeFrom, body }: Page): string =>
-  html`<!doctype html>
+export function page({ title, description, version, madeFrom, body, gallery }: PageParts): Page {
+  const text = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -83,19 +101,9 @@ const page = ({ title, description, version, madeFrom, body }: Page): string =>
 </head>
 <body>
 ${body}<footer><p>Made by spillway ${version} from ${madeFrom}.</p></footer>
+<script>${trusted(pageScript)}</script>
 </body>
 </html>
 `.text;
-
-/** Each picture of the report as an SVG file of its own, by name. */
-export function renderCharts(source: ReportSource, other: ReportSource | null = null): Map<string, string> {
-  const waits = waitPicture(source.run.summary);
-  const pictures: Picture[] = [
-    ...(source.run.verdict === null ? [] : placesPictures(source.run.verdict)),
-    ...refusalPictures(source),
-    ...source.series.windows.map((one, index) => windowPicture(one, index, source.series)),
-    ...(waits === null ? [] : [waits]),
-    ...(other === null ? [] : comparisonPictures(compare(source, other))),
-  ];
-  return new Map(pictures.map((picture) => [`${picture.id}.svg`, standaloneSvg(picture)]));
+  return { html: text, files: () => gallery.files() };
 }

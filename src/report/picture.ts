@@ -1,18 +1,25 @@
-// A picture in a page: two drawings of which the style shows one, what it says in words, its legend.
-import { type Layout, layouts } from "./charts.ts";
-import { type ChartOption, drawChart, type Size } from "./echarts.ts";
+// A picture in a page: two drawings of which the style shows one, what it says in words, its legend, what it says at
+// each point; and the same picture and its numbers as files beside the page.
+import { type Layout, layouts } from "./axes.ts";
+import { type DataTable, renderCsv } from "./csv.ts";
+import type { Size } from "./echarts.ts";
 import { escapeMarkup, type Html, html, trusted } from "./html.ts";
+import { encodeReadings, type Readings } from "./readings.ts";
 import { standaloneStyle } from "./style.ts";
 
 export interface Picture {
-  /** Unique in its page, for what a drawing refers to within itself; and a file's name. */
+  /** Unique in its page, for what a drawing refers to within itself; and its files' name. */
   readonly id: string;
   readonly title: string;
   /** What it shows, in numbers, for those who do not see it. */
   readonly label: string;
   readonly legend: readonly LegendEntry[];
-  option(layout: Layout): ChartOption;
-  size(layout: Layout): Size;
+  /** Its numbers. */
+  readonly data: DataTable;
+  /** `null` where there is nothing to point at. */
+  readonly readings: Readings | null;
+  /** @param id unique in its page, one for each layout */
+  draw(id: string, layout: Layout): Drawing;
 }
 
 export interface LegendEntry {
@@ -21,16 +28,81 @@ export interface LegendEntry {
   readonly color: string;
 }
 
-/** The picture with its legend, as it stands in the page. */
-export function drawPicture(picture: Picture): Html {
-  const drawings = layouts.map((layout) => {
-    const { width, height } = picture.size(layout);
-    const content = drawChart(`${picture.id}-${layout}`, picture.option(layout), { width, height });
-    return html`<svg class="${layout}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${picture.label}">
-${trusted(content)}</svg>
+/** The distances of a drawing's plot from its edges. */
+export interface Margins {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** A drawing as markup, in parts. */
+export interface Drawing {
+  readonly size: Size;
+  readonly margins: Margins;
+  /** What stays where it is: axes, grid lines, names. */
+  readonly frame: string;
+  /** What a zoom stretches from left to right; empty where there is no zoom. */
+  readonly plot: string;
+  /** What a zoom writes anew: the times below. */
+  readonly times: string;
+}
+
+/** The drawing inside an `<svg>`: the plot is cut off at its edges, and has a view box of its own to zoom by. */
+function compose({ size, margins, frame, plot, times }: Drawing): string {
+  const { left, right } = margins;
+  const width = size.width - left - right;
+  const stretched =
+    plot === ""
+      ? ""
+      : `<svg class="plot" aria-hidden="true" x="${left}" y="0" width="${width}" height="${size.height}" viewBox="${left} 0 ${width} ${size.height}" preserveAspectRatio="none">\n${plot}</svg>\n`;
+  const below = times === "" ? "" : `<g class="times">${times}</g>\n`;
+  return `${frame}${stretched}${below}`;
+}
+
+/** Draws a page's pictures, and keeps them for the files beside it. */
+export class Gallery {
+  readonly #folder: string | null;
+  readonly #pictures: Picture[] = [];
+
+  /** @param folder where the files are to stand, seen from the page; `null` where there are to be none */
+  constructor(folder: string | null) {
+    this.#folder = folder;
+  }
+
+  /** The picture with its legend and its files, as it stands in the page. */
+  draw(picture: Picture): Html {
+    this.#pictures.push(picture);
+    const drawings = layouts.map((layout) => {
+      const drawing = picture.draw(`${picture.id}-${layout}`, layout);
+      const { size, margins } = drawing;
+      const { left, right, top, bottom } = margins;
+      const plot = [left, top, size.width - right, size.height - bottom].join(" ");
+      return html`<svg class="${layout}" viewBox="0 0 ${size.width} ${size.height}" role="img" aria-label="${picture.label}" data-plot="${plot}">
+${trusted(compose(drawing))}</svg>
 `;
-  });
-  return html`${drawLegend(picture.legend)}<div class="picture">${drawings}</div>`;
+    });
+    const readings =
+      picture.readings === null ? null : html` data-readings="${encodeReadings(picture.readings)}"`;
+    return html`${drawLegend(picture.legend)}<div class="picture" id="picture-${picture.id}"${readings}>${drawings}</div>${this.#links(picture)}`;
+  }
+
+  #links({ id, title }: Picture): Html | null {
+    if (this.#folder === null) return null;
+    const link = (end: string): Html =>
+      html`<a href="${`${this.#folder}/${id}.${end}`}"><span class="spoken">${title} as </span>${end.toUpperCase()}</a>`;
+    return html`<p class="files">${link("svg")} ${link("csv")}</p>`;
+  }
+
+  /** The files of all pictures that were drawn, by name. */
+  files(): Map<string, string> {
+    return new Map(
+      this.#pictures.flatMap((picture) => [
+        [`${picture.id}.svg`, standaloneSvg(picture)],
+        [`${picture.id}.csv`, renderCsv(picture.data)],
+      ]),
+    );
+  }
 }
 
 function drawLegend(entries: readonly LegendEntry[]): Html | null {
@@ -44,13 +116,13 @@ function drawLegend(entries: readonly LegendEntry[]): Html | null {
 }
 
 /** The picture as a file of its own, which brings its colours along and follows the reader's light or dark. */
-export function standaloneSvg(picture: Picture): string {
-  const { width, height } = picture.size("wide");
-  const content = drawChart(picture.id, picture.option("wide"), { width, height });
+function standaloneSvg(picture: Picture): string {
+  const drawing = picture.draw(picture.id, "wide");
+  const { width, height } = drawing.size;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escapeMarkup(picture.title)}</title>
 <desc>${escapeMarkup(picture.label)}</desc>
 <style>${standaloneStyle}</style>
-${content}</svg>
+${compose(drawing)}</svg>
 `;
 }

@@ -2,11 +2,13 @@
 // Charges of a right limiter lie one on top of the other and rise with time; two at the same height, or a space
 // between them, is what was accused.
 import type { Place, Violation } from "../verify/verdict.ts";
-import { chartSize, countAxis, grid, type Layout, text, timeAxis } from "./charts.ts";
+import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
+import type { DataTable } from "./csv.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
 import { count, counted, duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import type { Gallery, LegendEntry, Picture } from "./picture.ts";
+import type { Readings } from "./readings.ts";
 import { ownerWords, scopeUnits } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 
@@ -21,18 +23,12 @@ interface Accused {
 }
 
 /** The picture of a violation's window with its numbers; `null` where the law is not about its counts. */
-export function placesFigure(violation: Violation, index: number): Html | null {
+export function placesFigure(violation: Violation, index: number, gallery: Gallery): Html | null {
   const accused = accusedOf(violation);
   if (accused === null) return null;
   return html`<figure><figcaption>${words(accused)}</figcaption>
-${drawPicture(picture(accused, index))}${placesTable(accused)}</figure>
+${gallery.draw(picture(accused, index))}${placesTable(accused)}</figure>
 `;
-}
-
-/** The same picture, for a file of its own. */
-export function placesPicture(violation: Violation, index: number): Picture | null {
-  const accused = accusedOf(violation);
-  return accused === null ? null : picture(accused, index);
 }
 
 function accusedOf(violation: Violation): Accused | null {
@@ -77,8 +73,47 @@ function picture(accused: Accused, index: number): Picture {
     title: `${law}: ${ownerWords(violation)}`,
     label: `The places that answers took in the window. ${explanation}`,
     legend: legend(accused),
-    option: (layout) => chart(layout, accused),
-    size: (layout) => chartSize(layout, 260),
+    data: placesData(accused),
+    readings: placesReadings(accused),
+    // The names of lines would be stretched by a zoom.
+    draw: (id, layout) =>
+      timeDrawing(id, chart(accused), { layout, height: 260, lengthMs: accused.lengthMs, zoom: false }),
+  };
+}
+
+function placesData({ answers, lines, fromMs }: Accused): DataTable {
+  return {
+    columns: ["trace_line", "accused", "answer", "sent_ms", "received_ms", "count_before", "count_after"],
+    rows: answers.map(({ line, role, sent, received, from, to }) => [
+      line,
+      lines.has(line) ? "yes" : "no",
+      roleWords[role],
+      sent - fromMs,
+      received - fromMs,
+      from,
+      to,
+    ]),
+  };
+}
+
+function placesReadings({ answers, lines, fromMs, lengthMs }: Accused): Readings {
+  const { bottom, top } = spanOf(answers);
+  return {
+    across: lengthMs,
+    time: false,
+    snap: "nearest",
+    names: ["trace line", "answer", "on its way", "count before", "count after"],
+    points: answers.map(({ line, role, sent, received, from, to }) => ({
+      x: (sent + received) / 2 - fromMs,
+      y: (top - (from + to) / 2) / (top - bottom),
+      cells: [
+        lines.has(line) ? `${line}, accused` : String(line),
+        roleWords[role],
+        `${duration(sent - fromMs)} to ${duration(received - fromMs)}`,
+        count(from),
+        count(to),
+      ],
+    })),
   };
 }
 
@@ -121,13 +156,13 @@ function lanesOf(answers: readonly Place[]): readonly { readonly lane: number; r
 /** More names than these would lie on each other. */
 const namesMost = 6;
 
-function chart(layout: Layout, { answers, lines, limit, fromMs, lengthMs }: Accused): ChartOption {
+function chart({ answers, lines, limit, fromMs, lengthMs }: Accused): ChartOption {
   const { bottom, top } = spanOf(answers);
   const named = answers.filter(({ line }) => lines.has(line)).length <= namesMost;
   const limitLine = isWithin(limit, answers) ? [limitSeries(limit, lengthMs)] : [];
   return {
-    grid,
-    xAxis: timeAxis(lengthMs, layout),
+    grid: gridOf(margins),
+    xAxis: timeAxis(lengthMs),
     yAxis: countAxis(top, bottom),
     series: [
       ...limitLine,

@@ -1,39 +1,23 @@
 // What was refused and whom it hit: over time, by population, by user.
 import type { Series, TrafficSlot } from "../summary/series.ts";
-import type { PopulationSummary, Summary, UserSummary } from "../summary/summary.ts";
-import { chartSize, trafficChart, type UserBar, usersChart } from "./charts.ts";
+import type { Figures, PopulationSummary, Summary, UserSummary } from "../summary/summary.ts";
+import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
 import { count, counted, duration, figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import { callsOf, refusedOf } from "./outcomes.ts";
+import type { Gallery } from "./picture.ts";
 import { type ReportSource, refusalWords } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 
 const usersDrawn = 10;
 const usersListed = 40;
 
-export function refusalsSection(source: ReportSource): Html {
-  const { run, series } = source;
-  const { summary } = run;
-  const [traffic, users] = refusalPictures(source);
+export function refusalsSection(source: ReportSource, gallery: Gallery): Html {
+  const { summary } = source.run;
   return html`<section id="refusals">
 <h2>What was refused, and whom it hit</h2>
 <p>${refusalWords(summary)}${gaveUpWords(summary)}</p>
-${
-  traffic === undefined
-    ? null
-    : html`<figure><h3>${traffic.title}</h3>
-<figcaption>Answers in each ${duration(series.slotMs)}, at the time of the answer.</figcaption>
-${drawPicture(traffic)}${trafficTable(series)}</figure>
-`
-}<h3>By population</h3>
-${populationTable(summary)}${
-  users === undefined
-    ? null
-    : html`<figure><h3>${users.title}</h3>
-<figcaption>${usersCaption(summary)}</figcaption>
-${drawPicture(users)}${userTable(summary)}</figure>
-`
-}</section>
+${trafficFigure(source, gallery)}${populationFigure(summary, gallery)}${usersFigure(summary, gallery)}</section>
 `;
 }
 
@@ -45,64 +29,56 @@ function gaveUpWords({ figures }: Summary): string {
     : ` ${counted(gaveUp, "job")} ended with a refusal: given up, or still waiting at the end.`;
 }
 
-/** The pictures of this section: none where nothing was called. */
-export function refusalPictures({ run, series }: ReportSource): Picture[] {
+function trafficFigure({ run, series }: ReportSource, gallery: Gallery): Html | null {
   const { summary } = run;
-  if ((summary.figures.calls ?? 0) === 0) return [];
+  if ((summary.figures.calls ?? 0) === 0) return null;
+  const { traffic, slotMs, lengthMs } = series;
+  const picture = callsOverTime({
+    id: "traffic",
+    title: "Calls over time",
+    label: trafficLabel(summary, series),
+    slots: traffic,
+    slotMs,
+    lengthMs,
+  });
+  return html`<figure><h3>${picture.title}</h3>
+<figcaption>Answers in each ${duration(slotMs)}, at the time of the answer.</figcaption>
+${gallery.draw(picture)}${trafficTable(series)}</figure>
+`;
+}
+
+/** One population's bar would say no more than its row. */
+function populationFigure(summary: Summary, gallery: Gallery): Html {
+  const bars = summary.populations.map(({ name, figures }) => callBar(name, figures)).filter(hasCalls);
+  const picture = { id: "populations", title: "By population", what: "population", bars };
+  return html`<figure><h3>By population</h3>
+${bars.length > 1 ? gallery.draw(callBars(picture)) : null}${populationTable(summary)}</figure>
+`;
+}
+
+function usersFigure(summary: Summary, gallery: Gallery): Html | null {
   const nameOf = userNames(summary);
   const bars = summary.users
     .slice(0, usersDrawn)
-    .map((user) => userBar(user, nameOf(user)))
+    .map((user) => callBar(nameOf(user), user.figures))
     .filter(hasCalls);
-  const pictures: Picture[] = [
-    {
-      id: "traffic",
-      title: "Calls over time",
-      label: trafficLabel(summary, series),
-      legend: legendOf(summary),
-      option: (layout) => trafficChart(layout, series),
-      size: (layout) => chartSize(layout, 240),
-    },
-  ];
-  if (bars.length === 0) return pictures;
-  pictures.push({
-    id: "users",
-    title: usersTitle(summary),
-    label: `Bars by user: ${bars.map(barWords).join("; ")}.`,
-    legend: legendOf(summary).filter(({ name }) => name !== "unanswered"),
-    option: (layout) => usersChart(layout, bars),
-    size: (layout) => chartSize(layout, 44 + bars.length * 26),
-  });
-  return pictures;
+  if (bars.length === 0) return null;
+  const title = usersTitle(summary);
+  return html`<figure><h3>${title}</h3>
+<figcaption>${usersCaption(summary)}</figcaption>
+${gallery.draw(callBars({ id: "users", title, what: "user", bars }))}${userTable(summary)}</figure>
+`;
 }
-
-function legendOf({ figures }: Summary): LegendEntry[] {
-  const unnamed =
-    (figures.refused ?? 0) - (figures.refusedByUser ?? 0) - (figures.refusedByOrganization ?? 0);
-  const entries: [string, string, number][] = [
-    ["admitted", "var(--admitted)", 1],
-    ["refused by the user's own window", "var(--refused-user)", figures.refusedByUser ?? 0],
-    ["refused by the organization's window", "var(--refused)", figures.refusedByOrganization ?? 0],
-    ["refused, not said by which", "var(--refused-unknown)", unnamed],
-    ["unanswered", "var(--unanswered)", figures.unanswered ?? 0],
-  ];
-  return entries
-    .filter(([, , amount]) => amount > 0)
-    .map(([name, color]) => ({ name, color, swatch: "area" }));
-}
-
-const refusedIn = (slot: TrafficSlot): number =>
-  slot.refusedByOrganization + slot.refusedByUser + slot.refusedByUnknown;
 
 function trafficLabel(summary: Summary, { traffic, slotMs, lengthMs }: Series): string {
   const worst = traffic.reduce<TrafficSlot | null>(
-    (most, slot) => (most === null || refusedIn(slot) > refusedIn(most) ? slot : most),
+    (most, slot) => (most === null || refusedOf(slot) > refusedOf(most) ? slot : most),
     null,
   );
   const peak =
-    worst === null || refusedIn(worst) === 0
+    worst === null || refusedOf(worst) === 0
       ? ""
-      : ` Most were refused ${duration(worst.atMs)} after the start: ${count(refusedIn(worst))} within ${duration(slotMs)}.`;
+      : ` Most were refused ${duration(worst.atMs)} after the start: ${count(refusedOf(worst))} within ${duration(slotMs)}.`;
   return `Calls over ${duration(lengthMs)}. ${refusalWords(summary)}${peak}`;
 }
 
@@ -153,7 +129,7 @@ function userNames({ users }: Summary): (user: UserSummary) => string {
   return ({ org, user }) => (organizations > 1 ? `${org}/${user}` : user);
 }
 
-function userBar({ figures }: UserSummary, name: string): UserBar {
+function callBar(name: string, figures: Figures): CallBar {
   const refusedByUser = figures.refusedByUser ?? 0;
   const refusedByOrganization = figures.refusedByOrganization ?? 0;
   return {
@@ -162,15 +138,11 @@ function userBar({ figures }: UserSummary, name: string): UserBar {
     refusedByUser,
     refusedByOrganization,
     refusedByUnknown: (figures.refused ?? 0) - refusedByUser - refusedByOrganization,
+    unanswered: figures.unanswered ?? 0,
   };
 }
 
-const hasCalls = (bar: UserBar): boolean =>
-  bar.admitted + bar.refusedByUser + bar.refusedByOrganization + bar.refusedByUnknown > 0;
-
-const barWords = (bar: UserBar): string =>
-  `${bar.name} ${count(bar.admitted)} admitted, ` +
-  `${count(bar.refusedByUser + bar.refusedByOrganization + bar.refusedByUnknown)} refused`;
+const hasCalls = (bar: CallBar): boolean => callsOf(bar) > 0;
 
 function usersTitle({ figures, usersSeen }: Summary): string {
   if (usersSeen <= usersDrawn) return "By user";

@@ -1,17 +1,13 @@
-// A run folder → its documents for people: report.html, summary.md, junit.xml, and charts as SVG files.
+// A run folder → its documents for people: report.html, summary.md, junit.xml, and its pictures as SVG and CSV.
 import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
 import { readTrace } from "../trace/read.ts";
 import { type Run, runFiles } from "./run.ts";
-import { placeIn, readRun, traceOf, writeText } from "./run-folder.ts";
+import { type PageOptions, placeIn, readRun, traceOf, writePage, writeText } from "./run-folder.ts";
 import type { ReportSource } from "./source.ts";
 
-export interface ReportOptions {
+export interface ReportOptions extends PageOptions {
   /** The folder of another run of the same scenario: the simulator's, for one by k6. */
   readonly compare?: string | undefined;
-  /** Where the HTML goes instead of the folder's report.html. */
-  readonly out?: string | undefined;
-  /** Whether each picture is also written into `charts/`. */
-  readonly svg?: boolean | undefined;
 }
 
 /** What was written, and the run it is about. */
@@ -22,8 +18,8 @@ export interface Report {
   readonly html: string;
   readonly markdown: string;
   readonly junit: string;
-  /** Paths of the pictures; none unless they were asked for. */
-  readonly charts: readonly string[];
+  /** Paths of the pictures and their numbers. */
+  readonly pictures: readonly string[];
 }
 
 /**
@@ -33,24 +29,19 @@ export interface Report {
  *   `FILE_UNWRITABLE` for what is not to be
  */
 export async function writeReport(folder: string, options: ReportOptions = {}): Promise<Report> {
-  const { renderCharts, renderReport } = await import("./page.ts");
+  const { renderReport } = await import("./page.ts");
   const { renderJunit } = await import("./junit.ts");
   const { renderMarkdown } = await import("./markdown.ts");
   const source = await readSource(folder);
   const other = options.compare === undefined ? null : await readSource(options.compare);
-  const html = options.out ?? placeIn(folder, runFiles.html);
   const markdown = placeIn(folder, runFiles.markdown);
   const junit = placeIn(folder, runFiles.junit);
-  await writeText(html, renderReport(source, other));
+  const { html, pictures } = await writePage(folder, options, (beside) =>
+    renderReport(source, other, beside),
+  );
   await writeText(markdown, renderMarkdown(source.run, other?.run ?? null));
   await writeText(junit, renderJunit(source.run));
-  const charts: string[] = [];
-  for (const [name, svg] of options.svg === true ? renderCharts(source, other) : []) {
-    const path = placeIn(folder, "charts", name);
-    await writeText(path, svg);
-    charts.push(path);
-  }
-  return { run: source.run, series: source.series, html, markdown, junit, charts };
+  return { run: source.run, series: source.series, html, markdown, junit, pictures };
 }
 
 /** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */

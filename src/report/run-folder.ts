@@ -1,8 +1,8 @@
 // The run folder: the only place of this room that touches files. Each file is written beside itself and
 // renamed, and run.json comes last, so that a folder with a run.json is whole.
 import { createReadStream, createWriteStream } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { copyFile, mkdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import * as v from "valibot";
@@ -12,7 +12,15 @@ import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { type Run, type RunRecord, recordSchema, runFiles, summarySchema, verdictSchema } from "./run.ts";
+import {
+  picturesFolder,
+  type Run,
+  type RunRecord,
+  recordSchema,
+  runFiles,
+  summarySchema,
+  verdictSchema,
+} from "./run.ts";
 
 /** The lines of a trace without their ends; or a finished file, which is moved into the folder. */
 export type TraceLines = Iterable<string> | AsyncIterable<string> | { readonly moveFrom: string };
@@ -45,6 +53,7 @@ export async function writeRun(folder: string, parts: RunParts): Promise<void> {
 export async function writeTrace(folder: string, trace: TraceLines): Promise<void> {
   await writing(folder, () => mkdir(folder, { recursive: true }));
   // What was said of an earlier run goes first, run.json before all.
+  await removePictures(folder);
   const { trace: name, ...others } = runFiles;
   for (const other of Object.values(others))
     await writing(folder, () => rm(join(folder, other), { force: true }));
@@ -98,6 +107,49 @@ export async function writeText(path: string, content: string | AsyncIterable<st
     await rm(partial, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+export interface PageOptions {
+  /** Where the HTML goes instead of the folder's report.html. */
+  readonly out?: string | undefined;
+  /** Whether each picture is also written beside the page, as SVG and CSV; it is unless this is `false`. */
+  readonly pictures?: boolean | undefined;
+}
+
+/**
+ * Writes a page and its pictures. The pictures of the folder's earlier page go first.
+ * @param render given the name of the folder that the pictures go to, beside the page; `null` for none
+ * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
+ */
+export async function writePage(
+  folder: string,
+  { out, pictures = true }: PageOptions,
+  render: (beside: string | null) => {
+    readonly html: string;
+    files(): ReadonlyMap<string, string>;
+  },
+): Promise<{ readonly html: string; readonly pictures: readonly string[] }> {
+  const html = out ?? join(folder, runFiles.html);
+  const beside = out === undefined ? picturesFolder : `${basename(out).replace(/\.html?$/, "")}-pictures`;
+  const page = render(pictures ? beside : null);
+  if (out === undefined) await removePictures(folder);
+  const place = join(dirname(html), beside);
+  const files = pictures ? page.files() : new Map<string, string>();
+  for (const [name, content] of files) await writeText(join(place, name), content);
+  await writeText(html, page.html);
+  return { html, pictures: [...files.keys()].map((name) => join(place, name)) };
+}
+
+/** Removes the pictures that the folder's page links: those alone, since any folder may be called `pictures`. */
+async function removePictures(folder: string): Promise<void> {
+  const page = await readFile(join(folder, runFiles.html), "utf8").catch(() => "");
+  const linked = page.matchAll(new RegExp(`href="${picturesFolder}/([a-z][a-z0-9-]*\\.(?:svg|csv))"`, "g"));
+  const place = join(folder, picturesFolder);
+  for (const [, name = ""] of linked) {
+    const path = join(place, name);
+    await writing(path, () => rm(path, { force: true }));
+  }
+  await rmdir(place).catch(() => undefined);
 }
 
 async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {

@@ -58,6 +58,9 @@ export const runFiles = {
   html: "report.html",
 } as const;
 
+/** The folder in a run's folder that holds each picture of its page as SVG, and its numbers as CSV. */
+export const picturesFolder = "pictures";
+
 type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 type FigureEntries = Record<FigureName, FigureEntry>;
 

@@ -70,15 +70,33 @@ pre { margin: .4rem 0 1rem; padding: .8rem 1rem; background: var(--raised); bord
 
 figure { margin: 0 0 1.2rem; }
 figcaption { color: var(--muted); font-size: .9375rem; max-width: 44rem; margin: 0 0 .6rem; }
-.picture svg { display: block; width: 100%; height: auto; }
-.picture svg.narrow { display: none; }
+.picture { position: relative; }
+.picture > svg { display: block; width: 100%; height: auto; }
+.picture > svg.narrow { display: none; }
+.picture > svg > .plot { overflow: hidden; } .plot path { vector-effect: non-scaling-stroke; }
+.files { float: right; margin: 0; font-size: .8125rem; display: flex; gap: .9rem; }
+
+.picture:focus-visible { outline: 2px solid var(--link); outline-offset: 3px; border-radius: 2px; }
+.zoomable { cursor: crosshair; touch-action: pan-y; user-select: none; -webkit-user-select: none; }
+.rule, .reading, .picked { display: none; position: absolute; pointer-events: none; }
+.rule { border-left: 1px solid var(--ink); border-top: 1px solid var(--ink); opacity: .55; }
+.reading { z-index: 1; padding: .35rem .6rem; font-size: .8125rem; line-height: 1.4; max-width: 20rem; border-radius: 5px;
+  background: var(--raised); border: 1px solid var(--axis); font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.reading div { display: flex; justify-content: space-between; gap: 1rem; } .reading span { color: var(--muted); }
+.picked { top: 0; bottom: 0; background: var(--link); opacity: .15; }
+.legend.beside-zoom { padding-right: 8.5rem; min-height: 1.6rem; }
+.zoom { position: absolute; right: 0; top: -1.7rem; display: none; gap: .25rem; }
+.zoomable:hover > .zoom, .zoomable:focus-within > .zoom, .zoomed > .zoom { display: flex; }
+.zoom button { font: inherit; font-size: .8125rem; line-height: 1.2; padding: .1rem .5rem; color: var(--ink);
+  background: var(--raised); border: 1px solid var(--axis); border-radius: 4px; cursor: pointer; }
+.zoom button:last-child { display: none; } .zoomed > .zoom button:last-child { display: block; }
 .legend { list-style: none; margin: 0 0 .2rem; padding: 0; display: flex; flex-wrap: wrap; gap: .15rem 1.1rem;
   font-size: .8125rem; color: var(--muted); }
 .swatch { display: inline-block; width: 1.1rem; margin-right: .4rem; vertical-align: middle; }
 .swatch.line { border-top: 3px solid var(--swatch); } .swatch.dashed { border-top: 2px dashed var(--swatch); }
 .swatch.area { height: .7rem; width: .7rem; border-radius: 2px; background: var(--swatch); }
 
-.scroll { overflow-x: auto; margin: .5rem 0 1rem; }
+.scroll { clear: both; overflow-x: auto; margin: .5rem 0 1rem; }
 .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; font-variant-numeric: tabular-nums; }
 caption:not(.spoken) { text-align: left; color: var(--muted); font-size: .875rem; padding: 0 0 .4rem; }
@@ -88,7 +106,7 @@ th.number, td.number { text-align: right; white-space: nowrap; }
 th:last-child, td:last-child { padding-right: 0; }
 tbody th { font-weight: 500; }
 td.name, tbody th.name { overflow-wrap: break-word; min-width: 7rem; max-width: 22rem; }
-details { margin: .2rem 0 1rem; }
+details { margin: .2rem 0 1rem; } figure::after { content: ""; display: block; clear: both; }
 summary { cursor: pointer; color: var(--link); font-size: .9375rem; width: fit-content; }
 dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.4rem; margin: .6rem 0 1.2rem; }
 dl.facts dt { color: var(--muted); } dl.facts dd { margin: 0; overflow-wrap: anywhere; }
@@ -98,7 +116,7 @@ dl.facts dt { color: var(--muted); } dl.facts dd { margin: 0; overflow-wrap: any
 @media (max-width: 44.99rem) {
   header { padding-top: 1.75rem; }
   section { margin-top: 2.4rem; padding-top: 1.3rem; }
-  .picture svg.wide { display: none; } .picture svg.narrow { display: block; max-width: 36rem; }
+  .picture > svg.wide { display: none; } .picture > svg.narrow { display: block; max-width: 36rem; }
   .key { grid-template-columns: repeat(2, 1fr); }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: .55rem; }
   table { font-size: .8438rem; } thead th { font-size: .75rem; }
@@ -107,5 +125,6 @@ dl.facts dt { color: var(--muted); } dl.facts dd { margin: 0; overflow-wrap: any
   table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; border: 0; padding: 0; }
   table.stack tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
 }
-@media print { section { break-inside: avoid; } .scroll { overflow: visible; } }
+@media (hover: none) { .zoomable > .zoom { display: flex; position: static; justify-content: flex-end; } }
+@media print { .zoom, .files { display: none !important; } section { break-inside: avoid; } .scroll { overflow: visible; } }
 `;

@@ -5,6 +5,7 @@ import type { LawVerdict, Verdict } from "../verify/verdict.ts";
 import { findings, inferences } from "./findings.ts";
 import { counted, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import type { Gallery } from "./picture.ts";
 import { figureOf } from "./source.ts";
 import { table } from "./table.ts";
 import { methodWords } from "./verdict-words.ts";
@@ -12,13 +13,15 @@ import { methodWords } from "./verdict-words.ts";
 export function verdictSection({
   verdict,
   expectations,
+  gallery,
 }: {
   readonly verdict: Verdict | null;
   readonly expectations: readonly ExpectationResult[];
+  readonly gallery: Gallery;
 }): Html {
   return html`<section id="verdict">
 <h2>Verdict</h2>
-${verdict === null ? html`<p>This run was not judged; <code>spillway verify</code> judges its trace.</p>\n` : judged(verdict)}${
+${verdict === null ? html`<p>This run was not judged; <code>spillway verify</code> judges its trace.</p>\n` : judged(verdict, gallery)}${
   expectations.length === 0
     ? null
     : html`<h3>What the scenario expected</h3>\n${expectationTable(expectations)}`
@@ -26,10 +29,10 @@ ${verdict === null ? html`<p>This run was not judged; <code>spillway verify</cod
 `;
 }
 
-function judged(verdict: Verdict): Html {
+function judged(verdict: Verdict, gallery: Gallery): Html {
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
   return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
-${findings(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+${findings(verdict, gallery)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
 ${inferences(verdict)}`;
 }
 

@@ -1,13 +1,16 @@
 // The time between wanting and getting an answer, by population.
-import type { PopulationSummary, Summary } from "../summary/summary.ts";
-import { chartSize, seriesColor, waitChart } from "./charts.ts";
-import { count, duration, figureText } from "./format.ts";
+import { type PopulationSummary, type Summary, waitShares } from "../summary/summary.ts";
+import { chartDrawing, seriesColor } from "./axes.ts";
+import { answeredShare, type WaitCurve, waitChart, waitDecades } from "./charts.ts";
+import type { DataTable } from "./csv.ts";
+import { count, duration, figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type Picture } from "./picture.ts";
+import type { Gallery, Picture } from "./picture.ts";
+import type { Readings } from "./readings.ts";
 import type { ReportSource } from "./source.ts";
 import { type Column, table } from "./table.ts";
 
-export function waitsSection({ run }: ReportSource): Html {
+export function waitsSection({ run }: ReportSource, gallery: Gallery): Html {
   const picture = waitPicture(run.summary);
   return html`<section id="waits">
 <h2>From wanting to getting</h2>
@@ -16,7 +19,7 @@ ${
   picture === null
     ? html`<p>No job was answered.</p>\n`
     : html`<figure>
-${drawPicture(picture)}</figure>
+${gallery.draw(picture)}</figure>
 `
 }${waitTable(run.summary)}</section>
 `;
@@ -25,20 +28,58 @@ ${drawPicture(picture)}</figure>
 const waiting = ({ populations }: Summary): PopulationSummary[] =>
   populations.filter(({ waitsMs }) => waitsMs.length > 0);
 
-export function waitPicture(summary: Summary): Picture | null {
+function waitPicture(summary: Summary): Picture | null {
   const populations = waiting(summary);
   if (populations.length === 0) return null;
+  const curves = populations.map((population, index) => ({
+    population,
+    color: seriesColor(index),
+    dashed: false,
+  }));
   return {
     id: "waits",
     title: "Waits by population",
     label: `The share of jobs answered within a time, of all jobs. ${populations.map(waitWords).join(" ")}`,
     legend: populations.map(({ name }, index) => ({ name, swatch: "line", color: seriesColor(index) })),
-    option: () =>
-      waitChart(
-        populations.map((population, index) => ({ population, color: seriesColor(index), dashed: false })),
-      ),
-    size: (layout) => chartSize(layout, 260),
+    data: waitData(curves, ({ name }) => name),
+    readings: waitReadings(curves, ({ name }) => name),
+    draw: (id, layout) => chartDrawing(id, waitChart(curves), layout, 260),
   };
+}
+
+type CurveName = (population: PopulationSummary, dashed: boolean) => string;
+
+/** Each population's waits at each share of its jobs; of those that were never answered there is no wait. */
+export function waitData(curves: readonly WaitCurve[], nameOf: CurveName): DataTable {
+  return {
+    columns: ["population", "share_of_answered", "within_ms"],
+    rows: curves.flatMap(({ population, dashed }) =>
+      population.waitsMs.map((waitMs, index) => [nameOf(population, dashed), waitShares[index] ?? 1, waitMs]),
+    ),
+  };
+}
+
+/** Points to a decade of the logarithmic axis, and the factor from one to the next: 10 ^ (1 / 24). */
+const stepsOfDecade = 24;
+const stepFactor = 1.1006941712522096;
+
+export function waitReadings(curves: readonly WaitCurve[], nameOf: CurveName): Readings {
+  const across = waitDecades(curves) * stepsOfDecade;
+  let withinMs = 1;
+  const points = Array.from({ length: across + 1 }, (_, x) => {
+    if (x > 0) withinMs *= stepFactor;
+    const rounded = Math.round(withinMs);
+    const shares = curves.map(({ population }) => share(answeredWithin(population, rounded)));
+    return { x, y: null, cells: [duration(rounded), ...shares] };
+  });
+  const names = ["within", ...curves.map(({ population, dashed }) => nameOf(population, dashed))];
+  return { across, time: false, snap: "nearest", names, points };
+}
+
+/** The share of all jobs, as far as the kept quantiles tell. */
+function answeredWithin({ waitsMs, figures }: PopulationSummary, ms: number): number {
+  const index = waitsMs.findLastIndex((waitMs) => waitMs <= ms);
+  return (waitShares[index] ?? 0) * answeredShare(figures);
 }
 
 export function waitWords({ name, figures }: PopulationSummary): string {

@@ -1,16 +1,18 @@
 // Each window's count against its limit, over time.
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
-import { chartSize, windowChart, windowChartHeight, windowColor } from "./charts.ts";
+import { timeDrawing } from "./axes.ts";
+import { windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, counted, duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { drawPicture, type LegendEntry, type Picture } from "./picture.ts";
+import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
+import { windowData, windowReadings, windowRows } from "./window-rows.ts";
 
 const windowsListed = 60;
 
-export function windowsSection({ run, series }: ReportSource): Html {
+export function windowsSection({ run, series }: ReportSource, gallery: Gallery): Html {
   const { windowsSeen } = run.summary;
   const drawn = series.windows.some(({ user }) => user !== null)
     ? "the organization's, and the users' windows that refused most"
@@ -22,25 +24,34 @@ export function windowsSection({ run, series }: ReportSource): Html {
       ? "No answer showed a window: the eight headers did not come."
       : `The answers showed ${counted(windowsSeen, "window")}. Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
   }</p>
-${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt))}</section>
+${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt, gallery))}</section>
 `;
 }
 
-function windowFigure(one: WindowSeries, index: number, series: Series, startedAt: number): Html {
+function windowFigure(
+  one: WindowSeries,
+  index: number,
+  series: Series,
+  startedAt: number,
+  gallery: Gallery,
+): Html {
   return html`<figure><h3>${windowTitle(one)}</h3>
 <figcaption>${windowWords(one)}</figcaption>
-${drawPicture(windowPicture(one, index, series))}${windowTable(one, startedAt)}</figure>
+${gallery.draw(windowPicture(one, index, series))}${windowTable(one, startedAt)}</figure>
 `;
 }
 
-export function windowPicture(one: WindowSeries, index: number, { lengthMs }: Series): Picture {
+function windowPicture(one: WindowSeries, index: number, { lengthMs }: Series): Picture {
+  const rows = windowRows(one, lengthMs);
+  const height = windowChartHeight(one);
   return {
     id: `window-${index + 1}`,
     title: windowTitle(one),
     label: `${windowTitle(one)}: ${windowWords(one)}`,
     legend: windowLegend(one),
-    option: (layout) => windowChart(layout, one, lengthMs),
-    size: (layout) => chartSize(layout, windowChartHeight(one)),
+    data: windowData(rows),
+    readings: windowReadings(one, rows, lengthMs),
+    draw: (id, layout) => timeDrawing(id, windowChart(layout, one, lengthMs), { layout, height, lengthMs }),
   };
 }
 

@@ -4,6 +4,7 @@ import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { isAnswered, refusedBy } from "./answer.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
+import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
 import {
   describeWindow,
   organizationReading,
@@ -38,14 +39,8 @@ export interface WindowSeries extends WindowKey {
 }
 
 /** What the answers of one span of time were. */
-export interface TrafficSlot {
+export interface TrafficSlot extends Record<CallOutcome, number> {
   readonly atMs: number;
-  admitted: number;
-  refusedByOrganization: number;
-  refusedByUser: number;
-  /** Refused by a window that neither the body nor the headers name. */
-  refusedByUnknown: number;
-  unanswered: number;
 }
 
 export interface Series {
@@ -54,6 +49,7 @@ export interface Series {
   readonly slotMs: number;
   readonly traffic: readonly TrafficSlot[];
   readonly windows: readonly WindowSeries[];
+  readonly timeline: Timeline;
 }
 
 const slotsMost = 60;
@@ -95,6 +91,7 @@ export class SeriesCollector {
   readonly #tracker: WindowTracker;
   readonly #traffic: TrafficSlot[];
   readonly #slotMs: number;
+  readonly #timeline: TimelineCollector;
 
   constructor(summary: Summary, rules: Rules | null, keys: readonly WindowKey[]) {
     this.#startedAt = summary.startedAt;
@@ -102,6 +99,7 @@ export class SeriesCollector {
     this.#tracker = new WindowTracker(rules);
     this.#drawn = new Map(keys.map((key) => [nameOf(key), { key, windows: new Map(), refusals: new Map() }]));
     this.#slotMs = slotWidth(this.#lengthMs);
+    this.#timeline = new TimelineCollector(summary.populations);
     const slots = Math.ceil(this.#lengthMs / this.#slotMs);
     this.#traffic = Array.from({ length: slots }, (_, index) => ({
       atMs: index * this.#slotMs,
@@ -126,14 +124,11 @@ export class SeriesCollector {
   }
 
   #count(call: TraceCall, owner: ReturnType<typeof refusedBy>): void {
-    const index = Math.floor((call.received - this.#startedAt) / this.#slotMs);
-    const slot = this.#traffic[Math.min(Math.max(0, index), this.#traffic.length - 1)];
-    if (slot === undefined) return;
-    if (!isAnswered(call)) slot.unanswered += 1;
-    else if (call.status !== 429) slot.admitted += 1;
-    else if (owner === "organization") slot.refusedByOrganization += 1;
-    else if (owner === "user") slot.refusedByUser += 1;
-    else slot.refusedByUnknown += 1;
+    const outcome = outcomeOf(call, owner);
+    const atMs = Math.min(Math.max(0, call.received - this.#startedAt), this.#lengthMs);
+    this.#timeline.add(call.client, outcome, atMs);
+    const slot = this.#traffic[Math.min(Math.floor(atMs / this.#slotMs), this.#traffic.length - 1)];
+    if (slot !== undefined) slot[outcome] += 1;
   }
 
   #place(reading: Reading, admitted: boolean, refused: boolean): void {
@@ -157,7 +152,8 @@ export class SeriesCollector {
 
   finish(): Series {
     const windows = [...this.#drawn.values()].map((drawn) => this.#describe(drawn));
-    return { lengthMs: this.#lengthMs, slotMs: this.#slotMs, traffic: this.#traffic, windows };
+    const timeline = this.#timeline.finish();
+    return { lengthMs: this.#lengthMs, slotMs: this.#slotMs, traffic: this.#traffic, windows, timeline };
   }
 
   #describe({ key, windows, refusals }: Drawn): WindowSeries {

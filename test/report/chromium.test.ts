@@ -1,12 +1,12 @@
 // The report in a browser: wide and on a phone, light and dark, with scripts and without: nothing is wrong,
 // nothing is fetched, nothing sticks out, every picture is seen.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { renderCharts, renderReport } from "../../src/report/page.ts";
+import { renderReport } from "../../src/report/page.ts";
 import { launchChromium } from "./browser.ts";
 import { fixture, sampleViolation } from "./fixtures.ts";
 
@@ -28,8 +28,10 @@ beforeAll(async () => {
   });
   const simulated = fixture({ latencyMs: 8, record: { driver: "simulator" } });
   const path = join(folder, "report.html");
-  await writeFile(path, renderReport(run, simulated));
-  for (const [name, svg] of renderCharts(run, simulated)) await writeFile(join(folder, name), svg);
+  const page = renderReport(run, simulated, "pictures");
+  await writeFile(path, page.html);
+  await mkdir(join(folder, "pictures"));
+  for (const [name, content] of page.files()) await writeFile(join(folder, "pictures", name), content);
   url = pathToFileURL(path).href;
 });
 
@@ -126,7 +128,7 @@ describe.each(looks)("at $width px, $colorScheme, scripts: $javaScriptEnabled", 
 
   it("writes in pictures no smaller than nine pixels", async () => {
     const sizes: number[] = await page.evaluate(
-      `[...document.querySelectorAll(".picture svg")].filter((svg) => svg.checkVisibility()).map((svg) =>
+      `[...document.querySelectorAll(".picture > svg")].filter((svg) => svg.checkVisibility()).map((svg) =>
         Math.min(...[...svg.querySelectorAll("text")].map((text) => text.getBoundingClientRect().height)))`,
     );
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(9);
@@ -153,7 +155,7 @@ describe.each(looks)("at $width px, $colorScheme, scripts: $javaScriptEnabled", 
 
 describe("a picture as a file", () => {
   it.each(["light", "dark"] as const)("opens by itself, %s", async (colorScheme) => {
-    const address = new URL("window-1.svg", url).href;
+    const address = new URL("pictures/window-1.svg", url).href;
     const { page, troubles } = await open({ width: 1280, colorScheme, javaScriptEnabled: true }, address);
     expect(troubles).toEqual([]);
     const ink: string = await page.evaluate(`getComputedStyle(document.querySelector("text")).fill`);

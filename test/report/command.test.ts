@@ -57,27 +57,28 @@ it("makes the documents and says where they are", async () => {
     expect(out).toContain(join(run, name));
     expect(existsSync(join(run, name))).toBe(true);
   }
-  expect(existsSync(join(run, "charts"))).toBe(false);
+  expect(existsSync(join(run, "pictures", "traffic.csv"))).toBe(true);
 });
 
-it("puts the page elsewhere, another run beside it, and pictures into charts/", async () => {
+it("puts the page elsewhere, its pictures beside it, and another run into it", async () => {
   const beside = join(root, "simulated");
   await writeRun(beside, { ...other.run, trace: other.lines });
   const page = join(root, "new", "page.html");
-  const { out } = await report(run, "--compare", beside, "--out", page, "--svg");
-  expect(out).toContain(join(run, "charts", "compared-waits.svg"));
+  const { out } = await report(run, "--compare", beside, "--out", page);
+  expect(out).toContain(page);
   expect(existsSync(page)).toBe(true);
   expect(existsSync(join(run, "report.html"))).toBe(false);
-  expect(existsSync(join(run, "charts", "window-1.svg"))).toBe(true);
+  expect(existsSync(join(root, "new", "page-pictures", "compared-waits.svg"))).toBe(true);
+  expect(existsSync(join(run, "pictures"))).toBe(false);
 });
 
 it("prints the paths as JSON, and nothing else, on standard output", async () => {
-  const { out, err } = await report(run, "--json");
+  const { out, err } = await report(run, "--json", "--no-pictures");
   expect(JSON.parse(out)).toEqual({
     html: join(run, "report.html"),
     markdown: join(run, "summary.md"),
     junit: join(run, "junit.xml"),
-    charts: [],
+    pictures: [],
   });
   expect(err).toContain("No law is broken");
 });

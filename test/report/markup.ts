@@ -19,7 +19,11 @@ export function readMarkup(markup: string): { name: string; attributes: string; 
   match(prolog);
   while (at < markup.length) {
     const inside = open.at(-1);
-    if (inside?.name === "style") at = markup.indexOf("</style>", at);
+    if (inside?.name === "style" || inside?.name === "script") {
+      const end = markup.indexOf(`</${inside.name}>`, at);
+      inside.text += markup.slice(at, end);
+      at = end;
+    }
     const text = match(textRun);
     if (text !== null) {
       if (inside !== undefined) inside.text += text[0];

@@ -1,10 +1,22 @@
 // The report as text: whole, escaped, the same bytes for the same input, every figure in it.
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { renderCsv } from "../../src/report/csv.ts";
 import { count, duration, figureText } from "../../src/report/format.ts";
-import { renderCharts, renderReport, renderVerdict } from "../../src/report/page.ts";
+import { renderReport as compose, renderVerdict } from "../../src/report/page.ts";
+import { pageScript, scriptHash } from "../../src/report/page-script.ts";
+import type { ReportSource } from "../../src/report/source.ts";
 import { lawNames } from "../../src/rules/laws.ts";
 import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
+
+const renderReport = (one: ReportSource, other: ReportSource | null = null): string =>
+  compose(one, other, "pictures").html;
+const renderFiles = (one: ReportSource, other: ReportSource | null = null) =>
+  compose(one, other, "pictures").files();
+
+/** The page without its script. */
+const shown = (text: string): string => text.replace(pageScript, "");
 
 /** Whether the page has a text; a failure names the text, not the whole page. */
 const says = (text: string, where = page): void => expect(where.includes(text), text).toBe(true);
@@ -25,13 +37,31 @@ describe("the page", () => {
       if (index > 0) expect(level).toBeLessThanOrEqual((levels[index - 1] ?? 0) + 1);
   });
 
-  it("loads nothing and runs nothing: no script, no address but those of the run", () => {
+  it("loads nothing: no address but those of its own pictures", () => {
     const elements = readMarkup(page);
-    expect(elements.map(({ name }) => name)).not.toContain("script");
     says("default-src &#39;none&#39;");
     const addresses = elements.flatMap(({ attributes }) => attributes.match(/(?:src|href)="[^"]*"/g) ?? []);
-    expect(addresses.filter((address) => !/="(?:data:,|#)/.test(address))).toEqual([]);
+    expect(
+      addresses.filter((address) => !/="(?:data:,|#|pictures\/[a-z-]+\d*\.(?:svg|csv)")/.test(address)),
+    ).toEqual([]);
     expect(page).not.toMatch(/url\((?!#)|@import/);
+  });
+
+  it("runs one script, a small one, which its policy knows by its hash and which makes no markup of text", () => {
+    const scripts = readMarkup(page).filter(({ name }) => name === "script");
+    expect(scripts).toEqual([{ name: "script", attributes: "", text: pageScript }]);
+    expect(scriptHash).toBe(`sha256-${createHash("sha256").update(pageScript).digest("base64")}`);
+    says(`script-src &#39;${scriptHash}&#39;`);
+    expect(pageScript.length).toBeLessThan(16_000);
+    expect(pageScript).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacent|document\.write|eval|Function|fetch|XMLHttp|import|:\/\//,
+    );
+  });
+
+  it("links each picture's files, and says nothing of files that are not written", () => {
+    const linked = [...page.matchAll(/href="pictures\/([^"]+)"/g)].map(([, name]) => name);
+    expect(linked.toSorted()).toEqual([...renderFiles(source, simulated).keys()].toSorted());
+    expect(compose(source, simulated).html).not.toContain("pictures/");
   });
 
   it("has the same bytes for the same input, however many charts were drawn before", () => {
@@ -78,7 +108,9 @@ describe("what it says", () => {
   });
 
   it("has a text in numbers for each picture", () => {
-    const pictures = readMarkup(page).filter(({ name }) => name === "svg");
+    const pictures = readMarkup(page).filter(
+      ({ name, attributes }) => name === "svg" && !attributes.includes('class="plot"'),
+    );
     expect(pictures.length).toBeGreaterThanOrEqual(12);
     for (const { attributes } of pictures) {
       expect(attributes).toContain('role="img"');
@@ -123,7 +155,7 @@ describe("what it says", () => {
     // A bar for each answer in each of the two drawings, as tall as its charge.
     const bars = broken.match(/<path d="M[^"]*" fill="var\(--(?:bad|admitted|unanswered)\)"/g) ?? [];
     expect(bars.length).toBeGreaterThanOrEqual(2 * 22);
-    expect([...renderCharts({ run: { ...run, verdict: fullVerdict }, series }).keys()]).toContain(
+    expect([...renderFiles({ run: { ...run, verdict: fullVerdict }, series }).keys()]).toContain(
       "places-1.svg",
     );
   });
@@ -141,7 +173,7 @@ describe("what it says", () => {
       "And 1,248 violations more",
     ])
       says(text, alone);
-    expect(alone).not.toMatch(/NaN|undefined|Infinity/);
+    expect(shown(alone)).not.toMatch(/NaN|undefined|Infinity/);
   });
 
   it("draws prediction and measurement together, whichever of the two is the run", () => {
@@ -176,11 +208,12 @@ describe("hostile and empty input", () => {
     });
     const rendered = renderReport(hostile, hostile);
     const elements = readMarkup(rendered);
-    expect(elements.map(({ name }) => name)).not.toContain("script");
+    expect(elements.filter(({ name }) => name === "script")).toHaveLength(1);
     expect(elements.map(({ name }) => name)).not.toContain("img");
     says("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;\ufffd\ufffd", rendered);
-    for (const svg of renderCharts(hostile).values())
-      expect(readMarkup(svg).map(({ name }) => name)).not.toContain("script");
+    for (const [name, content] of renderFiles(hostile))
+      if (name.endsWith(".svg"))
+        expect(readMarkup(content).map((element) => element.name)).not.toContain("script");
   });
 
   it("makes a page of a run in which nothing was sent", () => {
@@ -189,7 +222,7 @@ describe("hostile and empty input", () => {
     const rendered = renderReport(empty);
     readMarkup(rendered);
     says("No call was answered.", rendered);
-    expect(rendered).not.toMatch(/NaN|undefined|Infinity/);
+    expect(shown(rendered)).not.toMatch(/NaN|undefined|Infinity/);
   });
 
   it("makes a page of a run that was neither judged nor ended", () => {
@@ -201,23 +234,76 @@ describe("hostile and empty input", () => {
   });
 
   it("never prints what is no number", () => {
-    expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/);
+    expect(shown(page)).not.toMatch(/NaN|undefined|Infinity|\[object/);
   });
 });
 
 describe("pictures as files", () => {
-  it("writes each one whole, with its title, its text and its own colours", () => {
-    const charts = renderCharts(source, simulated);
-    expect([...charts.keys()]).toEqual(
-      expect.arrayContaining(["traffic.svg", "users.svg", "window-1.svg", "waits.svg", "compared-waits.svg"]),
+  const files = renderFiles(source, simulated);
+  const svgs = [...files].filter(([name]) => name.endsWith(".svg"));
+
+  it("writes each one whole, with its title, its text and its own colours, and its numbers beside it", () => {
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining(
+        ["traffic", "populations", "users", "window-1", "timeline", "waits", "compared-waits"].flatMap(
+          (name) => [`${name}.svg`, `${name}.csv`],
+        ),
+      ),
     );
-    for (const svg of charts.values()) {
+    for (const [, svg] of svgs) {
       const names = readMarkup(svg).map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(["svg", "title", "desc", "style", "path"]));
-      says("prefers-color-scheme: dark", svg);
+      expect(svg).toContain("prefers-color-scheme: dark");
     }
   });
+
+  it("has the same bytes for the same input, however many were drawn before", () => {
+    const again = renderFiles(fixture(), fixture({ latencyMs: 8, record: simulated.run.record }));
+    expect([...again].filter(([name, content]) => files.get(name) !== content)).toEqual([]);
+  });
+
+  it("has every call of the run in the numbers of the calls over time", () => {
+    const [columns, ...rows] = readCsv(files.get("traffic.csv") ?? "");
+    const total = (column: string): number =>
+      rows.reduce((sum, row) => sum + Number(row[columns?.indexOf(column) ?? -1]), 0);
+    expect(total("admitted")).toBe(summary.figures.admitted);
+    expect(total("refused_by_user")).toBe(summary.figures.refusedByUser);
+    expect(total("refused_by_organization")).toBe(summary.figures.refusedByOrganization);
+  });
+
+  it("has each call of the drawn clients in the numbers of the timeline", () => {
+    const [columns, ...rows] = readCsv(files.get("timeline.csv") ?? "");
+    expect(columns).toEqual(["at_ms", "client", "outcome", "calls"]);
+    const drawn = new Set(rows.map(([, client]) => client));
+    expect(drawn.size).toBe(12);
+    const calls = source.calls.filter(({ client, kind }) => kind === "call" && drawn.has(client));
+    expect(rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBe(calls.length);
+    for (const { client, received, status } of calls.slice(0, 50)) {
+      const atMs = String(received - source.run.summary.startedAt);
+      const outcome = status === 429 ? expect.stringMatching(/^refused/) : "admitted";
+      expect(rows).toContainEqual([atMs, client, outcome, "1"]);
+    }
+  });
+
+  it("quotes what CSV needs quoted, and no text begins like a formula", () => {
+    const text = renderCsv({
+      columns: ["user", "n"],
+      rows: [
+        ['a "b", c\nd', -1],
+        ["=1+1", null],
+        ["@SUM(A1)", 0.5],
+      ],
+    });
+    expect(text).toBe('user,n\r\n"a ""b"", c\nd",-1\r\n\'=1+1,\r\n\'@SUM(A1),0.5\r\n');
+  });
 });
+
+/** Lines of fields, none of which has a line's end within. */
+const readCsv = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => line.split(","));
 
 describe("numbers in words", () => {
   it.each([

@@ -203,12 +203,14 @@ describe("reading", () => {
 });
 
 describe("documents", () => {
-  it("are made beside the data, the same each time, pictures only if asked for", async () => {
+  it("are made beside the data, the same each time, pictures as files and no others", async () => {
     await writeRun(folder, parts);
     const first = await writeReport(folder);
-    expect(first.charts).toEqual([]);
     const texts = await Promise.all([first.html, first.markdown, first.junit].map((path) => readFile(path)));
-    const second = await writeReport(folder, { svg: true });
+    // The page of an earlier run had one more; the other file is somebody's own.
+    await writeFile(first.html, 'href="pictures/window-9.svg" href="pictures/../run.json"');
+    for (const name of ["window-9.svg", "mine.svg"]) await writeFile(join(folder, "pictures", name), "");
+    const second = await writeReport(folder);
     const again = await Promise.all(
       [second.html, second.markdown, second.junit].map((path) => readFile(path)),
     );
@@ -217,8 +219,12 @@ describe("documents", () => {
       true,
       true,
     ]);
-    expect(second.charts).toContain(join(folder, "charts", "traffic.svg"));
-    for (const path of second.charts) expect(existsSync(path)).toBe(true);
+    for (const name of ["traffic.svg", "traffic.csv"])
+      expect(second.pictures).toContain(join(folder, "pictures", name));
+    const written = await readdir(join(folder, "pictures"));
+    expect(written.map((name) => join(folder, "pictures", name)).toSorted()).toEqual(
+      [...second.pictures, join(folder, "pictures", "mine.svg")].toSorted(),
+    );
   });
 
   it("read a trace that is gzipped", async () => {

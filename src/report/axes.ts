@@ -1,0 +1,156 @@
+// Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
+// since scaled text cannot be read. Colours are CSS variables: one drawing serves light and dark.
+import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
+import { count, duration } from "./format.ts";
+import { html } from "./html.ts";
+import type { Drawing, Margins } from "./picture.ts";
+
+export type Layout = "wide" | "narrow";
+export const layouts: readonly Layout[] = ["wide", "narrow"];
+
+/** How many colours there are for what has no colour of its own (`--series-1` ...). */
+const seriesColors = 6;
+export const seriesColor = (index: number): string => `var(--series-${(index % seriesColors) + 1})`;
+
+export const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };
+
+/** How the pictures write. */
+export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
+// The axes end a little above their highest value; a line there would mean nothing.
+export const gridLine = {
+  show: true,
+  showMaxLine: false,
+  lineStyle: { color: "var(--line)", width: 1 },
+} as const;
+/** Where the plot stands in its drawing. */
+export const margins: Margins = { left: 52, right: 18, top: 14, bottom: 30 };
+
+/** A grid that keeps its margins, whatever its axes would write. */
+export const gridOf = (edges: Margins) => ({ ...edges, outerBoundsMode: "none" as const });
+
+/** How wide the plot is. */
+export const plotWidth = (layout: Layout, { left, right }: Margins = margins): number =>
+  width[layout] - left - right;
+
+const timeSteps = [
+  100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000,
+  1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
+];
+
+function timeStep(lengthMs: number, layout: Layout): number {
+  const ticksMost = layout === "wide" ? 10 : 5;
+  // A label of minutes and seconds is long: few of them.
+  const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
+  return steps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
+}
+
+const axisLine = { lineStyle: { color: "var(--axis)" } } as const;
+
+/** Time from 0 to so many ms; `timeDrawing` writes its labels. */
+export const timeAxis = (lengthMs: number) => ({
+  type: "value" as const,
+  min: 0,
+  max: lengthMs,
+  interval: lengthMs,
+  containShape: false,
+  axisLabel: { show: false },
+  axisLine,
+  axisTick: { show: false },
+  splitLine: { show: false },
+});
+
+/** What lies along time, from 0 to so many ms. It can be zoomed unless it has texts that would be stretched, too. */
+export function timeDrawing(
+  id: string,
+  option: ChartOption,
+  { layout, height, lengthMs, zoom = true }: TimePlace,
+): Drawing {
+  const size = chartSize(layout, height);
+  const layers = zoom ? drawLayers(id, option, size) : { axes: drawChart(id, option, size), series: "" };
+  const times = timeLabels(layout, height, lengthMs);
+  return { size, margins, frame: layers.axes, plot: layers.series, times };
+}
+
+export interface TimePlace {
+  readonly layout: Layout;
+  readonly height: number;
+  readonly lengthMs: number;
+  readonly zoom?: boolean;
+}
+
+/** The times below a plot. */
+export function timeLabels(
+  layout: Layout,
+  height: number,
+  lengthMs: number,
+  edges: Margins = margins,
+): string {
+  const step = timeStep(lengthMs, layout);
+  const across = plotWidth(layout, edges);
+  const y = height - edges.bottom + 19;
+  const labels: string[] = [];
+  for (let ms = 0; ms <= lengthMs; ms += step) {
+    const x = Math.round((edges.left + (ms / lengthMs) * across) * 10) / 10;
+    // What stands at the very end would be cut off.
+    const anchor = x > width[layout] - 34 ? "end" : "middle";
+    const at = anchor === "end" ? width[layout] - 4 : x;
+    const words = ms === 0 ? "0" : duration(ms);
+    labels.push(
+      html`<text x="${at}" y="${y}" text-anchor="${anchor}" font-size="12" fill="var(--muted)">${words}</text>`
+        .text,
+    );
+  }
+  return labels.join("");
+}
+
+/** What does not lie along time. */
+export function chartDrawing(
+  id: string,
+  option: ChartOption,
+  layout: Layout,
+  height: number,
+  edges: Margins = margins,
+): Drawing {
+  const size = chartSize(layout, height);
+  return { size, margins: edges, frame: drawChart(id, option, size), plot: "", times: "" };
+}
+
+const chartSize = (layout: Layout, height: number): Size => ({ width: width[layout], height });
+
+/** A round step that cuts `most` into at most five. */
+function roundStep(most: number): number {
+  let magnitude = 1;
+  while (magnitude * 50 < most) magnitude *= 10;
+  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? magnitude * 50;
+}
+
+/** Counts, from 0 where nothing else is said. */
+export function countAxis(most: number, least = 0) {
+  const interval = roundStep(Math.max(1, most - least));
+  return {
+    type: "value" as const,
+    min: least,
+    max: most,
+    interval,
+    containShape: false,
+    axisLabel: {
+      ...text,
+      formatter: (value: number) => (value % interval === 0 ? count(value) : ""),
+    },
+    axisLine: { show: false },
+    axisTick: { show: false },
+    splitLine: gridLine,
+  };
+}
+
+/** Shares, from nothing to everything. */
+export const shareAxis = {
+  type: "value" as const,
+  min: 0,
+  max: 1,
+  interval: 0.25,
+  axisLabel: { ...text, formatter: (part: number) => `${Math.round(part * 100)}%` },
+  axisLine: { show: false },
+  axisTick: { show: false },
+  splitLine: { ...gridLine, showMaxLine: true },
+};

@@ -1,0 +1,26 @@
+// The numbers of a picture as CSV (RFC 4180), for spreadsheets and scripts.
+
+/** A cell: text, a number in the unit that its column names, or nothing. */
+export type Cell = string | number | null;
+
+/** Numbers as data: rows under named columns. Units stand last in a column's name: `at_ms`, `refused_share`. */
+export interface DataTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** The table as text, its lines ended by CR LF; the same bytes for the same input. */
+export function renderCsv({ columns, rows }: DataTable): string {
+  return [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
+}
+
+/**
+ * A spreadsheet takes text that begins like a formula for one, and a user's name may be anything: such text gets an
+ * apostrophe before it, as OWASP advises. Numbers stay as they are.
+ */
+function field(cell: Cell): string {
+  if (cell === null) return "";
+  if (typeof cell === "number") return String(cell);
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

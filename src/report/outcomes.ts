@@ -1,0 +1,47 @@
+// How calls end, in the words and colours of every picture that counts them.
+import { type CallOutcome, callOutcomes } from "../summary/timeline.ts";
+import type { LegendEntry } from "./picture.ts";
+
+export const outcomeColors: Readonly<Record<CallOutcome, string>> = {
+  admitted: "var(--admitted)",
+  refusedByUser: "var(--refused-user)",
+  refusedByOrganization: "var(--refused)",
+  refusedByUnknown: "var(--refused-unknown)",
+  unanswered: "var(--unanswered)",
+};
+
+export const outcomeWords: Readonly<Record<CallOutcome, string>> = {
+  admitted: "admitted",
+  refusedByUser: "refused by the user's own window",
+  refusedByOrganization: "refused by the organization's window",
+  refusedByUnknown: "refused, not said by which",
+  unanswered: "unanswered",
+};
+
+/** Names of columns in files. */
+export const outcomeKeys: Readonly<Record<CallOutcome, string>> = {
+  admitted: "admitted",
+  refusedByUser: "refused_by_user",
+  refusedByOrganization: "refused_by_organization",
+  refusedByUnknown: "refused_by_unknown",
+  unanswered: "unanswered",
+};
+
+export type OutcomeCounts = Readonly<Record<CallOutcome, number>>;
+
+/** Those outcomes that there were, in their order. */
+export const outcomesOf = (counts: readonly OutcomeCounts[]): CallOutcome[] =>
+  callOutcomes.filter((outcome) => counts.some((one) => one[outcome] > 0));
+
+export const refusedOf = (counts: OutcomeCounts): number =>
+  counts.refusedByUser + counts.refusedByOrganization + counts.refusedByUnknown;
+
+export const callsOf = (counts: OutcomeCounts): number =>
+  callOutcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
+
+export const outcomeLegend = (outcomes: readonly CallOutcome[]): LegendEntry[] =>
+  outcomes.map((outcome) => ({
+    name: outcomeWords[outcome],
+    swatch: "area",
+    color: outcomeColors[outcome],
+  }));

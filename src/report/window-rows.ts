@@ -1,0 +1,102 @@
+// A window's picture in numbers: its count, its limit and what it refused, at each time that one of them changes.
+import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
+import type { DataTable } from "./csv.ts";
+import { count } from "./format.ts";
+import type { Readings } from "./readings.ts";
+import { scopeUnits } from "./source.ts";
+
+export interface WindowRow {
+  readonly atMs: number;
+  readonly count: number | null;
+  readonly limit: number | null;
+  /** In the hundredth of the run that this time lies in. */
+  readonly refused: number;
+  /** The count in the run that this one is compared with. */
+  readonly predicted: number | null;
+}
+
+/** @param predicted the same windows in the run it is compared with */
+export function windowRows(
+  one: WindowSeries,
+  lengthMs: number,
+  predicted: WindowSeries | null = null,
+): WindowRow[] {
+  const spanMs = lengthMs / refusalSlots;
+  const refusals = new Map(one.refusals.map(([atMs, refused]) => [Math.floor(atMs / spanMs), refused]));
+  const times = new Set([
+    ...one.counts.map(([atMs]) => atMs),
+    ...(predicted?.counts ?? []).map(([atMs]) => atMs),
+    ...[...refusals.keys()].map((span) => Math.ceil(span * spanMs)),
+  ]);
+  const [countAt, limitAt, predictedAt] = [one.counts, one.limits, predicted?.counts ?? []].map(stepping);
+  return [...times]
+    .sort((a, b) => a - b)
+    .map((atMs) => ({
+      atMs,
+      count: countAt?.(atMs) ?? null,
+      limit: limitAt?.(atMs) ?? null,
+      refused: refusals.get(Math.min(refusalSlots - 1, Math.floor(atMs / spanMs))) ?? 0,
+      predicted: predictedAt?.(atMs) ?? null,
+    }));
+}
+
+/** The value of a step line at a time; it must be asked for times that rise. */
+function stepping(points: readonly Point[]): (atMs: number) => number | null {
+  let next = 0;
+  let value: number | null = null;
+  return (atMs) => {
+    for (let point = points[next]; point !== undefined && point[0] <= atMs; point = points[next]) {
+      value = point[1];
+      next += 1;
+    }
+    return value;
+  };
+}
+
+/** @param names of the two runs, where they are compared */
+export function windowData(
+  rows: readonly WindowRow[],
+  names: readonly [string, string] | null = null,
+): DataTable {
+  return {
+    columns: ["at_ms", names?.[0] ?? "count", ...(names === null ? [] : [names[1]]), "limit", "refused"],
+    rows: rows.map((row) => [
+      row.atMs,
+      row.count,
+      ...(names === null ? [] : [row.predicted]),
+      row.limit,
+      row.refused,
+    ]),
+  };
+}
+
+/** @param names of the two runs, where they are compared */
+export function windowReadings(
+  { scope }: WindowSeries,
+  rows: readonly WindowRow[],
+  lengthMs: number,
+  names: readonly [string, string] | null = null,
+): Readings {
+  const words = (value: number | null): string | null => (value === null ? null : count(value));
+  return {
+    across: lengthMs,
+    time: true,
+    snap: "before",
+    names: [
+      names === null ? `${scopeUnits[scope]} counted` : names[0],
+      ...(names === null ? [] : [names[1]]),
+      "limit",
+      "refused around then",
+    ],
+    points: rows.map((row) => ({
+      x: row.atMs,
+      y: null,
+      cells: [
+        words(row.count),
+        ...(names === null ? [] : [words(row.predicted)]),
+        words(row.limit),
+        row.refused === 0 ? null : count(row.refused),
+      ],
+    })),
+  };
+}

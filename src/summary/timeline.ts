@@ -1,0 +1,185 @@
+// What became of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
+// The marks are bounded: where there are too many, those within one span of time and of one outcome become one.
+import type { Owner } from "../rules/rules.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { isAnswered } from "./answer.ts";
+import type { PopulationSummary } from "./summary.ts";
+
+/** How a call may end; `refusedByUnknown`: by a window that neither the body nor the headers name. */
+export const callOutcomes = [
+  "admitted",
+  "refusedByUser",
+  "refusedByOrganization",
+  "refusedByUnknown",
+  "unanswered",
+] as const;
+export type CallOutcome = (typeof callOutcomes)[number];
+
+/** @param owner whose window refused it (`refusedBy`); anything for a call that was not refused */
+export function outcomeOf(call: TraceCall, owner: Owner | null): CallOutcome {
+  if (!isAnswered(call)) return "unanswered";
+  if (call.status !== 429) return "admitted";
+  if (owner === null) return "refusedByUnknown";
+  return owner === "user" ? "refusedByUser" : "refusedByOrganization";
+}
+
+/** Calls of one client that ended alike within one span of time. */
+export interface TimelineMark {
+  /** Ms since the run's start, of the first of their answers. */
+  readonly atMs: number;
+  readonly outcome: CallOutcome;
+  readonly count: number;
+}
+
+export interface TimelineRow {
+  /** `population/index`. */
+  readonly client: string;
+  /** All its calls, by how they ended. */
+  readonly counts: Readonly<Record<CallOutcome, number>>;
+  /** By time. */
+  readonly marks: readonly TimelineMark[];
+}
+
+export interface Timeline {
+  /** The first clients of each population, in its order. */
+  readonly rows: readonly TimelineRow[];
+  /** Calls so near to each other are one mark; 1 is each for itself, as far as milliseconds tell. */
+  readonly slotMs: number;
+}
+
+/** Rows of a timeline: more could not be told apart. */
+export const timelineRowsMost = 12;
+/** Marks of a whole timeline. */
+export const timelineMarksMost = 2_400;
+
+interface Row {
+  readonly client: string;
+  readonly counts: Record<CallOutcome, number>;
+  /** By outcome and slot: the first answer's time and how many. */
+  marks: Map<number, { atMs: number; count: number }>;
+}
+
+/** How many rows each population gets: one each in turn, until there are no more rows, or no more clients. */
+export function rowsOf(populations: readonly PopulationSummary[]): Map<string, number> {
+  const calling = populations.filter(({ figures }) => (figures.calls ?? 0) > 0);
+  const rows = new Map(calling.map(({ name }) => [name, 0]));
+  let left = timelineRowsMost;
+  for (let given = true; given && left > 0; ) {
+    given = false;
+    for (const { name, clients } of calling) {
+      const has = rows.get(name) ?? 0;
+      if (left === 0 || has >= clients) continue;
+      rows.set(name, has + 1);
+      left -= 1;
+      given = true;
+    }
+  }
+  return rows;
+}
+
+export class TimelineCollector {
+  readonly #populations: readonly string[];
+  readonly #left: Map<string, number>;
+  readonly #rows = new Map<string, Row>();
+  #slotMs = 1;
+  #marks = 0;
+
+  /** @param populations of the whole run, as the summary has them */
+  constructor(populations: readonly PopulationSummary[]) {
+    this.#populations = populations.map(({ name }) => name);
+    this.#left = rowsOf(populations);
+  }
+
+  /** @param atMs of the answer, since the run's start */
+  add(client: string, outcome: CallOutcome, atMs: number): void {
+    const row = this.#row(client);
+    if (row === null) return;
+    row.counts[outcome] += 1;
+    const key = this.#key(callOutcomes.indexOf(outcome), atMs);
+    const mark = row.marks.get(key);
+    if (mark !== undefined) {
+      mark.count += 1;
+      mark.atMs = Math.min(mark.atMs, atMs);
+      return;
+    }
+    row.marks.set(key, { atMs, count: 1 });
+    this.#marks += 1;
+    if (this.#marks > timelineMarksMost) this.#coarsen();
+  }
+
+  #row(client: string): Row | null {
+    const known = this.#rows.get(client);
+    if (known !== undefined) return known;
+    const population = populationOf(client);
+    const left = this.#left.get(population) ?? 0;
+    if (left === 0) return null;
+    this.#left.set(population, left - 1);
+    const counts = {
+      admitted: 0,
+      refusedByUser: 0,
+      refusedByOrganization: 0,
+      refusedByUnknown: 0,
+      unanswered: 0,
+    };
+    const row: Row = { client, counts, marks: new Map() };
+    this.#rows.set(client, row);
+    return row;
+  }
+
+  #key(outcome: number, atMs: number): number {
+    return Math.floor(atMs / this.#slotMs) * callOutcomes.length + outcome;
+  }
+
+  /** Doubles the slots until the marks are a quarter fewer than they may be, so that it is seldom done. */
+  #coarsen(): void {
+    while (this.#marks > 0.75 * timelineMarksMost) {
+      this.#slotMs *= 2;
+      this.#marks = 0;
+      for (const row of this.#rows.values()) {
+        row.marks = this.#merged(row.marks);
+        this.#marks += row.marks.size;
+      }
+    }
+  }
+
+  #merged(marks: Row["marks"]): Row["marks"] {
+    const merged: Row["marks"] = new Map();
+    for (const [old, { atMs, count }] of marks) {
+      const key = this.#key(old % callOutcomes.length, atMs);
+      const mark = merged.get(key);
+      if (mark === undefined) merged.set(key, { atMs, count });
+      else merged.set(key, { atMs: Math.min(mark.atMs, atMs), count: mark.count + count });
+    }
+    return merged;
+  }
+
+  finish(): Timeline {
+    const order = (client: string): number => this.#populations.indexOf(populationOf(client));
+    const rows = [...this.#rows.values()].sort(
+      (a, b) => order(a.client) - order(b.client) || indexOf(a.client) - indexOf(b.client),
+    );
+    return {
+      slotMs: this.#slotMs,
+      rows: rows.map(({ client, counts, marks }) => ({
+        client,
+        counts,
+        marks: [...marks]
+          .map(([key, { atMs, count }]) => ({ atMs, outcome: outcomeAt(key % callOutcomes.length), count }))
+          .sort((a, b) => a.atMs - b.atMs),
+      })),
+    };
+  }
+}
+
+const outcomeAt = (index: number): CallOutcome => callOutcomes[index] ?? "unanswered";
+
+function populationOf(client: string): string {
+  const slash = client.lastIndexOf("/");
+  return slash < 0 ? client : client.slice(0, slash);
+}
+
+/** A client's number in its population; 0 where its name has none. */
+function indexOf(client: string): number {
+  const index = Number(client.slice(client.lastIndexOf("/") + 1));
+  return Number.isFinite(index) ? index : 0;
+}
