@@ -1,0 +1,71 @@
+// When clients come: from the start on, evenly, as chance has it, or by the hour of the day.
+import type { FittedArrivals } from "./fit-model.ts";
+import type { Recording } from "./fit-recording.ts";
+import { spanOf } from "./fit-spread.ts";
+import { roundestWithin, Sample } from "./fit-statistics.ts";
+
+const hourMs = 3_600_000;
+
+/**
+ * Arrivals that are there from the start: how long it took until all had begun.
+ * @param startsMs when each client was first seen, ms since the epoch
+ * @param everyMs after which they would begin again, as far as one may guess
+ */
+export function closedArrivals(
+  startsMs: readonly number[],
+  clients: number,
+  everyMs: number,
+  { startedAtMs, endedAtMs }: Recording,
+  slackMs: number,
+): FittedArrivals & { readonly kind: "closed" } {
+  const delays = startsMs.map((ms) => ms - startedAtMs);
+  const { most, count } = new Sample(delays);
+  if (most <= slackMs) return { kind: "closed", clients, startWithinMs: 0 };
+  const whole = Math.max(1, endedAtMs - startedAtMs);
+  // Few starts say little of where the span ends, but a client that repeats itself begins within its first round.
+  const likely = Math.max(most, Math.min(2 * most, everyMs));
+  const startWithinMs = count >= 5 ? spanOf([0, ...delays], slackMs).most : roundestWithin(most, likely);
+  return { kind: "closed", clients, startWithinMs: Math.round(Math.min(startWithinMs, whole)) };
+}
+
+/** @param timesMs when each came, ms since the epoch, rising */
+export function openArrivals(
+  timesMs: readonly number[],
+  { startedAtMs, endedAtMs }: Recording,
+): FittedArrivals & { readonly kind: "steady" | "hours" } {
+  const hours = Math.max(1, endedAtMs - startedAtMs) / hourMs;
+  const perHour = byHour(timesMs, startedAtMs, endedAtMs);
+  if (perHour !== null) return { kind: "hours", perHour };
+  const gaps = new Sample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
+  // Chance has gaps that deviate by as much as their mean.
+  const even = gaps.count >= 10 && gaps.deviation < 0.3 * gaps.mean;
+  return { kind: "steady", perHour: timesMs.length / hours, even };
+}
+
+/** By hour of the day (UTC), where these differ by more than chance explains; `null` else. */
+function byHour(timesMs: readonly number[], startMs: number, endMs: number): readonly number[] | null {
+  if (endMs - startMs < 6 * hourMs) return null;
+  const seen = new Array<number>(24).fill(0);
+  const watched = new Array<number>(24).fill(0);
+  for (let fromMs = startMs; fromMs < endMs; ) {
+    const toMs = Math.min(endMs, (Math.floor(fromMs / hourMs) + 1) * hourMs);
+    const hour = hourOf(fromMs);
+    watched[hour] = (watched[hour] ?? 0) + (toMs - fromMs) / hourMs;
+    fromMs = toMs;
+  }
+  for (const ms of timesMs) if (ms < endMs) seen[hourOf(ms)] = (seen[hourOf(ms)] ?? 0) + 1;
+  const rate = timesMs.length / ((endMs - startMs) / hourMs);
+  let squares = 0;
+  let degrees = -1;
+  for (const [hour, count] of seen.entries()) {
+    const expected = rate * (watched[hour] ?? 0);
+    if (expected === 0) continue;
+    degrees += 1;
+    squares += ((count - expected) * (count - expected)) / expected;
+  }
+  // Pearson's sum has mean `degrees` and variance twice that; four deviations are no chance.
+  if (squares <= degrees + 4 * Math.sqrt(2 * Math.max(1, degrees))) return null;
+  return seen.map((count, hour) => ((watched[hour] ?? 0) === 0 ? rate : count / (watched[hour] ?? 1)));
+}
+
+const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;

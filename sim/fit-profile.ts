@@ -1,0 +1,197 @@
+// What one caller does: the shape of what it does at once (a call, a volley, a list page by page) and the pace at
+// which it does that again (by the clock, after a pause, once, or as chance has it).
+import type { Rules } from "../src/rules/rules.ts";
+import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./fit-jobs.ts";
+import type { RecordedCaller, Recording } from "./fit-recording.ts";
+import { guessRetry, type RetryGuess } from "./fit-retries.ts";
+import type { FittedSpan } from "./fit-spread.ts";
+import { mode, Sample } from "./fit-statistics.ts";
+
+export type Shape =
+  | { readonly kind: "call" }
+  | { readonly kind: "burst"; readonly size: number }
+  | { readonly kind: "pager"; readonly pages: number; readonly parallel: number };
+
+export type Pace =
+  /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
+  | { readonly kind: "ticks"; readonly everyMs: number; readonly offMs: number }
+  /** Some time after what it did last was over. */
+  | { readonly kind: "pause" }
+  /** It did one thing alone. */
+  | { readonly kind: "once" }
+  /** Its calls overlap and keep to no clock. */
+  | { readonly kind: "chance" };
+
+/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
+export interface Run {
+  readonly startMs: number;
+  endMs: number;
+  jobs: number;
+  /** How many of them began at the start. */
+  together: number;
+  /** The most that were open at once. */
+  open: number;
+}
+
+export interface Profile {
+  readonly caller: RecordedCaller;
+  readonly jobs: readonly Job[];
+  readonly runs: readonly Run[];
+  readonly shape: Shape;
+  readonly pace: Pace;
+  /** From the end of a run to the start of the next, ms. */
+  readonly pausesMs: readonly number[];
+  readonly retries: readonly RetrySample[];
+  readonly guess: RetryGuess | null;
+  /** Calls that were refused. */
+  readonly refused: number;
+  /** How many clients of one period make up this caller: more than 1 where a log shows their user alone. */
+  readonly clients: number;
+  /** Jobs by kind of call. */
+  readonly mix: ReadonlyMap<string, number>;
+}
+
+/** How late a caller may be by itself: the clock's resolution, and what a generator or a timer is late. */
+export const slackOf = ({ resolutionMs }: Recording): number => 5 + resolutionMs;
+
+/** What a caller does, by all its calls. */
+export function profileOf(caller: RecordedCaller, recording: Recording, rules: Rules): Profile {
+  const slackMs = slackOf(recording);
+  if (recording.knowsAttempts) {
+    const jobs = jobsRecorded(caller, rules);
+    return described(caller, jobs, guessRetry(jobs.retries, slackMs, null), slackMs);
+  }
+  return guessed(caller, rules, slackMs);
+}
+
+/** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
+function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
+  const apart = described(caller, jobsGuessed(caller, rules, false), null, slackMs);
+  if (apart.refused === 0 || apart.pace.kind === "ticks" || apart.clients > 1) return apart;
+  const together = jobsGuessed(caller, rules, true);
+  const guess = guessRetry(together.retries, slackMs, usualSpan(apart.jobs, slackMs));
+  if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
+  return described(caller, together, guess, slackMs);
+}
+
+/** Where a caller's next call comes after one that was admitted. */
+function usualSpan(jobs: readonly Job[], slackMs: number): FittedSpan {
+  const pauses = jobs.flatMap((job, index) => {
+    const next = jobs[index + 1];
+    return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
+  });
+  const sample = new Sample(pauses);
+  if (sample.count === 0) return { least: 0, most: 600_000 };
+  return { least: sample.quantile(0.02) - slackMs, most: sample.quantile(0.98) + slackMs };
+}
+
+function described(
+  caller: RecordedCaller,
+  { jobs, retries }: Jobs,
+  guess: RetryGuess | null,
+  slackMs: number,
+): Profile {
+  const mix = new Map<string, number>();
+  for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
+  const common = { caller, jobs, retries, guess, mix, refused: caller.calls.filter(isRefused).length };
+  const whole = runsOf(jobs, slackMs);
+  const shape = shapeOf(whole);
+  if (shape !== null && shape.kind !== "call") {
+    const pausesMs = pausesOf(whole);
+    return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
+  }
+  const runs = jobs.map(alone);
+  const call = { ...common, runs, shape: { kind: "call" } as const };
+  if (whole.every(({ open }) => open === 1)) {
+    const pausesMs = pausesOf(runs);
+    return { ...call, pausesMs, pace: paceOf(runs, pausesMs, slackMs), clients: 1 };
+  }
+  const several = clockOfSeveral(runs, slackMs);
+  const pace: Pace = several === null ? { kind: "chance" } : several.pace;
+  return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
+}
+
+const alone = ({ startMs, endMs }: Job): Run => ({ startMs, endMs, jobs: 1, together: 1, open: 1 });
+
+function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
+  const runs: Run[] = [];
+  let ends: number[] = [];
+  for (const job of jobs) {
+    const run = runs.at(-1);
+    if (run === undefined || job.startMs > run.endMs + slackMs) {
+      runs.push(alone(job));
+      ends = [job.endMs];
+      continue;
+    }
+    ends = [...ends.filter((endMs) => endMs > job.startMs), job.endMs];
+    run.jobs += 1;
+    run.open = Math.max(run.open, ends.length);
+    if (job.startMs - run.startMs <= slackMs && job.first.atMs - run.startMs <= slackMs) run.together += 1;
+    run.endMs = Math.max(run.endMs, job.endMs);
+  }
+  return runs;
+}
+
+/** `null` where runs are of no one length: they are no unit then. */
+function shapeOf(runs: readonly Run[]): Shape | null {
+  // The last one may have been cut off.
+  const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
+  const length = mode(whole.map(({ jobs }) => jobs));
+  if (length.value === 1 && length.share >= 0.9) return { kind: "call" };
+  if (length.value <= 1 || length.share < 0.6) return null;
+  const usual = whole.filter(({ jobs }) => jobs === length.value);
+  const together = new Sample(usual.map((run) => run.together)).median;
+  if (together >= 0.8 * length.value) return { kind: "burst", size: length.value };
+  // One endless run is a worker without pauses, unless several calls are on the way at once.
+  const parallel = new Sample(usual.map(({ open }) => open)).median;
+  if (runs.length === 1 && (parallel === 1 || together > 1)) return null;
+  return { kind: "pager", pages: length.value, parallel };
+}
+
+function pausesOf(runs: readonly Run[]): number[] {
+  return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
+}
+
+function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: number): Pace {
+  if (runs.length < 2) return { kind: "once" };
+  const ticks = clockOf(runs, 1, slackMs);
+  const pauses = new Sample(pausesMs);
+  return ticks !== null && ticks.offMs <= pauses.breadth / 2 + slackMs / 5 ? ticks : { kind: "pause" };
+}
+
+/**
+ * Regular starts: the period, where every `lag`-th start is a whole number of periods from where it should be, give or
+ * take. What is held to the clock are the starts, not the gaps: pauses of nearly the same length drift away from any
+ * clock, however alike the gaps are.
+ */
+function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { kind: "ticks" }) | null {
+  const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
+  if (gaps.length < 3) return null;
+  const rough = new Sample(gaps).median;
+  if (rough <= 2 * slackMs) return null;
+  // Ticks that were missed make a gap of several periods.
+  const periods = gaps.map((gapMs) => Math.max(1, Math.round(gapMs / rough)));
+  if (periods.filter((count) => count === 1).length < 0.6 * gaps.length) return null;
+  const everyMs =
+    gaps.reduce((sum, gapMs) => sum + gapMs, 0) / periods.reduce((sum, count) => sum + count, 0);
+  const phases: number[] = runs.slice(0, lag).map(() => 0);
+  for (const [index, gapMs] of gaps.entries())
+    phases.push((phases[index] ?? 0) + gapMs - (periods[index] ?? 1) * everyMs);
+  const middles = Array.from(
+    { length: lag },
+    (_, start) => new Sample(phases.filter((_phase, index) => index % lag === start)).median,
+  );
+  const off = new Sample(phases.map((phase, index) => Math.abs(phase - (middles[index % lag] ?? 0))));
+  const offMs = off.quantile(0.9);
+  return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
+}
+
+/** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
+function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; clients: number } | null {
+  for (let clients = 1; clients <= 12; clients++) {
+    if (runs.length < 4 * clients) return null;
+    const pace = clockOf(runs, clients, slackMs);
+    if (pace !== null) return { pace, clients };
+  }
+  return null;
+}

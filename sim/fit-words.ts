@@ -1,0 +1,29 @@
+// Numbers of a fit as people read and write them.
+import type { FittedSpan } from "./fit-spread.ts";
+import { Sample } from "./fit-statistics.ts";
+
+/** A length of time as scenarios write it: `5s`, `250ms`, `2m`, `1h`. */
+export function timeText(ms: number): string {
+  if (ms % 1000 !== 0 || ms === 0) return `${ms}ms`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}
+
+export function spanText({ least, most }: FittedSpan): string {
+  return least === most ? timeText(least) : `${timeText(least)} to ${timeText(most)}`;
+}
+
+const rough = (ms: number): string =>
+  ms >= 10_000 ? `${Math.round(ms / 100) / 10}s` : `${Math.round(ms)}ms`;
+
+/** Where the values lie: the middle, and the span of nine in ten. */
+export function spreadText(values: readonly number[]): string {
+  const sample = new Sample(values);
+  return `median ${rough(sample.median)}, nine in ten from ${rough(sample.quantile(0.05))} to ${rough(sample.quantile(0.95))}`;
+}
+
+/** `1 call`, `312 calls`. */
+export function count(number: number, noun: string): string {
+  const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${number.toLocaleString("en-US")} ${number === 1 ? noun : many}`;
+}

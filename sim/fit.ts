@@ -1,0 +1,99 @@
+// A recording → the scenario that explains it: populations of callers that are alike, what they do, when they come, what
+// they do when refused, and the network and rules they met.
+import { quote } from "../src/rules/errors.ts";
+import { parseRules } from "../src/rules/parse.ts";
+import type { Rules } from "../src/rules/rules.ts";
+import { clustersOf } from "./fit-clusters.ts";
+import type { FittedModel, FittedPopulation, RulesFrom } from "./fit-model.ts";
+import { fittedNetwork } from "./fit-network.ts";
+import { fittedPopulation } from "./fit-population.ts";
+import { type Profile, profileOf } from "./fit-profile.ts";
+import type { Recording } from "./fit-recording.ts";
+import { timeText } from "./fit-words.ts";
+
+export interface FitOptions {
+  /** The scenario's: letters, digits, dashes, underscores. `fitted` where it is left out. */
+  readonly name?: string | undefined;
+  /** In place of what the recording says; its headers' limits, or the default rules, where neither says. */
+  readonly rules?: Rules | undefined;
+}
+
+/**
+ * Fits a scenario to what was recorded. The same recording gives the same model.
+ *
+ * @example
+ * const model = fit(recorder.finish(), { name: "monday" });
+ * const scenario = fittedScenario(model);
+ */
+export function fit(recording: Recording, { name = "fitted", rules: given }: FitOptions = {}): FittedModel {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
+  const { rules, rulesFrom } = rulesOf(recording, given);
+  const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
+  const { clusters, others } = clustersOf(profiles);
+  const names = new Names();
+  const populations = clusters.map((cluster): FittedPopulation => {
+    const population = fittedPopulation(cluster, recording, rules);
+    return { name: names.of(population, cluster.profiles), ...population };
+  });
+  const outside = others.reduce((sum, { caller }) => sum + caller.calls.length, 0);
+  return {
+    name,
+    startAtMs: Math.floor(recording.startedAtMs),
+    durationMs: durationOf(recording),
+    rules,
+    rulesFrom,
+    network: fittedNetwork(recording),
+    populations,
+    calls: recording.calls,
+    callers: recording.callers.length,
+    unexplained: outside + populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
+    uncounted: recording.uncounted,
+  };
+}
+
+function rulesOf(
+  { rules, shown }: Recording,
+  given: Rules | undefined,
+): { rules: Rules; rulesFrom: RulesFrom } {
+  if (given !== undefined) return { rules: given, rulesFrom: "given" };
+  if (rules !== null) return { rules, rulesFrom: "trace" };
+  return shown.any
+    ? { rules: shown.rules(), rulesFrom: "headers" }
+    : { rules: parseRules({}), rulesFrom: "defaults" };
+}
+
+/** The recording's length, rounded up to what people would write. */
+function durationOf({ startedAtMs, endedAtMs }: Recording): number {
+  const ms = Math.max(1, Math.ceil(endedAtMs - Math.floor(startedAtMs)));
+  const step = ms <= 120_000 ? 1_000 : ms <= 600_000 ? 5_000 : 60_000;
+  return Math.ceil(ms / step) * step;
+}
+
+/** Names that tell populations apart: as the trace calls them where it calls them by one name, else by what they do. */
+class Names {
+  readonly #taken = new Set<string>();
+
+  of(population: Omit<FittedPopulation, "name">, profiles: readonly Profile[]): string {
+    const base = groupOf(profiles) ?? nameOf(population);
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? base : `${base}-${number}`;
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      return name;
+    }
+  }
+}
+
+function groupOf(profiles: readonly Profile[]): string | null {
+  const groups = new Set(profiles.map(({ caller }) => caller.group));
+  const [group] = groups;
+  return groups.size === 1 && group != null && /^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$/.test(group) ? group : null;
+}
+
+function nameOf({ behaviour, arrivals, mix }: Omit<FittedPopulation, "name">): string {
+  const status = mix.length === 1 && mix[0]?.free === true ? "status-" : "";
+  const every = "everyMs" in behaviour && behaviour.everyMs !== null ? `-${timeText(behaviour.everyMs)}` : "";
+  if (behaviour.kind === "worker") return status + (arrivals.kind === "closed" ? "workers" : "visitors");
+  return `${status}${behaviour.kind}${every}`;
+}
