@@ -1,0 +1,280 @@
+// Logs as verbs take them: files, globs, or standard input; what each is and what its columns are is guessed from its
+// first bytes, shown by --dry-run, and set right by flags.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { InferredOptionTypes, Options } from "yargs";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { plain } from "../trace/logs/log-blocks.ts";
+import { type DurationUnit, durationUnits, guessMapping, type MappingFlags } from "../trace/logs/mapping.ts";
+import type { LogFile } from "../trace/logs/read-file.ts";
+import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
+import { defaultGraphqlPath, defaultStatusPath } from "../trace/logs/request-path.ts";
+import type { LogRows } from "../trace/logs/rows.ts";
+import { headBytes, type LogFormat, logFormats, sniffLog } from "../trace/logs/sniff.ts";
+import { requireFile } from "./files.ts";
+import { expandGlobs } from "./log-files.ts";
+
+const column = (what: string) =>
+  ({ type: "string", requiresArg: true, describe: `the column of ${what} [default: guessed]` }) as const;
+
+/** What verbs that read logs have in common. */
+export const logOptions = {
+  format: {
+    choices: logFormats,
+    requiresArg: true,
+    describe: "what the logs are [default: told from their first bytes]",
+  },
+  "time-column": column("times; members of JSON by their path, request.time"),
+  "user-column": column("users' names or addresses"),
+  "token-column": column("tokens, which are shown as fingerprints alone"),
+  "address-column": column("addresses, for rows without a user"),
+  "organization-column": column("organizations"),
+  "method-column": column("HTTP methods"),
+  "path-column": column("paths, URLs or request lines"),
+  "status-column": column("HTTP statuses"),
+  "cost-column": column("requested points of GraphQL calls"),
+  "actual-column": column("points charged in the end"),
+  "duration-column": column("durations"),
+  "scope-column": column("rest or graphql"),
+  "duration-unit": {
+    choices: Object.keys(durationUnits) as DurationUnit[],
+    requiresArg: true,
+    describe: "of the durations [default: guessed]",
+  },
+  "time-is": {
+    choices: ["start", "end"] as const,
+    requiresArg: true,
+    describe: "whether a row's time is when the request began, or when it was over [default: guessed]",
+  },
+  zone: { type: "string", requiresArg: true, describe: "of times that name none: +02:00 [default: UTC]" },
+  organization: { type: "string", requiresArg: true, describe: "of rows that name none" },
+  "graphql-cost": {
+    type: "number",
+    requiresArg: true,
+    describe: "points of a GraphQL call whose row does not say",
+  },
+  "status-path": {
+    type: "string",
+    requiresArg: true,
+    default: defaultStatusPath,
+    describe: "path of the free status endpoint",
+  },
+  "graphql-path": {
+    type: "string",
+    requiresArg: true,
+    default: defaultGraphqlPath,
+    describe: "path of the GraphQL endpoint",
+  },
+  "allow-unread": {
+    type: "string",
+    requiresArg: true,
+    default: "1%",
+    describe: "the share of rows that may stay unread",
+  },
+} as const satisfies Record<string, Options>;
+
+export type LogArgs = InferredOptionTypes<typeof logOptions>;
+
+export interface LogHooks {
+  /** How far reading has come, in words. */
+  readonly onProgress?: ((text: string) => void) | undefined;
+  /** Ends the reading: its batches end by this error. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Logs, opened: what was found out about each, and all their rows. */
+export interface OpenedLogs extends LogRows {
+  readonly files: readonly LogFile[];
+}
+
+/**
+ * Opens logs.
+ * @param paths files, globs, or `-` for standard input
+ * @throws SpillwayError `FILE_UNREADABLE`, `LOG_INVALID`, `USAGE`; while `batches` are read as `readLogs` does
+ */
+export async function openLogs(
+  paths: readonly string[],
+  args: LogArgs,
+  hooks: LogHooks = {},
+): Promise<OpenedLogs> {
+  const settings = settingsOf(args);
+  const progress = new Progress(hooks);
+  const files: LogFile[] = [];
+  for (const path of await expandGlobs(paths)) {
+    const file = path === "-" ? standardInput() : await fileOf(path);
+    progress.total += file.bytes;
+    const found = await lookAt(file, args);
+    if (found !== null) files.push({ ...found, open: () => progress.through(found.open()) });
+  }
+  if (files.length === 0)
+    throw new SpillwayError("LOG_INVALID", "these logs are empty", {
+      problems: paths.map((path) => ({ path, got: "nothing", allowed: "at least one row" })),
+    });
+  const rows = readLogs(files, settings);
+  return {
+    files,
+    batches: rows.batches,
+    callers: rows.callers,
+    examples: rows.examples,
+    get read() {
+      return rows.read;
+    },
+    get unread() {
+      return rows.unread;
+    },
+  };
+}
+
+interface LogSource {
+  readonly name: string;
+  /** 0 where that is not known. */
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+async function fileOf(path: string): Promise<LogSource> {
+  await requireFile(path, "log");
+  return { name: path, bytes: (await stat(path)).size, open: () => readable(path) };
+}
+
+async function* readable(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    const got = String((cause as NodeJS.ErrnoException).code);
+    throw new SpillwayError("FILE_UNREADABLE", "the log cannot be read", {
+      problems: [{ path, got, allowed: "a readable file" }],
+      cause,
+    });
+  }
+}
+
+/** Standard input can be read once: what was looked at is given again. */
+function standardInput(): LogSource {
+  const chunks = (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let isLooking = true;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    const again = isLooking ? [] : seen.splice(0);
+    yield* again;
+    const keeps = isLooking;
+    isLooking = false;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+      if (keeps) seen.push(next.value);
+      yield next.value;
+    }
+  };
+  return { name: "standard input", bytes: 0, open };
+}
+
+/** What a log is; `null` where there is nothing in it. */
+async function lookAt(source: LogSource, args: LogArgs): Promise<LogFile | null> {
+  const { head, isWhole } = await headOf(source);
+  if (head.length === 0) return null;
+  const sample = sniffLog(head, isWhole, source.name, (args.format as LogFormat | undefined) ?? null);
+  const mapping =
+    sample.format === "trace"
+      ? { uses: [], userIsToken: false, durationUnit: "ms" as const, timeIs: "start" as const }
+      : guessMapping(sample, flagsOf(args), source.name);
+  return { name: source.name, open: source.open, sample, mapping };
+}
+
+async function headOf({ open, name }: LogSource): Promise<{ head: Uint8Array; isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of plain(open(), name)) {
+    // Chunks may be filled again behind our back.
+    chunks.push(chunk.slice());
+    length += chunk.length;
+    if (length >= headBytes) return { head: Buffer.concat(chunks).subarray(0, headBytes), isWhole: false };
+  }
+  return { head: Buffer.concat(chunks), isWhole: true };
+}
+
+function flagsOf(args: LogArgs): MappingFlags {
+  const columns = {
+    time: args["time-column"],
+    user: args["user-column"],
+    address: args["address-column"],
+    organization: args["organization-column"],
+    method: args["method-column"],
+    path: args["path-column"],
+    status: args["status-column"],
+    cost: args["cost-column"],
+    actual: args["actual-column"],
+    duration: args["duration-column"],
+    scope: args["scope-column"],
+  };
+  const given = Object.entries(columns).filter(([, name]) => name !== undefined);
+  return {
+    columns: Object.fromEntries(given) as NonNullable<MappingFlags["columns"]>,
+    tokenColumn: args["token-column"],
+    durationUnit: args["duration-unit"] as DurationUnit | undefined,
+    timeIs: args["time-is"] as "start" | "end" | undefined,
+  };
+}
+
+function settingsOf(args: LogArgs): LogSettings {
+  const graphqlCost = args["graphql-cost"] ?? null;
+  if (graphqlCost !== null && !(Number.isInteger(graphqlCost) && graphqlCost >= 0 && graphqlCost < 2 ** 31))
+    throw usage("--graphql-cost", String(graphqlCost), "a whole number of points");
+  return {
+    organization: args.organization ?? null,
+    graphqlCost,
+    statusPath: args["status-path"],
+    graphqlPath: args["graphql-path"],
+    zoneMinutes: zoneOf(args.zone),
+    unreadMost: shareOf(args["allow-unread"]),
+    digest: (token) => createHash("sha256").update(token).digest("hex"),
+  };
+}
+
+function zoneOf(text: string | undefined): number {
+  if (text === undefined || text === "UTC" || text === "Z") return 0;
+  const [, sign, hours, minutes = "0"] = /^([+-])(\d\d):?(\d\d)?$/.exec(text) ?? [];
+  if (sign === undefined || Number(hours) > 23 || Number(minutes) > 59)
+    throw usage("--zone", quote(text), "UTC, +02:00, -0530");
+  return (sign === "+" ? 1 : -1) * (60 * Number(hours) + Number(minutes));
+}
+
+function shareOf(text: string): number {
+  const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
+  const share = Number(number) / (percent === "%" ? 100 : 1);
+  if (!(share <= 1)) throw usage("--allow-unread", quote(text), '"5%", or a share from 0 to 1');
+  return share;
+}
+
+const usage = (path: string, got: string, allowed: string): SpillwayError =>
+  new SpillwayError("USAGE", `${path} cannot be used`, { problems: [{ path, got, allowed }] });
+
+/** Progress is shown of what takes longer. */
+const quietMs = 1000;
+
+class Progress {
+  /** Bytes of all files. */
+  total = 0;
+  #read = 0;
+  readonly #hooks: LogHooks;
+  readonly #startedMs = Date.now();
+
+  constructor(hooks: LogHooks) {
+    this.#hooks = hooks;
+  }
+
+  async *through(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#hooks.signal?.throwIfAborted();
+      this.#read += chunk.length;
+      if (Date.now() - this.#startedMs > quietMs) this.#hooks.onProgress?.(this.#words());
+      yield chunk;
+    }
+  }
+
+  #words(): string {
+    const megabytes = `${Math.round(this.#read / 1e6).toLocaleString("en")} MB`;
+    return this.total === 0
+      ? `reading: ${megabytes}`
+      : `reading: ${Math.min(100, Math.floor((100 * this.#read) / this.total))} %, ${megabytes}`;
+  }
+}

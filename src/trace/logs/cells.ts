@@ -1,0 +1,86 @@
+// A row's fields as places in the bytes of its line: no text is made of a field that is only compared or counted. What
+// stands escaped in its line is written out once more, in bytes of its own.
+
+/** What a field may be to us; a column of a log has one of these roles, or none. */
+export const roles = [
+  "time",
+  "user",
+  "address",
+  "organization",
+  "method",
+  "path",
+  "status",
+  "cost",
+  "actual",
+  "duration",
+  "scope",
+  "select",
+  "selectToo",
+] as const;
+export type Role = (typeof roles)[number];
+
+/** Places of the roles in `Cells`. */
+export const [
+  TIME,
+  USER,
+  ADDRESS,
+  ORGANIZATION,
+  METHOD,
+  PATH,
+  STATUS,
+  COST,
+  ACTUAL,
+  DURATION,
+  SCOPE,
+  /** These two say which lines are rows at all. */
+  SELECT,
+  SELECT_TOO,
+] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
+/** The role of a column that nobody asked for. */
+export const NO_ROLE = 255;
+
+const encoder = new TextEncoder();
+/** Bytes that may be read behind a text's end, and mean nothing. */
+const slack = 64;
+
+/** The fields of one row; filled again for each. A field that is not there is empty. */
+export class Cells {
+  /** Where the fields stand: the line's block, or texts written out. */
+  view: DataView = new DataView(new ArrayBuffer(slack));
+  /** By role: where the field begins in `view`, and where it ends. */
+  readonly from = new Int32Array(roles.length);
+  readonly to = new Int32Array(roles.length);
+  #written = new Uint8Array(1024);
+
+  clear(): void {
+    this.from.fill(0);
+    this.to.fill(0);
+  }
+
+  isEmpty(role: number): boolean {
+    return (this.to[role] ?? 0) <= (this.from[role] ?? 0);
+  }
+
+  /** The fields by role, written out. */
+  write(texts: readonly (string | undefined)[]): void {
+    let most = slack;
+    for (const text of texts) most += 3 * (text?.length ?? 0);
+    if (most > this.#written.length) this.#written = new Uint8Array(2 * most);
+    let at = 0;
+    for (let role = 0; role < roles.length; role++) {
+      this.from[role] = at;
+      at += encoder.encodeInto(texts[role] ?? "", this.#written.subarray(at)).written;
+      this.to[role] = at;
+    }
+    this.view = new DataView(this.#written.buffer);
+  }
+
+  text(role: number): string {
+    return textOf(this.view, this.from[role] ?? 0, this.to[role] ?? 0);
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export const textOf = (view: DataView, from: number, to: number): string =>
+  to <= from ? "" : decoder.decode(new Uint8Array(view.buffer, view.byteOffset + from, to - from));

@@ -1,0 +1,37 @@
+// What a format of lines has to tell: where a line's fields stand. The fast way takes lines as they mostly are, straight
+// from their bytes; any other line goes the slow way, as a text, which also says what is wrong with it.
+import { type Cells, NO_ROLE } from "./cells.ts";
+
+/** `scan` leaves the line to `parse`. */
+export const NOT_SCANNED = -1;
+
+/** What `parse` makes of a line: its fields' texts by role; or why it is no row. */
+export type ParsedLine = readonly (string | undefined)[] | { readonly why: string } | "no row";
+
+export interface LineFormat {
+  /**
+   * Finds the fields of the line that begins at `from`; a newline stands at its end.
+   * @returns where the next line begins; `NOT_SCANNED`
+   */
+  scan(view: DataView, from: number, cells: Cells): number;
+  /** Must read whatever `scan` takes as `scan` does. @param line without its newline */
+  parse(line: string): ParsedLine;
+  /** Whether the line that `scan` took last is a row; what is none is passed over. */
+  readonly isRow: boolean;
+}
+
+/** The role of each column, by its number. */
+export class ColumnRoles {
+  readonly #roles: Uint8Array;
+  readonly count: number;
+
+  /** @param roles of each column its role, or `null` */
+  constructor(roles: readonly (number | null)[]) {
+    this.count = roles.length;
+    this.#roles = Uint8Array.from(roles, (role) => role ?? NO_ROLE);
+  }
+
+  of(column: number): number {
+    return this.#roles[column] ?? NO_ROLE;
+  }
+}

@@ -1,0 +1,135 @@
+// Ordered streams of rows → one. Where one stream alone is open, its batches are passed on as they are.
+import type { LogBatch } from "./rows.ts";
+
+/** Rows of one file. */
+export interface OrderedStream {
+  /** No row is before, as far as is known. */
+  readonly firstMs: number;
+  /** @param floorMs rows that began before have gone out, of other files: what begins before is too late */
+  open(floorMs: number): AsyncGenerator<LogBatch, void>;
+}
+
+interface OpenStream {
+  readonly batches: AsyncGenerator<LogBatch, void>;
+  batch: LogBatch;
+  row: number;
+}
+
+const merged = 4096;
+
+export class MergedRows {
+  readonly #closed: OrderedStream[];
+  #open: OpenStream[] = [];
+  #floorMs = Number.NEGATIVE_INFINITY;
+  readonly #out = {
+    atMs: new Float64Array(merged),
+    durationMs: new Float64Array(merged),
+    caller: new Int32Array(merged),
+    kind: new Uint8Array(merged),
+    cost: new Int32Array(merged),
+    actual: new Int32Array(merged),
+    status: new Int16Array(merged),
+  };
+
+  constructor(streams: readonly OrderedStream[]) {
+    this.#closed = [...streams].sort((a, b) => a.firstMs - b.firstMs || 0);
+  }
+
+  async *read(): AsyncGenerator<LogBatch, void> {
+    try {
+      while (this.#open.length > 0 || this.#closed.length > 0) {
+        await this.#openDue();
+        const [only] = this.#open;
+        if (only === undefined) continue;
+        const { batch, row } = only;
+        const last = batch.atMs[batch.count - 1] ?? 0;
+        if (this.#open.length === 1 && !((this.#closed[0]?.firstMs ?? Number.POSITIVE_INFINITY) <= last)) {
+          this.#floorMs = last;
+          yield row === 0 ? batch : tail(batch, row);
+          only.row = batch.count;
+          await this.#advance(only);
+        } else yield* this.#merge();
+      }
+    } finally {
+      for (const { batches } of this.#open) await batches.return(undefined);
+    }
+  }
+
+  /** Opens the streams whose time has come. */
+  async #openDue(): Promise<void> {
+    for (let next = this.#closed[0]; next !== undefined; next = this.#closed[0]) {
+      const earliest = this.#earliest();
+      if (earliest !== null && (earliest.batch.atMs[earliest.row] ?? 0) < next.firstMs) return;
+      this.#closed.shift();
+      const batches = next.open(this.#floorMs);
+      const first = await batches.next();
+      if (first.done !== true) this.#open.push({ batches, batch: first.value, row: 0 });
+    }
+  }
+
+  /** The stream whose next row comes first. */
+  #earliest(): OpenStream | null {
+    let best: OpenStream | null = null;
+    let bestMs = Number.POSITIVE_INFINITY;
+    for (const stream of this.#open) {
+      const at = stream.batch.atMs[stream.row] ?? 0;
+      if (at >= bestMs) continue;
+      best = stream;
+      bestMs = at;
+    }
+    return best;
+  }
+
+  /** Some rows of all that are open, up to where the next one is to be opened, or one of them has come to its end. */
+  async *#merge(): AsyncGenerator<LogBatch, void> {
+    const out = this.#out;
+    const untilMs = this.#closed[0]?.firstMs ?? Number.POSITIVE_INFINITY;
+    let count = 0;
+    let ended: OpenStream | null = null;
+    while (count < merged && ended === null) {
+      const stream = this.#earliest();
+      if (stream === null) break;
+      const { batch, row } = stream;
+      const at = batch.atMs[row] ?? 0;
+      if (at >= untilMs) break;
+      out.atMs[count] = at;
+      out.durationMs[count] = batch.durationMs[row] ?? 0;
+      out.caller[count] = batch.caller[row] ?? 0;
+      out.kind[count] = batch.kind[row] ?? 0;
+      out.cost[count] = batch.cost[row] ?? 0;
+      out.actual[count] = batch.actual[row] ?? 0;
+      out.status[count] = batch.status[row] ?? 0;
+      count += 1;
+      stream.row += 1;
+      if (stream.row === batch.count) ended = stream;
+    }
+    if (count > 0) {
+      this.#floorMs = out.atMs[count - 1] ?? this.#floorMs;
+      yield { ...out, count };
+    }
+    if (ended !== null) await this.#advance(ended);
+  }
+
+  async #advance(stream: OpenStream): Promise<void> {
+    const next = await stream.batches.next();
+    if (next.done === true) this.#open = this.#open.filter((each) => each !== stream);
+    else {
+      stream.batch = next.value;
+      stream.row = 0;
+    }
+  }
+}
+
+function tail(batch: LogBatch, from: number): LogBatch {
+  const to = batch.count;
+  return {
+    count: to - from,
+    atMs: batch.atMs.subarray(from, to),
+    durationMs: batch.durationMs.subarray(from, to),
+    caller: batch.caller.subarray(from, to),
+    kind: batch.kind.subarray(from, to),
+    cost: batch.cost.subarray(from, to),
+    actual: batch.actual.subarray(from, to),
+    status: batch.status.subarray(from, to),
+  };
+}

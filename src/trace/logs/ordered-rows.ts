@@ -1,0 +1,200 @@
+// Rows in the order of their time. Access logs are written when a request ends, so a row may stand behind rows that
+// began later; several processes write side by side. So rows wait here for a while, and go out in order. One that comes
+// when later rows have gone already is too late: it cannot be placed, and is left to the caller to report.
+import type { LogBatch } from "./rows.ts";
+
+/** A row waits until one comes that began so much later (the same as for traces, FORMAT.md). */
+const waitMs = 120_000;
+/** Rows that wait, at the beginning and at most: 30 bytes each, and as many again while they are put in order. */
+const [fewest, most] = [1 << 14, 1 << 20];
+/** Rows of a batch, at most. */
+const batchRows = 1 << 13;
+
+class Columns implements LogBatch {
+  count = 0;
+  readonly atMs: Float64Array;
+  readonly durationMs: Float64Array;
+  readonly caller: Int32Array;
+  readonly kind: Uint8Array;
+  readonly cost: Int32Array;
+  readonly actual: Int32Array;
+  readonly status: Int16Array;
+
+  constructor(capacity: number) {
+    this.atMs = new Float64Array(capacity);
+    this.durationMs = new Float64Array(capacity);
+    this.caller = new Int32Array(capacity);
+    this.kind = new Uint8Array(capacity);
+    this.cost = new Int32Array(capacity);
+    this.actual = new Int32Array(capacity);
+    this.status = new Int16Array(capacity);
+  }
+
+  get capacity(): number {
+    return this.atMs.length;
+  }
+
+  copyFrom(other: Columns, from: number, to: number): void {
+    this.atMs.set(other.atMs.subarray(from, to));
+    this.durationMs.set(other.durationMs.subarray(from, to));
+    this.caller.set(other.caller.subarray(from, to));
+    this.kind.set(other.kind.subarray(from, to));
+    this.cost.set(other.cost.subarray(from, to));
+    this.actual.set(other.actual.subarray(from, to));
+    this.status.set(other.status.subarray(from, to));
+    this.count = to - from;
+  }
+
+  view(from: number, to: number): LogBatch {
+    return {
+      count: to - from,
+      atMs: this.atMs.subarray(from, to),
+      durationMs: this.durationMs.subarray(from, to),
+      caller: this.caller.subarray(from, to),
+      kind: this.kind.subarray(from, to),
+      cost: this.cost.subarray(from, to),
+      actual: this.actual.subarray(from, to),
+      status: this.status.subarray(from, to),
+    };
+  }
+
+  /** Fills from another's rows in an order. */
+  gather(other: Columns, order: Float64Array): void {
+    const count = other.count;
+    for (let row = 0; row < count; row++) {
+      const source = (order[row] ?? 0) % most;
+      this.atMs[row] = other.atMs[source] ?? 0;
+      this.durationMs[row] = other.durationMs[source] ?? 0;
+      this.caller[row] = other.caller[source] ?? 0;
+      this.kind[row] = other.kind[source] ?? 0;
+      this.cost[row] = other.cost[source] ?? 0;
+      this.actual[row] = other.actual[source] ?? 0;
+      this.status[row] = other.status[source] ?? 0;
+    }
+    this.count = count;
+  }
+}
+
+export class OrderedRows {
+  #rows: Columns;
+  #spare: Columns | null = null;
+  #inOrder = true;
+  readonly #capacityMost: number;
+  #latest = Number.NEGATIVE_INFINITY;
+  /** Rows that began before are too late: what began then has gone out. */
+  floor = Number.NEGATIVE_INFINITY;
+
+  /** @param capacityMost rows that wait at most; a power of two */
+  constructor(capacityMost: number = most) {
+    this.#capacityMost = capacityMost;
+    this.#rows = new Columns(Math.min(fewest, capacityMost));
+  }
+
+  get isFull(): boolean {
+    return this.#rows.count === this.#rows.capacity;
+  }
+
+  /** Adds a row; there must be room for it, and it must not be before `floor`. */
+  add(
+    atMs: number,
+    durationMs: number,
+    caller: number,
+    kind: number,
+    cost: number,
+    actual: number,
+    status: number,
+  ): void {
+    const rows = this.#rows;
+    const row = rows.count;
+    rows.atMs[row] = atMs;
+    rows.durationMs[row] = durationMs;
+    rows.caller[row] = caller;
+    rows.kind[row] = kind;
+    rows.cost[row] = cost;
+    rows.actual[row] = actual;
+    rows.status[row] = status;
+    rows.count = row + 1;
+    if (atMs >= this.#latest) this.#latest = atMs;
+    else this.#inOrder = false;
+  }
+
+  /** Makes room: gives the rows that have waited long enough, or, where too many wait, the earlier half of them. */
+  *drain(): Generator<LogBatch, void> {
+    this.#sort();
+    const { count, capacity, atMs } = this.#rows;
+    let ready = lowerBound(atMs, count, this.#latest - waitMs);
+    if (ready < count / 2) {
+      if (capacity < this.#capacityMost) return this.#grow();
+      ready = count >> 1;
+    }
+    yield* this.#give(ready);
+  }
+
+  /** The rows that are left. */
+  *rest(): Generator<LogBatch, void> {
+    this.#sort();
+    yield* this.#give(this.#rows.count);
+  }
+
+  *#give(ready: number): Generator<LogBatch, void> {
+    const rows = this.#rows;
+    if (ready === 0) return;
+    this.floor = rows.atMs[ready - 1] ?? this.floor;
+    for (let from = 0; from < ready; from += batchRows)
+      yield rows.view(from, Math.min(ready, from + batchRows));
+    const spare = this.#spareColumns();
+    spare.copyFrom(rows, ready, rows.count);
+    this.#spare = rows;
+    this.#rows = spare;
+  }
+
+  #sort(): void {
+    if (this.#inOrder) return;
+    this.#inOrder = true;
+    const rows = this.#rows;
+    const spare = this.#spareColumns();
+    spare.gather(rows, orderOf(rows.atMs.subarray(0, rows.count)));
+    this.#spare = rows;
+    this.#rows = spare;
+  }
+
+  #spareColumns(): Columns {
+    if (this.#spare === null || this.#spare.capacity !== this.#rows.capacity)
+      this.#spare = new Columns(this.#rows.capacity);
+    return this.#spare;
+  }
+
+  #grow(): void {
+    const larger = new Columns(Math.min(this.#capacityMost, 4 * this.#rows.capacity));
+    larger.copyFrom(this.#rows, 0, this.#rows.count);
+    this.#rows = larger;
+    this.#spare = null;
+  }
+}
+
+/** The first row that is not before `atMs`. */
+function lowerBound(times: Float64Array, count: number, atMs: number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The rows' numbers in the order of their times, equals in their own order, each as its remainder by `most`. Time and
+ * number are packed into one double, time x 2^20 + number, so that they are sorted without calling back; a log that
+ * spans 2^33 ms, 99 days, within what waits is too long for that and is compared row by row.
+ */
+function orderOf(times: Float64Array): Float64Array {
+  let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const time of times) {
+    if (time < least) least = time;
+    if (time > greatest) greatest = time;
+  }
+  if (greatest - least < 2 ** 33) return times.map((time, row) => (time - least) * most + row).sort();
+  const order = times.map((_, row) => row);
+  return order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+}

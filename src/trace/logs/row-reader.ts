@@ -1,0 +1,295 @@
+// A row's fields → a row in columns, or why not. Every format comes through here, so that a path, a time or a cost
+// means the same in all of them.
+import { hashStep } from "../names.ts";
+import type { Callers } from "./callers.ts";
+import { EVERYONE } from "./callers.ts";
+import {
+  ACTUAL,
+  ADDRESS,
+  type Cells,
+  COST,
+  DURATION,
+  METHOD,
+  ORGANIZATION,
+  PATH,
+  SCOPE,
+  STATUS,
+  TIME,
+  textOf,
+  USER,
+} from "./cells.ts";
+import { InstantReader } from "./instant.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
+import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
+import { GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
+
+/** What fields mean. */
+export interface RowSettings {
+  /** Callers are known by tokens, which are shown as fingerprints alone. */
+  readonly userIsToken: boolean;
+  /** Milliseconds in one unit of the durations. */
+  readonly durationUnitMs: number;
+  /** `end` where the log is written when the request is over: it began `duration` before. */
+  readonly timeIs: "start" | "end";
+  /** The organization of rows that name none; `null`: the one that their user named last, or else `default`. */
+  readonly organization: string | null;
+  /** Points of a GraphQL call whose row does not say; `null`: such a row cannot be read. */
+  readonly graphqlCost: number | null;
+  readonly statusPath?: string | undefined;
+  readonly graphqlPath?: string | undefined;
+  /** Minutes east of Greenwich, of times that name no zone. */
+  readonly zoneMinutes: number;
+  /** Requests have a path in this log: a row without one was none (a connection that asked for nothing). */
+  readonly hasPaths: boolean;
+}
+
+/** The organization of rows that name none, where nothing else is known. */
+export const DEFAULT_ORGANIZATION = "default";
+
+const [zero, dot, dash, space, quoteMark] = [0x30, 0x2e, 0x2d, 0x20, 0x22] as const;
+
+const GET = 1;
+const HEAD = 2;
+const POST = 3;
+const NO_METHOD = 0;
+const OTHER_METHOD = 4;
+
+/** Statuses of GraphQL that counted nothing (SPEC.md §2.6); 401 and 403 count nothing anywhere. */
+const uncountedQueries = new Set([400, 405, 413, 415]);
+
+export class RowReader {
+  readonly #settings: RowSettings;
+  readonly #callers: Callers;
+  readonly #path: RequestPath;
+  readonly #times: InstantReader;
+  readonly #everyone: () => number;
+
+  constructor(settings: RowSettings, callers: Callers) {
+    this.#settings = settings;
+    this.#callers = callers;
+    this.#path = new RequestPath(settings.statusPath, settings.graphqlPath);
+    this.#times = new InstantReader(settings.zoneMinutes);
+    this.#everyone = () => callers.user(EVERYONE);
+  }
+
+  /** Adds the row that the fields are. @returns `null`, or why it cannot be read */
+  add(cells: Cells, rows: OrderedRows): string | null {
+    const { view, from, to } = cells;
+    let at = this.#times.read(view, from[TIME] ?? 0, to[TIME] ?? 0);
+    if (Number.isNaN(at)) return cells.isEmpty(TIME) ? "it has no time" : "its time cannot be read";
+    const duration = this.#duration(cells);
+    if (duration === -1) return "its duration is no number";
+    if (this.#settings.timeIs === "end" && duration > 0) at -= Math.round(duration);
+    if (at < rows.floor) return "time goes back too far: later rows were done with already";
+    const status = statusOf(cells);
+    if (status === -1) return "its status is none of HTTP's";
+    const kind = this.#kind(cells, status);
+    if (kind === -1) return "its scope is neither rest nor graphql";
+    const cost = kind === GRAPHQL_CALL ? this.#points(cells, COST) : kind === REST_CALL ? 1 : 0;
+    if (cost === -1) return "its cost is no whole number";
+    if (cost === -2) return "a GraphQL call whose cost is not known";
+    const actual = kind === GRAPHQL_CALL ? this.#actual(cells) : -1;
+    if (actual === -2) return "its actual cost is no whole number";
+    rows.add(at, duration, this.#caller(cells), kind, cost, actual, status);
+    return null;
+  }
+
+  /** In ms, `NaN` where there is none, -1 where it is no number. */
+  #duration({ view, from, to }: Cells): number {
+    const start = from[DURATION] ?? 0;
+    const end = to[DURATION] ?? 0;
+    if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return Number.NaN;
+    const value = decimal(view, start, end);
+    return value < 0 ? -1 : value * this.#settings.durationUnitMs;
+  }
+
+  #kind(cells: Cells, status: number): number {
+    const byScope = scopeOf(cells);
+    if (byScope === -1) return -1;
+    const method = this.#splitRequest(cells);
+    const path = cells.isEmpty(PATH)
+      ? -1
+      : this.#path.read(cells.view, cells.from[PATH] ?? 0, cells.to[PATH] ?? 0);
+    if (path === STATUS_PATH && (method === GET || method === HEAD || method === NO_METHOD))
+      return STATUS_CALL;
+    if (status === 401 || status === 403 || (path === -1 && this.#settings.hasPaths)) return OTHER_CALL;
+    const isQuery =
+      byScope === GRAPHQL_CALL || (byScope === null && (path === GRAPHQL_PATH || this.#costs(cells, path)));
+    if (!isQuery) return REST_CALL;
+    const isPost = method === POST || method === NO_METHOD;
+    return isPost && !uncountedQueries.has(status) ? GRAPHQL_CALL : OTHER_CALL;
+  }
+
+  /** Where neither path nor scope tells, a cost other than 1 does: of REST each call costs 1. */
+  #costs(cells: Cells, path: number): boolean {
+    if (path !== -1 || cells.isEmpty(COST)) return false;
+    const { view, from, to } = cells;
+    return whole(view, from[COST] ?? 0, to[COST] ?? 0) !== 1;
+  }
+
+  /** The method; of a whole request line, `GET /path HTTP/1.1`, first the path is made the path. */
+  #splitRequest(cells: Cells): number {
+    if (!cells.isEmpty(METHOD) || cells.isEmpty(PATH)) return methodOf(cells, METHOD);
+    const { view, from, to } = cells;
+    const start = from[PATH] ?? 0;
+    const end = to[PATH] ?? 0;
+    let at = start;
+    while (at < end && isCapital(view.getUint8(at))) at += 1;
+    if (at === start || at >= end || view.getUint8(at) !== space) return NO_METHOD;
+    from[METHOD] = start;
+    to[METHOD] = at;
+    from[PATH] = at + 1;
+    let last = end;
+    while (last > at + 1 && view.getUint8(last - 1) !== space) last -= 1;
+    if (last > at + 1) to[PATH] = last - 1;
+    const method = methodOf(cells, METHOD);
+    to[METHOD] = start;
+    return method;
+  }
+
+  /** -1 for no whole number, -2 for none where there must be one. */
+  #points({ view, from, to }: Cells, role: number): number {
+    const start = from[role] ?? 0;
+    const end = to[role] ?? 0;
+    if (end <= start || (end - start === 1 && view.getUint8(start) === dash))
+      return this.#settings.graphqlCost ?? -2;
+    return whole(view, start, end);
+  }
+
+  #actual({ view, from, to }: Cells): number {
+    const start = from[ACTUAL] ?? 0;
+    const end = to[ACTUAL] ?? 0;
+    if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return -1;
+    const value = whole(view, start, end);
+    return value === -1 ? -2 : value;
+  }
+
+  #caller(cells: Cells): number {
+    const callers = this.#callers;
+    const user = this.#user(cells);
+    const organization = this.#organization(cells);
+    if (organization !== -1) return callers.of(user, organization);
+    const last = callers.lastOrganization(user);
+    if (last !== -1) return callers.of(user, last);
+    return callers.of(user, callers.organization(DEFAULT_ORGANIZATION));
+  }
+
+  #user(cells: Cells): number {
+    const role = isNamed(cells, USER) ? USER : isNamed(cells, ADDRESS) ? ADDRESS : -1;
+    if (role === -1) return this.#everyone();
+    const { view, from, to } = cells;
+    const start = from[role] ?? 0;
+    const end = to[role] ?? 0;
+    const isToken = role === USER && this.#settings.userIsToken;
+    return this.#callers.userAt(view, start, end, hashOf(view, start, end), isToken);
+  }
+
+  /** The row's own, or the path's, or the one that was given for all others; -1 where nothing names one. */
+  #organization(cells: Cells): number {
+    const { view, from, to } = cells;
+    let start = from[ORGANIZATION] ?? 0;
+    let end = to[ORGANIZATION] ?? 0;
+    if (!isNamed(cells, ORGANIZATION)) {
+      start = this.#path.organizationFrom;
+      end = cells.isEmpty(PATH) ? start : this.#path.organizationTo;
+      const given = this.#settings.organization;
+      if (end <= start) return given === null ? -1 : this.#callers.organization(given);
+    }
+    return this.#callers.organizationAt(view, start, end, hashOf(view, start, end));
+  }
+}
+
+/** Neither empty nor `-`, nor `"-"`. */
+function isNamed({ view, from, to }: Cells, role: number): boolean {
+  const start = from[role] ?? 0;
+  const length = (to[role] ?? 0) - start;
+  return length > 1 || (length === 1 && view.getUint8(start) !== dash && view.getUint8(start) !== quoteMark);
+}
+
+function hashOf(view: DataView, from: number, to: number): number {
+  let hash = 0;
+  for (let at = from; at < to; at++) hash = hashStep(hash, view.getUint8(at));
+  return hash;
+}
+
+const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a;
+
+const methods: readonly (readonly [number, string])[] = [
+  [GET, "get"],
+  [HEAD, "head"],
+  [POST, "post"],
+];
+
+function methodOf({ view, from, to }: Cells, role: number): number {
+  const start = from[role] ?? 0;
+  const length = (to[role] ?? 0) - start;
+  if (length <= 0 || (length === 1 && view.getUint8(start) === dash)) return NO_METHOD;
+  for (const [method, word] of methods) {
+    if (word.length !== length) continue;
+    let at = 0;
+    while (at < length && (view.getUint8(start + at) | 0x20) === word.charCodeAt(at)) at += 1;
+    if (at === length) return method;
+  }
+  return OTHER_METHOD;
+}
+
+/** An HTTP status; 0 for none, -1 for what is none. */
+function statusOf({ view, from, to }: Cells): number {
+  const start = from[STATUS] ?? 0;
+  const length = (to[STATUS] ?? 0) - start;
+  if (length <= 0) return 0;
+  if (length === 1) {
+    const byte = view.getUint8(start);
+    return byte === dash || byte === zero ? 0 : -1;
+  }
+  const value = whole(view, start, start + length);
+  // nginx writes 000 where a connection ended before there was anything to answer.
+  return value === 0 || (value >= 100 && value <= 999) ? value : -1;
+}
+
+/** `REST_CALL`, `GRAPHQL_CALL`, `null` where the row does not say, -1 for another word. */
+function scopeOf(cells: Cells): number | null {
+  if (!isNamed(cells, SCOPE)) return null;
+  const word = cells.text(SCOPE).toLowerCase();
+  return word === "rest" ? REST_CALL : word === "graphql" ? GRAPHQL_CALL : -1;
+}
+
+/** A whole number up to 2^31 - 1, `503` or `503.0`; -1 where it is none. */
+function whole(view: DataView, from: number, to: number): number {
+  let value = 0;
+  let at = from;
+  for (; at < to && at < from + 10; at++) {
+    const digit = view.getUint8(at) - zero;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === from || value > 0x7fff_ffff) return -1;
+  if (at < to && view.getUint8(at) === dot) for (at += 1; at < to && view.getUint8(at) === zero; ) at += 1;
+  return at === to ? value : -1;
+}
+
+const powersOfTen = Array.from({ length: 16 }, (_, digits) => 10 ** digits);
+
+/**
+ * A number that is not negative; -1 where it is none. Up to 15 digits and a power of ten are both exact, so their
+ * quotient is the double that `Number` gives.
+ */
+function decimal(view: DataView, from: number, to: number): number {
+  let value = 0;
+  let point = -1;
+  let at = from;
+  for (; at < to; at++) {
+    const byte = view.getUint8(at);
+    if (byte >= zero && byte <= zero + 9) value = value * 10 + byte - zero;
+    else if (byte === dot && point === -1 && at > from) point = at;
+    else break;
+  }
+  if (at !== to || to - from > 15 || point === to - 1) return numberOf(view, from, to);
+  return point === -1 ? value : value / (powersOfTen[to - point - 1] ?? 1);
+}
+
+/** What is no plain number of a few digits: rare enough to be a text first. */
+function numberOf(view: DataView, from: number, to: number): number {
+  const text = to - from > 40 ? "" : textOf(view, from, to);
+  return /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;
+}
