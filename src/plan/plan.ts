@@ -1,0 +1,217 @@
+// `plan`: a question about a scenario → its answer, with error bars. Pure: the runs are yielded as jobs, and whoever
+// drives the steps does them, here or in threads; the result depends on their outcomes alone.
+import { type Problem, SpillwayError } from "../rules/errors.ts";
+import type { FigureReference } from "../rules/figures.ts";
+import { parseRules } from "../rules/parse.ts";
+import { adviseScenario } from "../scenario/advice.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
+import { compare, comparedFigures } from "./comparison.ts";
+import { type Goal, goalsOf, parseGoal, parseMeasured } from "./goals.ts";
+import type { Job } from "./job.ts";
+import type { Workshop } from "./points.ts";
+import { runJob } from "./run-job.ts";
+import { Outcomes, replicationsLeast, type Sampling, type Steps, samplingOf } from "./sampling.ts";
+import { sentencesOf } from "./sentences.ts";
+import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
+import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
+import { parseVary, type Vary } from "./vary.ts";
+
+/** A question, as people write it. At least one of `vary`, `storm` and `compare`. */
+export interface PlanOptions {
+  /** `agents.clients=10..500`; one, or two for a heat map. */
+  readonly vary?: readonly string[] | undefined;
+  /** `refused < 1%`; what the scenario expects where it is left out. */
+  readonly until?: readonly string[] | undefined;
+  /** Which end of what holds; by what is varied where it is left out. */
+  readonly find?: Find | undefined;
+  /** The most replications of a point; 64 where it is left out. */
+  readonly replications?: number | undefined;
+  /** Above 1/2 and below 1; 0.95 where it is left out. */
+  readonly confidence?: number | undefined;
+  /** `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
+  readonly storm?: string | undefined;
+  /** Policies and limits side by side. */
+  readonly compare?: boolean | undefined;
+  /** What repeats the plan; for the result. */
+  readonly command?: string | undefined;
+}
+
+/** A question, read and checked against its scenario. */
+export interface PreparedPlan {
+  readonly question: PlanQuestion;
+  /** What `runJob` measures. */
+  readonly figures: readonly FigureReference[];
+  /** The search. It yields jobs, is given their outcomes in the same order, and returns the result. */
+  steps(): Steps<PlanResult>;
+}
+
+/** What is measured whatever the goals are. */
+const alwaysMeasured = ["refusedShare", "waitP50Ms", "waitP95Ms", "admitted", "fairness"] as const;
+const replicationsDefault = 64;
+const replicationsMost = 10_000;
+
+/**
+ * Reads a question.
+ * @param scenario as it is to be run: seed, duration and rules adjusted
+ * @throws SpillwayError `USAGE` naming what cannot be used, with a suggestion
+ */
+export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedPlan {
+  const varies = variesOf(scenario, options);
+  const notes: string[] = adviseScenario(scenario, scenario.rules ?? parseRules({}));
+  const goals = varies.length === 0 ? [] : readGoals(scenario, options, notes);
+  const sampling = readSampling(options);
+  const storm = options.storm === undefined ? null : parseStorm(options.storm, scenario);
+  const find = goals.length === 0 ? null : (options.find ?? guessFind(varies));
+  if (find !== null && options.find === undefined && varies.every(({ axis }) => axis.unit !== "choice"))
+    notes.push(
+      `the ${find} value is looked for, since ${varies.at(-1)?.axis.path} is varied; --find says otherwise`,
+    );
+  const names = measuredNames(scenario, goals, varies, options.compare === true);
+  const question: PlanQuestion = {
+    scenario: scenario.name,
+    description: scenario.description === "" ? null : scenario.description,
+    seed: scenario.seed,
+    durationMs: scenario.durationMs,
+    vary: varies.map(({ axis }) => axis),
+    goals: goals.map(({ figure, bound, value }) => ({ figure, bound, value })),
+    find,
+    share: sampling.share,
+    confidence: sampling.confidence,
+    replicationsMost: sampling.looks.at(-1) ?? 1,
+    command: options.command ?? null,
+  };
+  const figures = names.map((name): readonly [string, FigureReference] => [
+    name,
+    parseMeasured(name, scenario),
+  ]);
+  const asked: Asked = { scenario, question, varies, storm, compares: options.compare === true, notes };
+  const shop = (): Workshop => ({ outcomes: new Outcomes(), sampling, goals, figures });
+  return {
+    question,
+    figures: figures.map(([, reference]) => reference),
+    steps: () => stepsOf(asked, shop(), options.find === undefined),
+  };
+}
+
+interface Asked {
+  readonly scenario: Scenario;
+  readonly question: PlanQuestion;
+  readonly varies: readonly Vary[];
+  readonly storm: StormQuestion | null;
+  readonly compares: boolean;
+  readonly notes: readonly string[];
+}
+
+function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): Steps<PlanResult> {
+  const { scenario, question, varies, storm, compares, notes } = asked;
+  const [x, y] = varies;
+  const find = question.find ?? "largest";
+  const sweep =
+    x === undefined
+      ? null
+      : y === undefined
+        ? yield* sweepOne(shop, x, find, guessed)
+        : yield* sweepTwo(shop, x, y, find);
+  const stormed = storm === null ? null : yield* searchStorm(shop, storm);
+  const comparison = compares ? yield* compare(shop, scenario) : null;
+  const result: PlanResult = {
+    format: "spillway-plan",
+    version: 1,
+    question: { ...question, find: sweep?.find ?? null },
+    points: sweep?.points ?? [],
+    answer: sweep?.answer ?? null,
+    heatMap: sweep?.heatMap ?? null,
+    storm: stormed,
+    comparison,
+    simulations: shop.outcomes.size,
+    sentences: [],
+    notes,
+  };
+  return { ...result, sentences: sentencesOf(result, scenario) };
+}
+
+function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }: PlanOptions): Vary[] {
+  if (vary.length > 2)
+    throw usage({ path: "--vary", got: `${vary.length} of them`, allowed: "one, or two for a heat map" });
+  if (vary.length === 0 && (until.length > 0 || (storm === undefined && compare !== true)))
+    throw usage({
+      path: "--vary",
+      got: "nothing",
+      allowed: "what to vary, such as agents.clients=10..500; or --storm, or --compare",
+    });
+  const varies = vary.map((text) => parseVary(text, scenario));
+  const [first, second] = varies;
+  if (first !== undefined && first.axis.path === second?.axis.path)
+    throw usage({ path: "--vary", got: `${first.axis.path} twice`, allowed: "two different paths" });
+  return varies;
+}
+
+const usage = (problem: Problem): SpillwayError =>
+  new SpillwayError("USAGE", "this question cannot be answered", {
+    problems: [problem],
+    hint: "spillway plan --help shows examples",
+  });
+
+function readGoals(scenario: Scenario, { until = [] }: PlanOptions, notes: string[]): readonly Goal[] {
+  if (until.length > 0) return until.map((text) => parseGoal(text, scenario));
+  const goals = goalsOf(scenario);
+  notes.push(
+    goals.length === 0
+      ? "there is no --until, and the scenario expects nothing: values are measured, and none is searched for"
+      : "there is no --until: what the scenario expects is what must hold",
+  );
+  return goals;
+}
+
+function readSampling({ replications = replicationsDefault, confidence = 0.95 }: PlanOptions): Sampling {
+  if (!(confidence > 0.5 && confidence < 1))
+    throw usage({
+      path: "--confidence",
+      got: String(confidence),
+      allowed: "above 0.5 and below 1, such as 0.95",
+    });
+  const least = replicationsLeast(confidence);
+  if (Number.isSafeInteger(replications) && replications >= least && replications <= replicationsMost)
+    return samplingOf(replications, confidence);
+  throw usage({
+    path: "--replications",
+    got: String(replications),
+    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree decide nothing at ${confidence * 100}%`,
+  });
+}
+
+/** More clients and more calls make it worse, larger limits make it better: what is wanted is the far end. */
+function guessFind(varies: readonly Vary[]): Find {
+  const path = varies.at(-1)?.axis.path ?? "";
+  return /(^|\.)(limit|servers|queue)$/.test(path) ? "smallest" : "largest";
+}
+
+function measuredNames(
+  scenario: Scenario,
+  goals: readonly Goal[],
+  varies: readonly Vary[],
+  compares: boolean,
+): string[] {
+  const varied = scenario.populations
+    .filter(({ name }) => varies.some(({ axis }) => axis.path.startsWith(`${name}.`)))
+    .flatMap(({ name }) => [`${name}.refusedShare`, `${name}.waitP95Ms`]);
+  const compared = compares ? comparedFigures(scenario) : [];
+  return [...new Set([...goals.map(({ figure }) => figure), ...alwaysMeasured, ...varied, ...compared])];
+}
+
+/**
+ * Answers a question about a scenario, in this thread.
+ * @throws SpillwayError `USAGE` naming what cannot be used, with a suggestion; and what `simulate` throws
+ *
+ * @example
+ * const { answer, sentences } = plan(scenario, { vary: ["agents.clients=10..500"], until: ["refused < 1%"] });
+ */
+export function plan(scenario: Scenario, options: PlanOptions): PlanResult {
+  const prepared = preparePlan(scenario, options);
+  const steps = prepared.steps();
+  let step = steps.next();
+  while (step.done !== true)
+    step = steps.next(step.value.jobs.map((job: Job) => runJob(scenario, prepared.figures, job)));
+  return step.value;
+}
