@@ -12,7 +12,7 @@ import type {
 } from "./backtest-result.ts";
 import { predictedFigures, windowsKept } from "./backtest-result.ts";
 import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
-import { type FitOptions, fit } from "./fit.ts";
+import { type FitOptions, fitScenario } from "./fit.ts";
 import { type Recording, recordedUntil } from "./fit-recording.ts";
 import { fittedScenario } from "./fit-source.ts";
 import { Sample } from "./fit-statistics.ts";
@@ -51,7 +51,7 @@ export function* backtestSteps(
     throw new RangeError(`seeds must be a whole number from 3 to 10000, got ${seeds}`);
   const { startedAtMs, endedAtMs } = recording;
   const splitAt = Math.round(startedAtMs + share * (endedAtMs - startedAtMs));
-  const model = fit(recordedUntil(recording, splitAt), options);
+  const model = fitScenario(recordedUntil(recording, splitAt), options);
   const organizations = new Set(recording.callers.map(({ organization }) => organization));
   // Nothing is known of what came after the last answer, but for the rest of the second.
   const grid = new WindowGrid(organizations, model.rules, splitAt, endedAtMs + 1000);

@@ -91,7 +91,7 @@ const shownNumber = (value: HeaderValue | undefined): number => (typeof value ==
  * @example
  * const recorder = new Recorder(header);
  * for await (const call of calls) recorder.add(call);
- * const model = fit(recorder.finish());
+ * const model = fitScenario(recorder.finish());
  */
 export class Recorder {
   readonly #header: TraceHeader | null;

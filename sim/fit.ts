@@ -22,10 +22,13 @@ export interface FitOptions {
  * Fits a scenario to what was recorded. The same recording gives the same model.
  *
  * @example
- * const model = fit(recorder.finish(), { name: "monday" });
+ * const model = fitScenario(recorder.finish(), { name: "monday" });
  * const scenario = fittedScenario(model);
  */
-export function fit(recording: Recording, { name = "fitted", rules: given }: FitOptions = {}): FittedModel {
+export function fitScenario(
+  recording: Recording,
+  { name = "fitted", rules: given }: FitOptions = {},
+): FittedModel {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
