@@ -1,5 +1,6 @@
 // A scenario's file → a scenario. Files are TypeScript or JavaScript, bundled by esbuild so that they may import
 // whatever they like; whatever is wrong with one is said with file, line and reason.
+import { createHash } from "node:crypto";
 import { mkdtemp, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { tmpdir } from "node:os";
@@ -14,6 +15,8 @@ export interface LoadedScenario {
   readonly scenario: Scenario;
   /** The file, absolute. */
   readonly path: string;
+  /** SHA-256 of the scenario's code with all that it imports, in hex: another one is another scenario. */
+  readonly digest: string;
 }
 
 // The same code runs from `src` (tests) and from `dist/src` (installed).
@@ -84,7 +87,8 @@ export async function loadScenarioFile(nameOrPath: string): Promise<LoadedScenar
     const module = join(folder, "scenario.mjs");
     await writeFile(module, code, { mode: 0o600 });
     const loaded = (await imported(module, map, path)) as { default?: unknown };
-    return { scenario: defaultExport(loaded, path), path };
+    const digest = createHash("sha256").update(code).digest("hex");
+    return { scenario: defaultExport(loaded, path), path, digest };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
