@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
 import type { LimiterSimulation } from "../../sim/simulate-limiter.ts";
-import { counted, share } from "../report/format.ts";
+import { count, counted, duration, share } from "../report/format.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, writeTrace } from "../report/run-folder.ts";
 import type { Adjustments } from "../scenario/adjust.ts";
@@ -10,6 +10,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
 import { type KeepOptions, type KeptRun, keepRun } from "./keep-run.ts";
+import { Pace } from "./pace.ts";
 import { version } from "./version.ts";
 
 export interface SimulateIntoOptions {
@@ -26,6 +27,8 @@ export interface SimulateIntoOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
   readonly onProgress?: ((text: string) => void) | undefined;
+  /** What progress goes by, ms; the machine's clock where it is left out. */
+  readonly clock?: (() => number) | undefined;
 }
 
 export interface SimulatedRun extends KeptRun {
@@ -35,8 +38,9 @@ export interface SimulatedRun extends KeptRun {
 
 /** Progress is shown of what takes longer. */
 const quietMs = 2_000;
-/** So many calls are simulated before signals and progress have their turn. */
-const turn = 5_000;
+/** So long is simulated before signals and progress have their turn, looked at once in so many calls. */
+const turnMs = 50;
+const turnCalls = 200;
 
 /**
  * Simulates a scenario, as it is given, and keeps the run: trace, verdict, summary, documents.
@@ -47,13 +51,13 @@ export async function simulateInto(
   scenario: Scenario,
   { options, simulation = simulate(scenario, options), ...rest }: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
-  const { file, command, notes = [], compare, claims, onProgress } = rest;
-  const startedMs = Date.now();
+  const { file, command, notes = [], compare, claims, onProgress, clock = () => Date.now() } = rest;
+  const startedMs = clock();
   const progress = (text: string): void => {
-    if (Date.now() - startedMs > quietMs) onProgress?.(text);
+    if (clock() - startedMs > quietMs) onProgress?.(text);
   };
   const { header } = simulation;
-  const trace = new TraceText(simulation, scenario.durationMs, progress);
+  const trace = new TraceText(simulation, scenario.durationMs, clock, progress);
   await writeTrace(folder, trace.lines());
   const interrupted = options.signal?.aborted === true;
   const record: RunRecord = {
@@ -88,15 +92,22 @@ class TraceText {
   #count = 0;
   readonly #simulation: Simulation | LimiterSimulation;
   readonly #durationMs: number;
+  readonly #clock: () => number;
+  readonly #pace: Pace;
+  #turnAtMs: number;
   readonly #progress: (text: string) => void;
 
   constructor(
     simulation: Simulation | LimiterSimulation,
     durationMs: number,
+    clock: () => number,
     progress: (text: string) => void,
   ) {
     this.#simulation = simulation;
     this.#durationMs = durationMs;
+    this.#clock = clock;
+    this.#pace = new Pace(clock);
+    this.#turnAtMs = clock() + turnMs;
     this.#progress = progress;
     this.endedAt = simulation.header.startedAt;
   }
@@ -119,11 +130,19 @@ class TraceText {
 
   /** Counts a call; now and then the rest of the process has its turn. */
   #isTurn({ received }: TraceCall): boolean {
-    this.endedAt = received;
+    this.endedAt = Math.max(this.endedAt, received);
     this.#count += 1;
-    if (this.#count % turn !== 0) return false;
-    const done = Math.min(1, (received - this.#simulation.header.startedAt) / this.#durationMs);
-    this.#progress(`simulating: ${share(done)}, ${counted(this.#count, "call")}`);
+    if (this.#count % turnCalls !== 0 || this.#clock() < this.#turnAtMs) return false;
+    this.#turnAtMs = this.#clock() + turnMs;
+    this.#progress(this.#sayProgress(received - this.#simulation.header.startedAt));
     return true;
+  }
+
+  #sayProgress(simulatedMs: number): string {
+    const done = Math.min(1, simulatedMs / this.#durationMs);
+    const sofar = `simulating: ${share(done)}, ${counted(this.#count, "call")}`;
+    const pace = this.#pace.at(done, this.#count);
+    if (pace === null) return sofar;
+    return `${sofar}, ${count(Math.round(pace.perSecond))} calls/s, ${duration(pace.leftMs)} left`;
   }
 }

@@ -1,0 +1,115 @@
+// What a simulation that takes its time says meanwhile, by a clock of the test's.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Pace } from "../../src/cli/pace.ts";
+import { type SimulateIntoOptions, simulateInto } from "../../src/cli/simulate-into.ts";
+import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
+
+describe("a pace", () => {
+  /** Shares that are done, and counts, at these times. */
+  const pacesOf = (...steps: readonly (readonly [atMs: number, done: number, count: number])[]) => {
+    let nowMs = 1_000_000;
+    const pace = new Pace(() => nowMs);
+    return steps.map(([atMs, done, count]) => {
+      nowMs = 1_000_000 + atMs;
+      return pace.at(done, count);
+    });
+  };
+
+  test("is that of the last three seconds", () => {
+    const slow = [1_000, 0.25, 10] as const;
+    const fast = [4_000, 0.5, 250] as const;
+    expect(pacesOf(slow, fast, [5_000, 0.75, 330]).at(-1)).toEqual({ perSecond: 80, leftMs: 2_000 });
+  });
+
+  test("is that from the beginning where there is less", () => {
+    expect(pacesOf([500, 0.25, 2_000])).toEqual([{ perSecond: 4_000, leftMs: 1_500 }]);
+  });
+
+  test("is none where no time has passed, or nothing is done", () => {
+    expect(pacesOf([0, 0.1, 5], [1_000, 0, 0])).toEqual([null, null]);
+  });
+});
+
+describe("a simulation", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spillway-progress-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const scenario = defineScenario({
+    name: "long",
+    duration: "10m",
+    populations: {
+      all: {
+        clients: 30,
+        startWithin: "1s",
+        behaviour: worker({ calls: [{ call: rest("/v2/user") }], think: "1s" }),
+      },
+    },
+  });
+
+  /** Each look at the clock takes its time. */
+  async function said(lookMs: number, options: Partial<SimulateIntoOptions> = {}) {
+    const texts: string[] = [];
+    let nowMs = 0;
+    const run = await simulateInto(join(folder, "run"), scenario, {
+      options: {},
+      file: null,
+      command: "none",
+      clock: () => {
+        nowMs += lookMs;
+        return nowMs;
+      },
+      ...options,
+      onProgress: (text) => {
+        texts.push(text);
+        options.onProgress?.(text);
+      },
+    });
+    return { run, texts };
+  }
+
+  test("says how far it is, how fast it goes, and how long it will take", async () => {
+    const { texts } = await said(25);
+    const simulating = texts.filter((text) => text.startsWith("simulating"));
+    const shape = /^simulating: [\d.]+%, [\d,]+ calls, ([\d,]+) calls\/s, ([\d.]+) (m?s) left$/;
+    const left = simulating.map((text) => {
+      const [, perSecond, amount, unit] = shape.exec(text) ?? [];
+      // 200 calls take four looks: two for a turn, one for the pace, one for whether it is time to say it.
+      expect(perSecond, text).toMatch(/^(2,000|[12],\d{3})$/);
+      return Number(amount) * (unit === "s" ? 1_000 : 1);
+    });
+    expect(left.length).toBeGreaterThan(20);
+    // It falls, but for what windows do to the number of calls.
+    for (const [index, leftMs] of left.entries())
+      expect(leftMs).toBeLessThan((left[index - 1] ?? Infinity) + 100);
+    expect(left.at(-1)).toBeLessThan(500);
+  });
+
+  test("says nothing where it is over soon", async () => {
+    expect((await said(0)).texts).toEqual([]);
+  });
+
+  test("keeps what is done when it is stopped, and says so", async () => {
+    const signal = { aborted: false };
+    const { run, texts } = await said(25, {
+      options: { signal },
+      onProgress: () => {
+        signal.aborted = true;
+      },
+    });
+    expect(run.interrupted).toBe(true);
+    const [, calls] = / ([\d,]+) calls,/.exec(texts[0] ?? "") ?? [];
+    const atStop = Number(calls?.replace(",", ""));
+    // What was on the way is answered; nothing was sent from then on.
+    expect(run.summary.records).toBeGreaterThanOrEqual(atStop);
+    expect(run.summary.records).toBeLessThanOrEqual(atStop + 30);
+    const lines = (await readFile(join(folder, "run", "trace.ndjson"), "utf8")).trimEnd().split("\n");
+    expect(lines).toHaveLength(1 + run.summary.records);
+    expect(run.verdict?.verdict).toBe("ok");
+  });
+});
