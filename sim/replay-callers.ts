@@ -26,8 +26,8 @@ export class ReplayCallers {
   readonly users: ReplayOwner[] = [];
   readonly #rules: Rules;
   readonly #log: readonly LogCaller[];
-  /** By the log's number. */
-  readonly #handles: (number | undefined)[] = [];
+  /** By the log's number; -1 where it is not asked for yet. */
+  #handles = new Int32Array(0);
   readonly #byName = new Map<string, Organization>();
 
   /** @param log callers by their numbers; it may grow */
@@ -39,7 +39,8 @@ export class ReplayCallers {
 
   /** The handle of a caller's user. */
   user(caller: number): number {
-    return this.#handles[caller] ?? this.#add(caller);
+    const handle = this.#handles[caller] ?? -1;
+    return handle < 0 ? this.#add(caller) : handle;
   }
 
   /** The organization of a user, both by handle. */
@@ -60,8 +61,15 @@ export class ReplayCallers {
     const { organization: org, user } = named;
     const organization = this.#byName.get(org) ?? this.#addOrganization(org);
     const handle = organization.users.get(user) ?? this.#addUser(org, user, organization);
+    if (caller >= this.#handles.length) this.#grow(caller);
     this.#handles[caller] = handle;
     return handle;
+  }
+
+  #grow(caller: number): void {
+    const larger = new Int32Array(2 * (caller + 1)).fill(-1);
+    larger.set(this.#handles);
+    this.#handles = larger;
   }
 
   #addOrganization(org: string): Organization {

@@ -6,8 +6,8 @@
 // So the smallest L is the highest of `count + cost` (of `count + 1`), and one less refuses somebody.
 import { NOT_OPEN } from "../src/engine/core.ts";
 
-/** Doubles an owner, and where each is. */
-const DOUBLES = 5;
+/** Doubles an owner, a line of the processor's cache, and where each is. */
+const DOUBLES = 8;
 /** End of the open window, ms since the epoch, or `NOT_OPEN`. */
 const END = 0;
 const COUNT = 1;
@@ -16,6 +16,11 @@ const PEAK = 2;
 const NEEDED = 3;
 /** When it was asked last. */
 const SEEN = 4;
+/** How long the owner's windows are, ms, and their limit. */
+const LENGTH = 5;
+const LIMIT = 6;
+/** The highest count of any window that is over; below 0 where there was none. */
+const PEAK_MOST = 7;
 
 /** How this scope charges (SPEC.md §8). */
 export interface Charging {
@@ -24,35 +29,40 @@ export interface Charging {
   readonly postpaid: boolean;
 }
 
+/** What an owner's windows are like. */
+export interface WindowShape {
+  readonly lengthMs: number;
+  readonly limit: number;
+}
+
 /** A window that is over. */
-export type OnWindow = (owner: number, endsAtMs: number, peak: number, needed: number) => void;
+export type OnWindow = (owner: number, endsAtMs: number, peak: number, needed: number, limit: number) => void;
 
 /** The windows of one scope and one kind of owner. */
 export class DemandWindows {
   #doubles = new Float64Array(64 * DOUBLES);
   #owners = 0;
   readonly #charging: Charging;
+  readonly #shapeOf: (owner: number) => WindowShape;
   readonly #onWindow: OnWindow;
 
-  constructor(charging: Charging, onWindow: OnWindow) {
+  /** @param shapeOf of owners by handle, from 0: asked once of each */
+  constructor(charging: Charging, shapeOf: (owner: number) => WindowShape, onWindow: OnWindow) {
     this.#charging = charging;
+    this.#shapeOf = shapeOf;
     this.#onWindow = onWindow;
   }
 
-  /**
-   * A call is decided, and let through.
-   * @param lengthMs of this owner's windows
-   */
-  decide(owner: number, cost: number, lengthMs: number, nowMs: number): void {
+  /** A call is decided, and let through. */
+  decide(owner: number, cost: number, nowMs: number): void {
     if (owner >= this.#owners) this.#grow(owner);
     const at = owner * DOUBLES;
-    this.#advance(owner, lengthMs, nowMs);
+    this.#advance(owner, nowMs);
     const doubles = this.#doubles;
-    const count = doubles[at + COUNT] as number;
     const { postpaid } = this.#charging;
-    const needed = count + (postpaid ? 1 : cost);
+    const needed = (doubles[at + COUNT] as number) + (postpaid ? 1 : cost);
     if (needed > (doubles[at + NEEDED] as number)) doubles[at + NEEDED] = needed;
-    if (!postpaid) this.#charge(at, cost, lengthMs, nowMs);
+    if (!postpaid) this.#charge(at, cost, nowMs);
   }
 
   /** The end of the window that a call which was just decided belongs to, or `NOT_OPEN`. */
@@ -64,20 +74,21 @@ export class DemandWindows {
    * A query is over (SPEC.md §8 `graphqlCharge`).
    * @param window `windowOf` at its decision
    */
-  settle(
-    owner: number,
-    requested: number,
-    actual: number,
-    window: number,
-    lengthMs: number,
-    nowMs: number,
-  ): void {
+  settle(owner: number, requested: number, actual: number, window: number, nowMs: number): void {
     const at = owner * DOUBLES;
-    this.#advance(owner, lengthMs, nowMs);
+    this.#advance(owner, nowMs);
     const same = this.#doubles[at + END] === window && nowMs < window;
     if (this.#charging.reserved && same)
       this.#doubles[at + COUNT] = (this.#doubles[at + COUNT] as number) - (requested - actual);
-    if (this.#charging.postpaid && (same || window === NOT_OPEN)) this.#charge(at, actual, lengthMs, nowMs);
+    if (this.#charging.postpaid && (same || window === NOT_OPEN)) this.#charge(at, actual, nowMs);
+  }
+
+  /** The fullest of an owner's windows that are over, as a share of the limit; `null` where there is none. */
+  useMax(owner: number): number | null {
+    if (owner >= this.#owners) return null;
+    const at = owner * DOUBLES;
+    const most = this.#doubles[at + PEAK_MOST] as number;
+    return most < 0 ? null : most / (this.#doubles[at + LIMIT] as number);
   }
 
   /** Every window that was asked and is not told yet is over. */
@@ -85,20 +96,22 @@ export class DemandWindows {
     for (let owner = 0; owner < this.#owners; owner++) this.#close(owner);
   }
 
-  #advance(owner: number, lengthMs: number, nowMs: number): void {
+  #advance(owner: number, nowMs: number): void {
     const doubles = this.#doubles;
     const at = owner * DOUBLES;
     const end = doubles[at + END] as number;
     doubles[at + SEEN] = nowMs;
     if (nowMs < end) return;
     if (end !== NOT_OPEN) this.#close(owner);
+    const length = doubles[at + LENGTH] as number;
     doubles[at + COUNT] = 0;
-    doubles[at + END] = this.#charging.epoch ? nowMs - (nowMs % lengthMs) + lengthMs : NOT_OPEN;
+    doubles[at + END] = this.#charging.epoch ? nowMs - (nowMs % length) + length : NOT_OPEN;
   }
 
-  #charge(at: number, amount: number, lengthMs: number, nowMs: number): void {
+  #charge(at: number, amount: number, nowMs: number): void {
     const doubles = this.#doubles;
-    if (doubles[at + END] === NOT_OPEN) doubles[at + END] = nowMs - (nowMs % 1000) + lengthMs;
+    if (doubles[at + END] === NOT_OPEN)
+      doubles[at + END] = nowMs - (nowMs % 1000) + (doubles[at + LENGTH] as number);
     const count = (doubles[at + COUNT] as number) + amount;
     doubles[at + COUNT] = count;
     if (count > (doubles[at + PEAK] as number)) doubles[at + PEAK] = count;
@@ -109,23 +122,28 @@ export class DemandWindows {
     const doubles = this.#doubles;
     const at = owner * DOUBLES;
     const needed = doubles[at + NEEDED] as number;
+    if (needed === 0) return;
+    const peak = doubles[at + PEAK] as number;
     const end = doubles[at + END] as number;
-    if (needed > 0)
-      this.#onWindow(
-        owner,
-        end === NOT_OPEN ? (doubles[at + SEEN] as number) : end,
-        doubles[at + PEAK] as number,
-        needed,
-      );
+    const endsAtMs = end === NOT_OPEN ? (doubles[at + SEEN] as number) : end;
+    if (peak > (doubles[at + PEAK_MOST] as number)) doubles[at + PEAK_MOST] = peak;
     doubles[at + PEAK] = 0;
     doubles[at + NEEDED] = 0;
+    this.#onWindow(owner, endsAtMs, peak, needed, doubles[at + LIMIT] as number);
   }
 
   #grow(owner: number): void {
-    this.#owners = owner + 1;
-    if (this.#owners * DOUBLES <= this.#doubles.length) return;
-    const larger = new Float64Array(2 * this.#owners * DOUBLES);
-    larger.set(this.#doubles);
-    this.#doubles = larger;
+    if ((owner + 1) * DOUBLES > this.#doubles.length) {
+      const larger = new Float64Array(2 * (owner + 1) * DOUBLES);
+      larger.set(this.#doubles);
+      this.#doubles = larger;
+    }
+    for (; this.#owners <= owner; this.#owners++) {
+      const at = this.#owners * DOUBLES;
+      const { lengthMs, limit } = this.#shapeOf(this.#owners);
+      this.#doubles[at + LENGTH] = lengthMs;
+      this.#doubles[at + LIMIT] = limit;
+      this.#doubles[at + PEAK_MOST] = -1;
+    }
   }
 }

@@ -6,10 +6,14 @@ import { type Headroom, replayOrganizationsMost, type SmallestLimit } from "../s
 import type { ReplayCallers, ReplayOwner } from "./replay-callers.ts";
 import { DemandWindows } from "./replay-demand.ts";
 
+/** How fine shares are kept: thousandths. */
+const STEPS = 1000;
+
 /** The windows of one kind of owner and one scope, within an organization or in all. */
 class Uses {
-  /** Windows by use, in thousandths of the limit, rounded up. */
-  readonly #steps = new Map<number, number>();
+  /** Windows by use, in thousandths of the limit, rounded up: those within the limit, and the others. */
+  readonly #within = new Uint32Array(STEPS + 1);
+  readonly #above = new Map<number, number>();
   windows = 0;
   over = 0;
   useMax = 0;
@@ -17,24 +21,33 @@ class Uses {
 
   add(peak: number, needed: number, limit: number): void {
     const use = peak / limit;
-    const step = Math.ceil((peak * 1000) / limit);
-    this.#steps.set(step, (this.#steps.get(step) ?? 0) + 1);
+    this.#count(Math.ceil((peak * STEPS) / limit), 1);
     this.windows += 1;
     if (needed > limit) this.over += 1;
     if (use > this.useMax) this.useMax = use;
     if (needed > this.needed) this.needed = needed;
   }
 
+  #count(step: number, windows: number): void {
+    if (step <= STEPS) this.#within[step] = (this.#within[step] as number) + windows;
+    else this.#above.set(step, (this.#above.get(step) ?? 0) + windows);
+  }
+
   merge(other: Uses): void {
-    for (const [step, windows] of other.#steps) this.#steps.set(step, (this.#steps.get(step) ?? 0) + windows);
+    for (const [step, windows] of other.#sorted()) this.#count(step, windows);
     this.windows += other.windows;
     this.over += other.over;
     this.useMax = Math.max(this.useMax, other.useMax);
     this.needed = Math.max(this.needed, other.needed);
   }
 
+  #sorted(): (readonly [step: number, windows: number])[] {
+    const above = [...this.#above].sort(([a], [b]) => a - b);
+    return [...this.#within.entries(), ...above].filter(([, windows]) => windows > 0);
+  }
+
   describe(owner: Owner, scope: Scope, org: string | null): Headroom {
-    const sorted = [...this.#steps].sort(([a], [b]) => a - b);
+    const sorted = this.#sorted();
     const at = (share: number): number => {
       let left = Math.max(1, Math.ceil(share * this.windows - 1e-9));
       const found = sorted.find(([, windows]) => {
@@ -42,7 +55,7 @@ class Uses {
         return left <= 0;
       });
       // A step is rounded up, and no use is above the highest.
-      return Math.min((found?.[0] ?? 0) / 1000, this.useMax);
+      return Math.min((found?.[0] ?? 0) / STEPS, this.useMax);
     };
     return {
       owner,
@@ -60,7 +73,7 @@ class Uses {
 
 /** The window that needs the highest limit of its kind. */
 interface Neediest {
-  readonly owner: ReplayOwner;
+  readonly handle: number;
   readonly endsAtMs: number;
   readonly needed: number;
 }
@@ -69,6 +82,8 @@ interface Neediest {
 interface Kind {
   readonly owner: Owner;
   readonly scope: ScopeIndex;
+  /** By handle. */
+  readonly owners: readonly ReplayOwner[];
   readonly windows: DemandWindows;
   /** By the organization's handle. */
   readonly uses: (Uses | undefined)[];
@@ -81,8 +96,6 @@ export class ReplayHeadroom {
   readonly #callers: ReplayCallers;
   readonly #organizations: readonly [rest: Kind, graphql: Kind];
   readonly #users: readonly [rest: Kind, graphql: Kind];
-  /** Each user's fullest window by scope, as a share of the limit, two a handle; -1 where there was none. */
-  #useMax = new Float64Array(0);
 
   constructor(rules: Rules, callers: ReplayCallers) {
     this.#rules = rules;
@@ -98,18 +111,24 @@ export class ReplayHeadroom {
       reserved: scope === GRAPHQL && graphqlCharge === "reserved",
       postpaid: scope === GRAPHQL && graphqlCharge === "postpaid",
     };
-    const windows = new DemandWindows(charging, (handle, endsAtMs, peak, needed) =>
-      this.#close(kind, handle, endsAtMs, peak, needed),
-    );
-    const kind: Kind = { owner, scope, windows, uses: [], neediest: null };
+    const owners = owner === "organization" ? this.#callers.organizations : this.#callers.users;
+    const shapeOf = (handle: number) => {
+      const { limits, lengthsMs } = owners[handle] as ReplayOwner;
+      return { limit: limits[scope], lengthMs: lengthsMs[scope] };
+    };
+    const windows = new DemandWindows(charging, shapeOf, (handle, endsAtMs, peak, needed, limit) => {
+      const organization = owner === "user" ? this.#callers.organizationOf(handle) : handle;
+      kind.uses[organization] ??= new Uses();
+      kind.uses[organization].add(peak, needed, limit);
+      if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { handle, endsAtMs, needed };
+    });
+    const kind: Kind = { owner, scope, owners, windows, uses: [], neediest: null };
     return kind;
   }
 
   decide(user: number, organization: number, scope: ScopeIndex, cost: number, nowMs: number): void {
-    const broad = this.#callers.organizations[organization] as ReplayOwner;
-    const narrow = this.#callers.users[user] as ReplayOwner;
-    this.#organizations[scope].windows.decide(organization, cost, broad.lengthsMs[scope], nowMs);
-    this.#users[scope].windows.decide(user, cost, narrow.lengthsMs[scope], nowMs);
+    this.#organizations[scope].windows.decide(organization, cost, nowMs);
+    this.#users[scope].windows.decide(user, cost, nowMs);
   }
 
   /** The window that a query which was just decided belongs to, as `DemandWindows.windowOf` has it. */
@@ -128,54 +147,13 @@ export class ReplayHeadroom {
     nowMs: number,
   ): void {
     const organization = this.#callers.organizationOf(user);
-    const broad = this.#callers.organizations[organization] as ReplayOwner;
-    const narrow = this.#callers.users[user] as ReplayOwner;
-    this.#organizations[GRAPHQL].windows.settle(
-      organization,
-      requested,
-      actual,
-      organizationWindow,
-      broad.lengthsMs[GRAPHQL],
-      nowMs,
-    );
-    this.#users[GRAPHQL].windows.settle(
-      user,
-      requested,
-      actual,
-      userWindow,
-      narrow.lengthsMs[GRAPHQL],
-      nowMs,
-    );
-  }
-
-  #close(kind: Kind, handle: number, endsAtMs: number, peak: number, needed: number): void {
-    const isUser = kind.owner === "user";
-    const owner = (isUser ? this.#callers.users : this.#callers.organizations)[handle] as ReplayOwner;
-    const organization = isUser ? this.#callers.organizationOf(handle) : handle;
-    let uses = kind.uses[organization];
-    if (uses === undefined) {
-      uses = new Uses();
-      kind.uses[organization] = uses;
-    }
-    uses.add(peak, needed, owner.limits[kind.scope]);
-    if (isUser) this.#noteUse(handle, kind.scope, peak / owner.limits[kind.scope]);
-    if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { owner, endsAtMs, needed };
-  }
-
-  #noteUse(user: number, scope: ScopeIndex, use: number): void {
-    const at = 2 * user + scope;
-    if (at >= this.#useMax.length) {
-      const larger = new Float64Array(Math.max(64, 4 * (user + 1))).fill(-1);
-      larger.set(this.#useMax);
-      this.#useMax = larger;
-    }
-    if (use > (this.#useMax[at] as number)) this.#useMax[at] = use;
+    this.#organizations[GRAPHQL].windows.settle(organization, requested, actual, organizationWindow, nowMs);
+    this.#users[GRAPHQL].windows.settle(user, requested, actual, userWindow, nowMs);
   }
 
   /** The fullest of a user's windows, as a share of the limit; `null` where it made no such call. */
   useMax(user: number, scope: ScopeIndex): number | null {
-    const use = this.#useMax[2 * user + scope] ?? -1;
-    return use < 0 ? null : use;
+    return this.#users[scope].windows.useMax(user);
   }
 
   get #kinds(): readonly Kind[] {
@@ -208,11 +186,11 @@ export class ReplayHeadroom {
   }
 
   smallestLimits(): SmallestLimit[] {
-    return this.#kinds.flatMap(({ owner, scope: index, neediest }) => {
+    return this.#kinds.flatMap(({ owner, scope: index, owners, neediest }) => {
       if (neediest === null) return [];
       const scope = scopes[index] as Scope;
       const { limit } = this.#rules[owner][scope];
-      const { org, user } = neediest.owner;
+      const { org, user } = owners[neediest.handle] as ReplayOwner;
       const { needed: smallest, endsAtMs: windowEndsAt } = neediest;
       return [{ owner, scope, limit, smallest, org, user, windowEndsAt }];
     });

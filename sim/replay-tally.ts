@@ -19,8 +19,8 @@ import type { ReplayCallers, ReplayOwner } from "./replay-callers.ts";
 import type { ReplayHeadroom } from "./replay-headroom.ts";
 import { ReplaySlots } from "./replay-slots.ts";
 
-/** Of each user: calls by outcome, and when the first and the last was refused. */
-const NUMBERS = 5;
+/** Of each user, in a line of the processor's cache: calls by outcome, and when the first and the last was refused. */
+const NUMBERS = 8;
 const FIRST = 3;
 const LAST = 4;
 
@@ -64,7 +64,7 @@ export class ReplayTally {
     const at = user * NUMBERS;
     if (this.#users[at + FIRST] === 0) this.#users[at + FIRST] = nowMs;
     this.#users[at + LAST] = nowMs;
-    if (this.#callers.isHopeless(user, scope, cost)) this.#hopeless += 1;
+    if (scope === GRAPHQL && this.#callers.isHopeless(user, scope, cost)) this.#hopeless += 1;
     const { core } = this.#callers;
     if (outcome === REFUSED_BY_ORGANIZATION) {
       const organization = this.#callers.organizationOf(user);
