@@ -1,0 +1,261 @@
+// `spillway fit FILES...`: a scenario made from a trace or from logs, and a test of how well it predicts.
+import { stat } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import type { BacktestResult, FitResult } from "../../sim/backtest-result.ts";
+import type { Recording } from "../../sim/fit-recording.ts";
+import { runFiles } from "../report/run.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import type { Rules } from "../rules/rules.ts";
+import { readRules } from "./files.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { type LogArgs, logOptions } from "./log-input.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args extends LogArgs {
+  readonly files: readonly string[];
+  readonly out?: string | undefined;
+  readonly name?: string | undefined;
+  readonly rules?: string | undefined;
+  readonly backtest: boolean;
+  readonly seeds?: number | undefined;
+  readonly share?: string | undefined;
+  readonly report?: string | undefined;
+  readonly force: boolean;
+  readonly json?: boolean | undefined;
+}
+
+export const command: CommandModule<object, Args> = {
+  command: "fit <files..>",
+  describe: "make a scenario from a trace or from logs, and test what it predicts",
+  builder: (yargs) =>
+    yargs
+      .positional("files", {
+        type: "string",
+        array: true,
+        demandOption: true,
+        describe: "a trace, a run's folder, or logs: files, globs, or - for standard input",
+      })
+      .option("out", {
+        type: "string",
+        alias: "o",
+        requiresArg: true,
+        describe: "the scenario's file [default: printed]",
+      })
+      .option("name", {
+        type: "string",
+        requiresArg: true,
+        describe: "the scenario's name [default: the file's]",
+      })
+      .option("rules", {
+        type: "string",
+        requiresArg: true,
+        describe: "a rules file, or a preset [default: the trace's, or what headers showed]",
+      })
+      .option("backtest", {
+        type: "boolean",
+        default: false,
+        describe: "fit to the first part, predict the rest, and say how often that holds",
+      })
+      .option("seeds", {
+        type: "number",
+        requiresArg: true,
+        describe: "simulations of the backtest [default: 39, the fewest for exact 80% and 95% intervals]",
+      })
+      .option("share", {
+        type: "string",
+        requiresArg: true,
+        describe: "the part that the backtest fits to [default: 70%]",
+      })
+      .option("report", {
+        type: "string",
+        requiresArg: true,
+        describe: "write what was found into this file, as Markdown",
+      })
+      .option("force", { type: "boolean", default: false, describe: "overwrite what stands there" })
+      .options(logOptions)
+      .example("$0 fit reports/ci-fleet-load -o fleet.ts", "the clients of a run, as a scenario")
+      .example("$0 fit 'access.log*' -o monday.ts --backtest", "from logs; and how well that predicts")
+      .example("$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts", "under rules of your own"),
+  handler: async (args) => {
+    const { out, report, force } = args;
+    for (const path of [out, report]) if (path !== undefined && !force) await requireFree(path);
+    const share = shareOf(args.share);
+    const seeds = seedsOf(args.seeds);
+    const name = nameOf(args);
+    const rules = args.rules === undefined ? undefined : await readRules(args.rules);
+    // Where the scenario itself is printed, people's text goes to standard error, as under --json.
+    const terminal = openTerminal(args.json === true || out === undefined);
+    const interrupt = onInterrupt();
+    try {
+      const recording = await recordingOf(args, terminal, interrupt.signal);
+      const fitted = await fittedTo(recording, name, rules);
+      if (out !== undefined) await writeFile(out, fitted.source);
+      const backtest = args.backtest
+        ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
+        : null;
+      const result: FitResult = { ...fitted, backtest };
+      await say(result, out, terminal);
+      const { fitMarkdown } = await import("../../sim/fit-report.ts");
+      if (report !== undefined) await writeFile(report, fitMarkdown(result));
+      if (args.json === true) terminal.result(result);
+      else if (out === undefined) process.stdout.write(fitted.source);
+      if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
+    } catch (error) {
+      terminal.progress(null);
+      if (!interrupt.signal.aborted) throw error;
+      terminal.say(`${pc.yellow("interrupted")} before the end of the recording: nothing was fitted`);
+      process.exitCode = INTERRUPTED;
+    } finally {
+      interrupt.release();
+    }
+  },
+};
+
+async function requireFree(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return;
+  throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
+    problems: [
+      { path, got: found.isDirectory() ? "a folder" : "a file that is already there", allowed: "a new file" },
+    ],
+    ...(found.isDirectory() ? {} : { hint: "--force overwrites it" }),
+  });
+}
+
+async function writeFile(path: string, text: string): Promise<void> {
+  const { writeText } = await import("../report/run-folder.ts");
+  await writeText(path, text);
+}
+
+function nameOf({ name, out }: Args): string {
+  if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
+    throw new SpillwayError("USAGE", "the name cannot be used", {
+      problems: [
+        { path: "--name", got: quote(name), allowed: "letters, digits, dashes, underscores, at most 64" },
+      ],
+    });
+  const stem = out === undefined ? "" : basename(out, extname(out));
+  const slug = stem
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^[-_]+/, "")
+    .slice(0, 64);
+  return name ?? (slug === "" ? "fitted" : slug);
+}
+
+function shareOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
+  const share = Number(number) / (percent === "%" ? 100 : 1);
+  if (share > 0 && share < 1) return share;
+  throw new SpillwayError("USAGE", "the share cannot be used", {
+    problems: [{ path: "--share", got: quote(text), allowed: "a part of the time, such as 70% or 0.5" }],
+  });
+}
+
+function seedsOf(seeds: number | undefined): number | undefined {
+  if (seeds === undefined || (Number.isSafeInteger(seeds) && seeds >= 3 && seeds <= 10_000)) return seeds;
+  throw new SpillwayError("USAGE", "the number of seeds cannot be used", {
+    problems: [{ path: "--seeds", got: String(seeds), allowed: "a whole number from 3 to 10000" }],
+  });
+}
+
+/** A trace by itself tells clients and attempts; several files, and other logs, tell users and instants. */
+async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
+  const { Recorder } = await import("../../sim/fit-recording.ts");
+  const { openLogs } = await import("./log-input.ts");
+  const logs = await openLogs(await Promise.all(args.files.map(traceInFolder)), args, {
+    onProgress: terminal.progress,
+    signal,
+  });
+  const [file] = logs.files;
+  if (logs.files.length === 1 && file?.sample.format === "trace") {
+    const { readTrace } = await import("../trace/read.ts");
+    const { header, calls } = await readTrace(file.open());
+    const recorder = new Recorder(header);
+    for await (const { call } of calls) recorder.add(call);
+    terminal.progress(null);
+    return recorder.finish();
+  }
+  const recorder = new Recorder();
+  for await (const batch of logs.batches) recorder.addBatch(batch, logs.callers);
+  terminal.progress(null);
+  if (logs.unread > 0)
+    terminal.say(
+      pc.yellow(
+        `${logs.unread} of ${logs.read + logs.unread} rows could not be read, the first: ${logs.examples[0]?.why}`,
+      ),
+    );
+  return recorder.finish();
+}
+
+async function traceInFolder(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true ? join(path, runFiles.trace) : path;
+}
+
+async function fittedTo(
+  recording: Recording,
+  name: string,
+  rules: Rules | undefined,
+): Promise<Omit<FitResult, "backtest">> {
+  const { fitScenario } = await import("../../sim/fit.ts");
+  const { fittedSource } = await import("../../sim/fit-source.ts");
+  const model = fitScenario(recording, { name, rules });
+  return { format: "spillway-fit", version: 1, model, source: fittedSource(model) };
+}
+
+/** `null` where it was interrupted. */
+async function backtested(
+  recording: Recording,
+  options: { name: string; rules: Rules | undefined; seeds: number | undefined; share: number | undefined },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<BacktestResult | null> {
+  const { backtestSteps, defaultSeeds } = await import("../../sim/backtest.ts");
+  const steps = backtestSteps(recording, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) {
+      terminal.progress(null);
+      return value;
+    }
+    terminal.progress(`backtest: ${value} of ${options.seeds ?? defaultSeeds} simulations`);
+    await setImmediate();
+    if (signal.aborted) return null;
+  }
+}
+
+async function say(
+  { model, backtest }: FitResult,
+  out: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const { foundText, populationText } = await import("../../sim/fit-report.ts");
+  terminal.say(`${pc.bold(model.name)}: ${foundText(model)}`);
+  for (const population of model.populations) {
+    terminal.say(`  ${pc.bold(population.name)}: ${population.reasons.population}`);
+    terminal.say(`    ${populationText(population)}`);
+    terminal.say(`    ${pc.dim(population.reasons.onRefused)}`);
+  }
+  if (backtest !== null) await sayBacktest(backtest, terminal);
+  if (out === undefined) return;
+  terminal.say(`wrote ${out}`);
+  terminal.say(`next: npx spillway simulate ${out}`);
+}
+
+async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promise<void> {
+  const { classText, percent } = await import("../../sim/backtest-coverage.ts");
+  const { share, windowsSeen, seeds, levels, coverage, findings } = backtest;
+  terminal.say(
+    `backtest: fitted to the first ${percent(share)}, held to ${windowsSeen} windows of the rest, ${seeds} simulations`,
+  );
+  for (const { figure, class: name, windows, insideNarrow, insideWide } of coverage) {
+    if (name === "all") continue;
+    const parts = `${percent(insideNarrow / windows)} inside the ${percent(levels.narrow)} interval, ${percent(insideWide / windows)} inside the ${percent(levels.wide)} one`;
+    terminal.say(`  ${figure}, ${classText[name]} (${windows}): ${parts}`);
+  }
+  for (const finding of findings) terminal.say(`  ${pc.yellow(finding)}`);
+}
