@@ -24,9 +24,14 @@ const RANDOM = 6;
 const CLOCK = 10;
 /** Calls that it has given up and the deployment has not. */
 const ORPHANS = 11;
+/** As a double, at 12 and 13: when it stops sending, ms from the run's start. */
+const END = 6;
+const DOUBLES = INTS / 2;
 
 export class ClientTable {
   ints: Int32Array<ArrayBuffer>;
+  /** The same memory. */
+  #doubles: Float64Array<ArrayBuffer>;
   readonly #scenario: Scenario;
   /** By population: its behaviour's calls. */
   readonly #calls: readonly (readonly CallTemplate[])[];
@@ -40,6 +45,7 @@ export class ClientTable {
     this.#scenario = scenario;
     this.#calls = scenario.populations.map(({ behaviour }) => behaviour.calls);
     this.ints = new Int32Array(Math.max(1, capacity) * INTS);
+    this.#doubles = new Float64Array(this.ints.buffer);
   }
 
   /**
@@ -47,8 +53,9 @@ export class ClientTable {
    * @param place of its population in the scenario
    * @param index in the population
    * @param caller the deployment's handle
+   * @param endMs it sends nothing from then on, ms from the run's start
    */
-  take(place: number, index: number, caller: number): number {
+  take(place: number, index: number, caller: number, endMs: number): number {
     const client = this.#free.pop() ?? this.#records.length;
     if ((client + 1) * INTS > this.ints.length) this.#grow();
     const { seed, populations } = this.#scenario;
@@ -62,6 +69,7 @@ export class ClientTable {
     const { apartMs } = this.#scenario.clocks;
     this.ints[at + CLOCK] = apartMs === 0 ? 0 : between(this.#random, 0, apartMs);
     this.ints[at + ORPHANS] = 0;
+    this.#doubles[client * DOUBLES + END] = endMs;
     this.#putRandom(at);
     return client;
   }
@@ -85,6 +93,11 @@ export class ClientTable {
     const at = client * INTS + ORPHANS;
     this.ints[at] = (this.ints[at] as number) - 1;
     this.giveIfOver(client);
+  }
+
+  /** When a client stops sending, ms from the run's start. */
+  endMs(client: number): number {
+    return this.#doubles[client * DOUBLES + END] as number;
   }
 
   /** How far a client's clock is ahead of the deployment's, ms. */
@@ -152,5 +165,6 @@ export class ClientTable {
     const larger = new Int32Array(2 * this.ints.length);
     larger.set(this.ints);
     this.ints = larger;
+    this.#doubles = new Float64Array(larger.buffer);
   }
 }

@@ -1,8 +1,9 @@
 // Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
 // exception, a time that is none, calls without end.
-import { SpillwayError } from "../src/rules/errors.ts";
+import type { SpillwayError } from "../src/rules/errors.ts";
 import { ANSWERED, ClientOut, createEvent, type PlannedCall, step } from "../src/scenario/client.ts";
 import type { Population } from "../src/scenario/scenario.ts";
+import { type Culprit, clientFailure, clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
 import * as Flight from "./flight-table.ts";
 
@@ -12,7 +13,6 @@ export class Driver {
   readonly #flights: Flight.FlightTable;
   readonly #startAtMs: number;
   readonly #plan: (flight: number, atMs: number) => void;
-  readonly #durationMs: number;
   // Filled in again for each step.
   readonly #event = createEvent();
   readonly #out = new ClientOut();
@@ -22,13 +22,11 @@ export class Driver {
     clients: Client.ClientTable,
     flights: Flight.FlightTable,
     startAtMs: number,
-    durationMs: number,
     plan: (flight: number, atMs: number) => void,
   ) {
     this.#clients = clients;
     this.#flights = flights;
     this.#startAtMs = startAtMs;
-    this.#durationMs = durationMs;
     this.#plan = plan;
   }
 
@@ -58,11 +56,11 @@ export class Driver {
     this.#clients.giveIfOver(client);
   }
 
-  /** What the client's own clock shows, now and at the run's end. */
+  /** What the client's own clock shows, now and when it stops sending. */
   #setClock(client: number, nowMs: number): void {
     const startMs = this.#startAtMs + this.#clients.clockMs(client);
     this.#event.nowMs = startMs + nowMs;
-    this.#event.endMs = startMs + this.#durationMs;
+    this.#event.endMs = startMs + this.#clients.endMs(client);
   }
 
   /** The event of an answer. */
@@ -97,8 +95,7 @@ export class Driver {
     try {
       step(behaviour, onRefused, this.#clients.record(client), this.#event, out);
     } catch (cause) {
-      const got = cause instanceof Error ? cause.message : String(cause);
-      throw this.#failure(client, got, "no exception", cause);
+      throw clientThrew(this.#culprit(client), cause);
     }
     const { ints } = this.#clients;
     const at = client * Client.INTS;
@@ -118,11 +115,12 @@ export class Driver {
 
   /** Checks a call that a client asks for, and plans it. What is due at the end or later is never sent. */
   #take(client: number, { behaviour: { calls } }: Population, planned: PlannedCall): void {
-    const { template, atMs } = planned;
+    const { template, atMs, page } = planned;
     if (calls[template] === undefined)
       throw this.#failure(client, `call ${template}`, `0 to ${calls.length - 1}, an index of its calls`);
     if (!Number.isSafeInteger(atMs))
       throw this.#failure(client, `a call at ${atMs}`, "a time in whole ms since the epoch");
+    if ((page | 0) !== page) throw this.#failure(client, `page ${page}`, "a whole number below 2^31");
     const { nowMs, endMs } = this.#event;
     if (atMs >= endMs) return;
     const flight = this.#flights.take();
@@ -136,13 +134,12 @@ export class Driver {
     this.#plan(flight, Math.max(atMs, nowMs) - this.#startAtMs - this.#clients.clockMs(client));
   }
 
-  #failure(client: number, got: string, allowed: string, cause?: unknown): SpillwayError {
-    const when = new Date(this.#event.nowMs).toISOString();
+  #failure(client: number, got: string, allowed: string): SpillwayError {
+    return clientFailure(this.#culprit(client), got, allowed);
+  }
+
+  #culprit(client: number): Culprit {
     const { behaviour } = this.#clients.populationOf(client);
-    return new SpillwayError("SCENARIO_FAILED", `a client of this scenario failed at ${when}`, {
-      problems: [{ path: `${this.#clients.id(client)} (${behaviour.name})`, got, allowed }],
-      hint: "look at this population's behaviour and onRefused",
-      cause,
-    });
+    return { client: this.#clients.id(client), behaviour: behaviour.name, nowMs: this.#event.nowMs };
   }
 }

@@ -3,11 +3,12 @@
 //
 // The queue counts from the run's start, so that its instants are small integers, which JavaScript engines pass
 // around without allocating; clients and deployment are told milliseconds since the epoch.
-import { arrivalTimes } from "../src/scenario/arrivals.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
+import type { Stay } from "../src/scenario/fleet.ts";
 import type { Outage } from "../src/scenario/network.ts";
-import { type Population, type Scenario, startDelayMs } from "../src/scenario/scenario.ts";
+import { type Population, type Scenario, startDelayMs, staysOf } from "../src/scenario/scenario.ts";
 import type { Seat, Seating } from "../src/scenario/seats.ts";
+import { clientThrew } from "./client-failure.ts";
 import * as Client from "./client-table.ts";
 import { ANSWERED, AWAITED, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import { Driver } from "./driver.ts";
@@ -23,8 +24,10 @@ export const AWAITING = -2;
 /** Clients of an open population that have still to come. */
 interface Arriving {
   readonly place: number;
-  readonly times: Iterator<number, void>;
+  readonly stays: Iterator<Stay, void>;
+  /** Of the one that comes next: its index, and when it stops sending. */
   index: number;
+  endMs: number;
 }
 
 export interface SimulatorOptions {
@@ -81,7 +84,7 @@ export class Simulator {
       this.#schedule(atMs, kind, flight),
     );
     this.#servers = scenario.service === null ? null : new Servers(scenario.service);
-    this.#driver = new Driver(this.clients, flights, startAtMs, durationMs, (flight, atMs) =>
+    this.#driver = new Driver(this.clients, flights, startAtMs, (flight, atMs) =>
       this.#schedule(atMs, SEND, flight),
     );
     this.#populate();
@@ -160,38 +163,45 @@ export class Simulator {
   }
 
   #populate(): void {
-    const { populations, durationMs } = this.#scenario;
-    for (const [place, population] of populations.entries()) {
+    for (const [place, population] of this.#scenario.populations.entries()) {
       if (population.arrivals !== null) {
-        const times = arrivalTimes(population.arrivals, durationMs);
-        this.#await(this.#arrivals.push({ place, times, index: 0 }) - 1);
+        const stays = staysOf(this.#scenario, place)[Symbol.iterator]();
+        this.#await(this.#arrivals.push({ place, stays, index: -1, endMs: 0 }) - 1);
         continue;
       }
       for (let index = 0; index < population.clients; index++) {
-        const client = this.#client(population, place, index);
+        const client = this.#client(population, place, index, this.#durationMs);
         this.#schedule(startDelayMs(population, this.clients.record(client)), START, client);
       }
     }
   }
 
-  #client(population: Population, place: number, index: number): number {
+  #client(population: Population, place: number, index: number, endMs: number): number {
+    const name = `${population.name}/${index}`;
     const caller = this.#callers[this.#seating.seatOf(place, index)];
-    if (caller === undefined) throw new RangeError(`${population.name}/${index} has no seat`);
-    return this.clients.take(place, index, caller);
+    if (caller === undefined) throw new RangeError(`${name} has no seat`);
+    try {
+      return this.clients.take(place, index, caller, endMs);
+    } catch (cause) {
+      throw clientThrew({ client: name, behaviour: population.behaviour.name, nowMs: this.nowMs }, cause);
+    }
   }
 
   /** Schedules the next client of a stream of arrivals. */
   #await(stream: number): void {
-    const next = this.#arrivals[stream]?.times.next();
-    if (next?.done === false) this.#schedule(next.value, ARRIVAL, stream);
+    const arriving = this.#arrivals[stream];
+    const next = arriving?.stays.next();
+    if (arriving === undefined || next === undefined || next.done === true) return;
+    arriving.index += 1;
+    arriving.endMs = next.value.endMs;
+    this.#schedule(next.value.startMs, ARRIVAL, stream);
   }
 
   #admit(stream: number, nowMs: number): void {
     const arriving = this.#arrivals[stream];
     if (arriving === undefined || !this.#isOpen(nowMs)) return;
-    const { place, index } = arriving;
-    arriving.index += 1;
-    this.#driver.start(this.#client(this.clients.population(place), place, index), nowMs);
+    const { place, index, endMs } = arriving;
+    this.#driver.start(this.#client(this.clients.population(place), place, index, endMs), nowMs);
     this.#await(stream);
   }
 

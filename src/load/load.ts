@@ -17,7 +17,7 @@ import { type K6Outcome, type K6Progress, k6Exit, k6Files, runK6 } from "./run-k
 import type { LoadedScenario } from "./scenario-file.ts";
 import { parseTarget } from "./target.ts";
 import { type RawAccount, traceFromK6 } from "./trace-from-k6.ts";
-import { defaultTimeoutMs, type Variable } from "./variables.ts";
+import type { Variable } from "./variables.ts";
 
 /** Starts a deployment of one's own on a free port of this machine; `spillway load` passes the reference one. */
 export type StartService = (options: {
@@ -35,7 +35,7 @@ export interface LoadOptions {
   readonly keepAlive?: boolean | undefined;
   /** Others use the same quotas meanwhile; the trace is not complete then. */
   readonly shared?: boolean | undefined;
-  /** How long to wait for an answer. */
+  /** How long to wait for an answer; the scenario's `network.timeout` where it is left out. */
   readonly timeoutMs?: number | undefined;
   /** Found, or built, where it is left out. */
   readonly k6?: K6Binary | undefined;
@@ -74,7 +74,9 @@ export interface LoadResult {
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { scenario, target, adjustments = {}, signal } = options;
-  const plan = planLoad(scenario.scenario, adjustments, "start" in target ? null : target);
+  // Arrivals by the clock go by the real one.
+  const changes = { ...adjustments, startAtMs: Date.now() };
+  const plan = planLoad(scenario.scenario, changes, "start" in target ? null : target);
   const doing = (text: string): void => options.onProgress?.({ doing: text });
   const k6 = options.k6 ?? (await findK6({ onProgress: doing, ...(signal === undefined ? {} : { signal }) }));
   const { name } = plan.scenario;
@@ -165,8 +167,9 @@ async function furnish(
     GRAPHQL_URL: plan.graphql?.base ?? "",
     RULES: plan.rules === null ? "" : rules,
     SEED: String(plan.scenario.seed),
+    START_AT_MS: String(plan.scenario.startAtMs),
     DURATION_MS: String(plan.scenario.durationMs),
-    TIMEOUT_MS: String(options.timeoutMs ?? defaultTimeoutMs),
+    TIMEOUT_MS: String(options.timeoutMs ?? plan.scenario.network.timeoutMs),
     KEEP_ALIVE: flag(isOwn || options.keepAlive),
     // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
     SHARED: flag(!isOwn && (options.shared === true || options.keepAlive === true)),

@@ -41,7 +41,7 @@ export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules">
  */
 export function planLoad(
   written: Scenario,
-  adjustments: LoadAdjustments,
+  adjustments: LoadAdjustments & Pick<Adjustments, "startAtMs">,
   deployed: DeployedTarget | null,
 ): LoadPlan {
   const scenario = adjustScenario(written, adjustments);

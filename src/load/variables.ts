@@ -8,8 +8,9 @@ export const variables = {
   GRAPHQL_URL: "where GraphQL is, if not at TARGET/v1/graphql",
   RULES: "path of a JSON file with the rules that the target claims; the scenario's where it is left out",
   SEED: "a whole number in place of the scenario's seed",
+  START_AT_MS: "what arrivals by the clock go by, ms since the epoch; now where it is left out",
   DURATION_MS: "milliseconds in place of the scenario's duration",
-  TIMEOUT_MS: "how long to wait for an answer; 30000 where it is left out",
+  TIMEOUT_MS: "how long to wait for an answer; the scenario's network.timeout where it is left out",
   KEEP_ALIVE: "1: reuse connections (k6 then repeats a call by itself when a connection breaks)",
   SHARED: "1: others use the same quotas meanwhile",
   TRACE:
@@ -18,6 +19,3 @@ export const variables = {
 } as const;
 
 export type Variable = keyof typeof variables;
-
-/** How long an answer may take, ms. */
-export const defaultTimeoutMs = 30_000;

@@ -58,7 +58,7 @@ export function defineScenario(input: ScenarioInput): Scenario {
     startAtMs: parseStart(fields["startAt"], mistakes),
     rules: fields["rules"] === undefined ? null : rulesOf(fields["rules"], mistakes),
   };
-  const populations = parsePopulations(fields["populations"], own.durationMs, mistakes);
+  const populations = parsePopulations(fields["populations"], own, mistakes);
   const scenario: Scenario = {
     format: "spillway-scenario",
     ...own,
@@ -121,7 +121,10 @@ function parseExpect(
   return expectations;
 }
 
-function parsePopulations(value: unknown, durationMs: number, mistakes: Mistakes): Population[] {
+/** What the number of arrivals goes by. */
+type Run = Pick<Scenario, "startAtMs" | "durationMs">;
+
+function parsePopulations(value: unknown, run: Run, mistakes: Mistakes): Population[] {
   if (
     typeof value !== "object" ||
     value === null ||
@@ -132,7 +135,7 @@ function parsePopulations(value: unknown, durationMs: number, mistakes: Mistakes
     return [];
   }
   return Object.entries(value).flatMap(([name, population]) => {
-    const parsed = parsePopulation(name, population, durationMs, mistakes);
+    const parsed = parsePopulation(name, population, run, mistakes);
     return parsed === null ? [] : [parsed];
   });
 }
@@ -147,12 +150,7 @@ const populationMembers = [
   "startWithin",
 ];
 
-function parsePopulation(
-  name: string,
-  value: unknown,
-  durationMs: number,
-  mistakes: Mistakes,
-): Population | null {
+function parsePopulation(name: string, value: unknown, run: Run, mistakes: Mistakes): Population | null {
   const path = `populations.${name}`;
   parseName(path, name, mistakes);
   if (!mistakes.members(path, value, populationMembers)) return null;
@@ -163,7 +161,7 @@ function parsePopulation(
       organization === undefined
         ? null
         : mistakes.text(`${path}.organization`, organization, organizationSlug, "a slug"),
-    user: parseUser(`${path}.user`, user ?? (arrivals === undefined ? "each" : "shared"), mistakes),
+    user: parseUser(`${path}.user`, user ?? defaultUser(arrivals), mistakes),
     behaviour: parseBehaviour(`${path}.behaviour`, value["behaviour"], mistakes),
     onRefused: parsePolicy(`${path}.onRefused`, value["onRefused"] ?? none(), mistakes),
   };
@@ -178,9 +176,15 @@ function parsePopulation(
     if (value[field] !== undefined) mistakes.add(`${path}.${field}`, value[field], "nothing beside arrivals");
   const schedule = parseArrivals(`${path}.arrivals`, arrivals, mistakes);
   if (schedule === null) return null;
-  if (roughArrivals(schedule, durationMs) > arrivalsMost)
+  if (roughArrivals(schedule, run) > arrivalsMost)
     mistakes.add(`${path}.arrivals`, arrivals, `at most ${arrivalsMost} arrivals in all`);
   return { ...common, clients: null, arrivals: schedule };
+}
+
+/** A fleet's clients are there for a while, as those of a closed population; other arrivals come by. */
+function defaultUser(arrivals: unknown): "each" | "shared" {
+  const executor = (arrivals as { executor?: unknown } | null | undefined)?.executor;
+  return arrivals === undefined || executor === "ramping-vus" ? "each" : "shared";
 }
 
 function parseUser(path: string, value: unknown, mistakes: Mistakes): "each" | "shared" | number {

@@ -2,7 +2,15 @@
 export type { RulesInput } from "../rules/rules.ts";
 export { type Adjustments, adjustScenario } from "./adjust.ts";
 export { adviseScenario } from "./advice.ts";
-export type { Arrivals, ConstantArrivals, RampingArrivals } from "./arrivals.ts";
+export type {
+  Arrivals,
+  ConstantArrivals,
+  CronArrivals,
+  DayArrivals,
+  FleetArrivals,
+  PoissonArrivals,
+  RampingArrivals,
+} from "./arrivals.ts";
 export { type AimdOptions, aimd } from "./behaviours/aimd.ts";
 export { type BurstOptions, burst } from "./behaviours/burst.ts";
 export { type LookerOptions, looker } from "./behaviours/looker.ts";

@@ -2,8 +2,9 @@
 // it: everything checked, every default filled in, every duration in milliseconds.
 import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
-import { type ArrivalSchedule, type Arrivals, arrivalTimes } from "./arrivals.ts";
+import { type ArrivalSchedule, type Arrivals, arrivalStays } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
+import type { Stay } from "./fleet.ts";
 import type { Duration } from "./mistakes.ts";
 import type {
   Clocks,
@@ -21,13 +22,19 @@ import { below, type RandomState } from "./random.ts";
 export interface PopulationInput {
   /** How many there are for the whole run (closed model); or `arrivals`. */
   readonly clients?: number;
-  /** Each arrival is a client (open model), in k6's words. */
+  /**
+   * Each arrival is a client (open model): at a constant, ramping or random rate, by cron, by the hours of a day; or a
+   * fleet that scales up and down. In k6's words where it has some.
+   */
   readonly arrivals?: Arrivals;
   /** A slug; where it is left out the first of the tokens' organizations, `acme` without tokens. */
   readonly organization?: string;
   /**
    * Every client a user of its own, all one user, or so many users in turn. Where it is left out: `each` for
-   * `clients`, `shared` for `arrivals`. No two populations share a user.
+   * `clients` and `ramping-vus`, `shared` for other `arrivals`. No two populations share a user.
+   *
+   * So a pool of tokens is a number: `clients: 40, user: 5` are forty clients that take turns with five users' tokens,
+   * eight of them in each user's window.
    */
   readonly user?: "each" | "shared" | number;
   readonly behaviour: Behaviour;
@@ -114,10 +121,20 @@ export function startDelayMs({ startWithinMs }: ClosedPopulation, record: Random
   return startWithinMs === 0 ? 0 : below(record, startWithinMs);
 }
 
-/** How many clients a population has in a run: its `clients`, or its arrivals within `durationMs`. */
-export function clientCount(population: Population, durationMs: number): number {
-  if (population.arrivals === null) return population.clients;
+/** The stays of an open population's clients, in a run of the scenario as it is; none of a closed one's. */
+export function staysOf(scenario: Scenario, place: number): Iterable<Stay> {
+  const { durationMs, startAtMs, seed, populations } = scenario;
+  const arrivals = populations[place]?.arrivals ?? null;
+  // Clients' own draws are the first streams, their networks' the second ones.
+  const stream = 2 * populations.length + place;
+  return arrivals === null ? [] : arrivalStays(arrivals, { durationMs, startAtMs, seed, stream });
+}
+
+/** How many clients a population has in a run: its `clients`, or its arrivals. */
+export function clientCount(scenario: Scenario, place: number): number {
+  const clients = scenario.populations[place]?.clients ?? null;
+  if (clients !== null) return clients;
   let count = 0;
-  for (const _ of arrivalTimes(population.arrivals, durationMs)) count += 1;
+  for (const _ of staysOf(scenario, place)) count += 1;
   return count;
 }

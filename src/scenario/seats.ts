@@ -66,9 +66,9 @@ export function seatingLike(
 /** @param seatFor the n-th user of a population, asked for in order */
 function seated(scenario: Scenario, seatFor: (population: Population, n: number) => Seat): Seating {
   const seats: Seat[] = [];
-  const blocks = scenario.populations.map((population) => {
+  const blocks = scenario.populations.map((population, place) => {
     const first = seats.length;
-    const count = userCount(population, scenario.durationMs);
+    const count = userCount(scenario, place);
     for (let n = 0; n < count; n++) seats.push(seatFor(population, n));
     return { first, count };
   });
@@ -77,16 +77,17 @@ function seated(scenario: Scenario, seatFor: (population: Population, n: number)
     seatOf(population, client) {
       const block = blocks[population];
       if (block === undefined) throw new RangeError(`there is no population ${population}`);
-      return block.first + (client % block.count);
+      return block.first + (block.count === 0 ? 0 : client % block.count);
     },
   };
 }
 
 /** How many users a population's clients are. */
-function userCount(population: Population, durationMs: number): number {
-  if (population.user === "shared") return 1;
-  const clients = clientCount(population, durationMs);
-  return population.user === "each" ? clients : Math.min(clients, population.user);
+function userCount(scenario: Scenario, place: number): number {
+  const user = scenario.populations[place]?.user ?? "shared";
+  if (user === "shared") return 1;
+  const clients = clientCount(scenario, place);
+  return user === "each" ? clients : Math.min(clients, user);
 }
 
 function* distinctUsers(tokens: readonly Token[], organization: string): Generator<Token, void> {
@@ -101,9 +102,8 @@ function* distinctUsers(tokens: readonly Token[], organization: string): Generat
 function tooFew(scenario: Scenario, tokens: readonly Token[], organization: string): SpillwayError {
   const fallback = tokens[0]?.organization;
   let needed = 0;
-  for (const population of scenario.populations)
-    if ((population.organization ?? fallback) === organization)
-      needed += userCount(population, scenario.durationMs);
+  for (const [place, population] of scenario.populations.entries())
+    if ((population.organization ?? fallback) === organization) needed += userCount(scenario, place);
   const found = [...distinctUsers(tokens, organization)].length;
   return new SpillwayError("TOKENS_INVALID", `there are too few tokens for scenario ${scenario.name}`, {
     problems: [

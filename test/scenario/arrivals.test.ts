@@ -3,6 +3,7 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import {
+  type ArrivalRun,
   type ArrivalSchedule,
   arrivalTimes,
   parseArrivals,
@@ -28,8 +29,9 @@ const ramping = (
   startRate,
   stages: stages.map(([target, durationMs]) => ({ target, durationMs })),
 });
+const run = (durationMs: number, seed = 1): ArrivalRun => ({ durationMs, startAtMs: 0, seed, stream: 0 });
 const all = (schedule: ArrivalSchedule, durationMs = 1e9): number[] => [
-  ...arrivalTimes(schedule, durationMs),
+  ...arrivalTimes(schedule, run(durationMs)),
 ];
 
 describe("constant-arrival-rate", () => {
@@ -121,7 +123,7 @@ describe("ramping-arrival-rate", () => {
     (startRate, list, timeUnitMs) => {
       const schedule = ramping(startRate, list, timeUnitMs);
       const found = all(schedule, 1e12);
-      expect(found.length).toBe(Math.floor(roughArrivals(schedule, 1e12)));
+      expect(found.length).toBe(Math.floor(roughArrivals(schedule, run(1e12))));
       for (const [index, ms] of found.entries()) {
         const area = (at: number): number => compareArea(startRate, list, timeUnitMs, at, index + 1);
         expect(area(ms) === 0 ? ms === 0 || area(ms - 1) < 0 : area(ms) < 0 && area(ms + 1) > 0).toBe(true);

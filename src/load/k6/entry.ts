@@ -2,7 +2,9 @@
 import { sleep } from "k6";
 import exec from "k6/execution";
 import type { Options } from "k6/options";
+import { isByTheClock } from "../../scenario/arrivals.ts";
 import { type ClientRecord, startRecord } from "../../scenario/client.ts";
+import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
 import { drive } from "../drive.ts";
 import { Client, CutOff } from "./client.ts";
@@ -28,8 +30,8 @@ export function prepare(scenario: Scenario): Prepared {
 }
 
 /**
- * A client's whole life. Its first line says that it began, and when its population did; its last that it ended: a client without an end
- * was cut off, and what it had on the way is lost. A behaviour that throws would go unseen (k6 ends with 0):
+ * A client's whole life. Its first line says that it began, and when its population did; its last that it ended: a
+ * client without an end was cut off, and what it had on the way is lost. A behaviour that throws would go unseen (k6 ends with 0):
  * it is written down and ends the run.
  */
 async function runClient(settings: Settings): Promise<void> {
@@ -37,14 +39,16 @@ async function runClient(settings: Settings): Promise<void> {
   const { name, iterationInTest: index, startTime } = exec.scenario;
   const place = scenario.populations.findIndex((one) => one.name === name);
   const population = scenario.populations[place];
+  if (population === undefined) throw new Error(`no population ${name}`);
+  const record = startRecord(population.behaviour, scenario.seed, place, index);
+  const runEndMs = startTime + scenario.durationMs;
+  const { startMs, endMs } = stayOf(settings, place, population, record, index, startTime, runEndMs);
+  if (startMs >= endMs) return;
   const callers = settings.callers[place] ?? [];
   const caller = callers[index % callers.length];
-  if (population === undefined || caller === undefined) throw new Error(`no population ${name}`);
-  const endMs = startTime + scenario.durationMs;
+  if (caller === undefined) throw new Error(`no user for ${name}/${index}`);
   const client = `${name}/${index}`;
-  const record = startRecord(population.behaviour, scenario.seed, place, index);
-  const startMs = started(population, record, startTime);
-  if (startMs >= endMs) return;
+  sleepUntil(startMs);
   const write = (line: string): void => {
     if (settings.trace) console.log(line);
   };
@@ -63,11 +67,27 @@ async function runClient(settings: Settings): Promise<void> {
   write(`{"end":"${client}"}`);
 }
 
-/** Waits for the client's begin. @returns when it was meant to be */
-function started(population: Population, record: ClientRecord, runStartMs: number): number {
-  if (population.arrivals !== null) return Date.now();
-  const startMs = runStartMs + startDelayMs(population, record);
-  const waitMs = startMs - Date.now();
+/** When a client is meant to begin and to end, ms since the epoch. */
+function stayOf(
+  settings: Settings,
+  place: number,
+  population: Population,
+  record: ClientRecord,
+  index: number,
+  runStartMs: number,
+  runEndMs: number,
+): Stay {
+  const stays = settings.stays[place] ?? null;
+  if (population.arrivals === null)
+    return { startMs: runStartMs + startDelayMs(population, record), endMs: runEndMs };
+  if (stays === null) return { startMs: Date.now(), endMs: runEndMs };
+  const stay = stays[index];
+  if (stay === undefined) return { startMs: runEndMs, endMs: runEndMs };
+  const sinceMs = isByTheClock(population.arrivals) ? 0 : runStartMs;
+  return { startMs: sinceMs + stay.startMs, endMs: Math.min(runEndMs, sinceMs + stay.endMs) };
+}
+
+function sleepUntil(atMs: number): void {
+  const waitMs = atMs - Date.now();
   if (waitMs > 0) sleep(waitMs / 1000);
-  return startMs;
 }

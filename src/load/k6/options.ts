@@ -1,5 +1,7 @@
 // A scenario as k6's options: one k6 scenario a population, one iteration a client's whole life.
 import type { Scenario as K6Scenario, Options } from "k6/options";
+import type { ArrivalSchedule } from "../../scenario/arrivals.ts";
+import { mostAtOnce } from "../../scenario/fleet.ts";
 import type { Population } from "../../scenario/scenario.ts";
 import { thresholdsOf } from "../thresholds.ts";
 import type { Settings } from "./settings.ts";
@@ -10,10 +12,11 @@ const clientFunction = "client";
 /** What clients need beyond the last answer, to write their last lines. */
 const slackMs = 5_000;
 
-export function k6Options({ scenario, timeoutMs, keepAlive }: Settings): Options {
-  const scenarios = scenario.populations.map((population) => [
+export function k6Options(settings: Settings): Options {
+  const { scenario, keepAlive } = settings;
+  const scenarios = scenario.populations.map((population, place) => [
     population.name,
-    k6Scenario(population, scenario.durationMs, timeoutMs),
+    k6Scenario(settings, population, place),
   ]);
   return {
     scenarios: Object.fromEntries(scenarios) as Record<string, K6Scenario>,
@@ -29,30 +32,54 @@ export function k6Options({ scenario, timeoutMs, keepAlive }: Settings): Options
   };
 }
 
+/** Arrivals that k6 schedules itself; of all others, each iteration sleeps until its client is due. */
+export function isKnownToK6(arrivals: ArrivalSchedule): arrivals is KnownArrivals {
+  return arrivals.executor === "constant-arrival-rate" || arrivals.executor === "ramping-arrival-rate";
+}
+
+type KnownArrivals = Extract<
+  ArrivalSchedule,
+  { executor: "constant-arrival-rate" } | { executor: "ramping-arrival-rate" }
+>;
+
 /**
  * Clients end by themselves at the scenario's end, when their calls are answered or given up: k6 is given the
  * time for that and cuts off only what hangs. Closed: `per-vu-iterations`, so that a client's index is its
  * iteration's number, 0 to n - 1 (a VU's number is not). Open: each arrival is a client.
  */
-function k6Scenario(population: Population, durationMs: number, timeoutMs: number): K6Scenario {
-  const leeway = `${timeoutMs + slackMs}ms`;
+function k6Scenario(settings: Settings, population: Population, place: number): K6Scenario {
+  const { timeoutMs } = settings;
+  const { durationMs } = settings.scenario;
   const { arrivals } = population;
+  const toTheEnd = {
+    exec: clientFunction,
+    maxDuration: `${durationMs + timeoutMs + slackMs}ms`,
+    gracefulStop: "0s",
+  };
   if (arrivals === null)
-    return {
-      executor: "per-vu-iterations",
-      exec: clientFunction,
-      vus: population.clients,
-      iterations: 1,
-      maxDuration: `${durationMs + timeoutMs + slackMs}ms`,
-      gracefulStop: "0s",
-    };
+    return { ...toTheEnd, executor: "per-vu-iterations", vus: population.clients, iterations: 1 };
+  if (isKnownToK6(arrivals)) return byRate(arrivals, durationMs, timeoutMs);
+  // Iterations are taken in the order of their numbers, stays are in the order of their starts: the n-th iteration is
+  // the n-th client. (k6's own `ramping-vus` cuts off what it takes away, in the middle of a call.)
+  const stays = settings.stays[place] ?? [];
+  const most = arrivals.executor === "ramping-vus" ? mostAtOnce(stays, timeoutMs) : arrivals.preAllocatedVUs;
+  const iterations = Math.max(1, stays.length);
+  return {
+    ...toTheEnd,
+    executor: "shared-iterations",
+    vus: Math.max(1, Math.min(most, iterations)),
+    iterations,
+  };
+}
+
+function byRate(arrivals: KnownArrivals, durationMs: number, timeoutMs: number): K6Scenario {
   const { preAllocatedVUs, maxVUs } = arrivals;
   const open = {
     exec: clientFunction,
     timeUnit: `${arrivals.timeUnitMs}ms`,
     preAllocatedVUs,
     maxVUs,
-    gracefulStop: leeway,
+    gracefulStop: `${timeoutMs + slackMs}ms`,
   };
   if (arrivals.executor === "constant-arrival-rate")
     return { ...open, executor: arrivals.executor, rate: arrivals.rate, duration: `${durationMs}ms` };

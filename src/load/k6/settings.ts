@@ -4,11 +4,14 @@ import { SharedArray } from "k6/data";
 import { parseRules } from "../../rules/parse.ts";
 import { parseTokens, type Token } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
-import type { Scenario } from "../../scenario/scenario.ts";
+import { isByTheClock } from "../../scenario/arrivals.ts";
+import type { Stay } from "../../scenario/fleet.ts";
+import { type Population, type Scenario, staysOf } from "../../scenario/scenario.ts";
 import { seatingOf } from "../../scenario/seats.ts";
 import { parseTarget, requireAllowed } from "../target.ts";
 import { measuredBy } from "../thresholds.ts";
-import { defaultTimeoutMs, type Variable } from "../variables.ts";
+import type { Variable } from "../variables.ts";
+import { isKnownToK6 } from "./options.ts";
 
 /** Who a client is. */
 export interface Caller {
@@ -30,6 +33,11 @@ export interface Settings {
   readonly trace: boolean;
   /** Others use the same quotas. */
   readonly shared: boolean;
+  /**
+   * The clients of each population whose comings k6 has no word for, one after the other: from when until when, ms
+   * from the run's start, or since the epoch where they go by the clock (`isByTheClock`). `null`: k6 schedules them.
+   */
+  readonly stays: readonly (readonly Stay[] | null)[];
   /** The users of each population; its clients take them in turn. */
   readonly callers: readonly (readonly Caller[])[];
 }
@@ -68,6 +76,7 @@ export function readSettings(written: Scenario): Settings {
   const rulesPath = variable("RULES");
   const scenario = adjustScenario(written, {
     seed: wholeNumber("SEED"),
+    startAtMs: wholeNumber("START_AT_MS") ?? Date.now(),
     durationMs: wholeNumber("DURATION_MS"),
     rules: rulesPath === undefined ? undefined : parseRules(openJson(rulesPath)),
   });
@@ -75,13 +84,29 @@ export function readSettings(written: Scenario): Settings {
     scenario,
     base: target.base,
     graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
-    timeoutMs: wholeNumber("TIMEOUT_MS") ?? defaultTimeoutMs,
+    timeoutMs: wholeNumber("TIMEOUT_MS") ?? scenario.network.timeoutMs,
     keepAlive: variable("KEEP_ALIVE") === "1",
     measured: measuredBy(scenario.expect),
     trace: variable("TRACE") === "1",
     shared: variable("SHARED") === "1",
+    stays: scenario.populations.map((population, place) => sharedStays(scenario, population, place)),
     callers: callersOf(scenario, variable("TOKENS") ?? "tokens.json"),
   };
+}
+
+function sharedStays(
+  scenario: Scenario,
+  { name, arrivals }: Population,
+  place: number,
+): readonly Stay[] | null {
+  if (arrivals === null || isKnownToK6(arrivals)) return null;
+  const sinceMs = isByTheClock(arrivals) ? scenario.startAtMs : 0;
+  return new SharedArray<Stay>(`stays of ${name}`, () =>
+    Array.from(staysOf(scenario, place), ({ startMs, endMs }) => ({
+      startMs: sinceMs + startMs,
+      endMs: sinceMs + endMs,
+    })),
+  );
 }
 
 function callersOf(scenario: Scenario, path: string): Caller[][] {
