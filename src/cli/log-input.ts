@@ -5,13 +5,20 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { InferredOptionTypes, Options } from "yargs";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
-import { type DurationUnit, durationUnits, guessMapping, type MappingFlags } from "../trace/logs/mapping.ts";
+import {
+  type DurationUnit,
+  durationUnits,
+  guessMapping,
+  type MappingFlags,
+  noMapping,
+} from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
 import { defaultGraphqlPath, defaultStatusPath } from "../trace/logs/request-path.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
-import { headBytes, type LogFormat, logFormats, sniffLog } from "../trace/logs/sniff.ts";
+import { headBytes, logFormats, type Sample, sniffLog } from "../trace/logs/sniff.ts";
 import { requireFile } from "./files.ts";
 import { expandGlobs } from "./log-files.ts";
 
@@ -66,6 +73,16 @@ export const logOptions = {
     default: defaultGraphqlPath,
     describe: "path of the GraphQL endpoint",
   },
+  sql: {
+    type: "string",
+    requiresArg: true,
+    describe: 'which rows, of Parquet, CSV and JSON lines, by DuckDB: "where status = 429"',
+  },
+  sort: {
+    type: "boolean",
+    default: false,
+    describe: "put all rows in order first, in memory, however far from it they stand",
+  },
   "allow-unread": {
     type: "string",
     requiresArg: true,
@@ -103,8 +120,9 @@ export async function openLogs(
   const files: LogFile[] = [];
   for (const path of await expandGlobs(paths)) {
     const file = path === "-" ? standardInput() : await fileOf(path);
-    progress.total += file.bytes;
     const found = await lookAt(file, args);
+    // What DuckDB hands on has not as many bytes as the file.
+    if (found?.open === file.open) progress.total += file.bytes;
     if (found !== null) files.push({ ...found, open: () => progress.through(found.open()) });
   }
   if (files.length === 0)
@@ -150,6 +168,8 @@ async function* readable(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
+const standardInputName = "standard input";
+
 /** Standard input can be read once: what was looked at is given again. */
 function standardInput(): LogSource {
   const chunks = (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
@@ -165,19 +185,39 @@ function standardInput(): LogSource {
       yield next.value;
     }
   };
-  return { name: "standard input", bytes: 0, open };
+  return { name: standardInputName, bytes: 0, open };
 }
 
 /** What a log is; `null` where there is nothing in it. */
 async function lookAt(source: LogSource, args: LogArgs): Promise<LogFile | null> {
   const { head, isWhole } = await headOf(source);
   if (head.length === 0) return null;
-  const sample = sniffLog(head, isWhole, source.name, (args.format as LogFormat | undefined) ?? null);
+  const { name, open } = source;
+  const sample = sniffLog(head, isWhole, name, args.format ?? null);
+  if (sample.format === "parquet" || args.sql !== undefined)
+    return lookAt({ ...source, open: await throughDuckDb(source, sample, args) }, asCsv(args));
   const mapping =
     sample.format === "trace"
-      ? { uses: [], userIsToken: false, durationUnit: "ms" as const, timeIs: "start" as const }
-      : guessMapping(sample, flagsOf(args), source.name);
-  return { name: source.name, open: source.open, sample, mapping };
+      ? noMapping
+      : sample.format === "har"
+        ? harMapping
+        : guessMapping(sample, flagsOf(args), name);
+  return { name, open, sample, mapping };
+}
+
+const asCsv = (args: LogArgs): LogArgs => ({ ...args, format: "csv", sql: undefined });
+
+async function throughDuckDb(
+  { name }: LogSource,
+  { format }: Sample,
+  { sql }: LogArgs,
+): Promise<() => AsyncIterable<Uint8Array>> {
+  const { csvOf, isDuckDbFormat } = await import("./log-duckdb.ts");
+  if (name === standardInputName || !isDuckDbFormat(format))
+    throw new SpillwayError("USAGE", "DuckDB cannot read this log", {
+      problems: [{ path: name, got: format, allowed: "a file of Parquet, CSV or JSON lines" }],
+    });
+  return () => csvOf(name, format, sql);
 }
 
 async function headOf({ open, name }: LogSource): Promise<{ head: Uint8Array; isWhole: boolean }> {
@@ -226,9 +266,13 @@ function settingsOf(args: LogArgs): LogSettings {
     graphqlPath: args["graphql-path"],
     zoneMinutes: zoneOf(args.zone),
     unreadMost: shareOf(args["allow-unread"]),
-    digest: (token) => createHash("sha256").update(token).digest("hex"),
+    sort: args.sort,
+    digest: digestOf,
   };
 }
+
+/** SHA-256, so that `printf %s TOKEN | sha256sum` tells which token a fingerprint is of. */
+export const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 function zoneOf(text: string | undefined): number {
   if (text === undefined || text === "UTC" || text === "Z") return 0;

@@ -38,7 +38,18 @@ export interface LogMapping {
   readonly userIsToken: boolean;
   readonly durationUnit: DurationUnit;
   readonly timeIs: "start" | "end";
+  /** The only organization that the first rows name in their paths: it is that of rows that name none. */
+  readonly organization: string | null;
 }
+
+/** Where nothing is to be guessed: traces. */
+export const noMapping: LogMapping = {
+  uses: [],
+  userIsToken: false,
+  durationUnit: "ms",
+  timeIs: "start",
+  organization: null,
+};
 
 interface Guess {
   /** Names without case and punctuation, the likeliest first. */
@@ -239,6 +250,7 @@ export function guessMapping(sample: Sample, flags: MappingFlags, file: string):
     userIsToken: user !== undefined && (flags.tokenColumn !== undefined || isTokenColumn(sample, user)),
     durationUnit,
     timeIs: flags.timeIs ?? timeOf(sample, uses, durationUnit),
+    organization: loneOrganization(sample, uses),
   };
 }
 
@@ -327,6 +339,17 @@ function requireEnough(uses: readonly ColumnUse[], sample: Sample, file: string)
       "a user, token, address or path in one of them",
       "--user-column, --token-column and --path-column name them",
     );
+}
+
+function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): string | null {
+  const index = uses.find(({ role }) => role === "path")?.index ?? -1;
+  const named = new Set<string>();
+  for (const value of sample.columns[index]?.values ?? []) {
+    const [, slug] = /\/v2\/organizations\/([^/?#\s]+)/.exec(value ?? "") ?? [];
+    if (slug !== undefined) named.add(slug);
+  }
+  const [only = null] = named;
+  return named.size === 1 ? only : null;
 }
 
 function isTokenColumn(sample: Sample, use: ColumnUse): boolean {

@@ -5,8 +5,10 @@ import type { LogBatch } from "./rows.ts";
 
 /** A row waits until one comes that began so much later (the same as for traces, FORMAT.md). */
 const waitMs = 120_000;
-/** Rows that wait, at the beginning and at most: 30 bytes each, and as many again while they are put in order. */
+/** Rows that wait, at the beginning and at most: 31 bytes each, and as many again while they are put in order. */
 const [fewest, most] = [1 << 14, 1 << 20];
+/** The same where all rows are to be sorted, however far apart: 4 GiB of them. */
+const sortedMost = 1 << 26;
 /** Rows of a batch, at most. */
 const batchRows = 1 << 13;
 
@@ -62,7 +64,7 @@ class Columns implements LogBatch {
   gather(other: Columns, order: Float64Array): void {
     const count = other.count;
     for (let row = 0; row < count; row++) {
-      const source = (order[row] ?? 0) % most;
+      const source = order[row] ?? 0;
       this.atMs[row] = other.atMs[source] ?? 0;
       this.durationMs[row] = other.durationMs[source] ?? 0;
       this.caller[row] = other.caller[source] ?? 0;
@@ -76,16 +78,20 @@ class Columns implements LogBatch {
 }
 
 export class OrderedRows {
+  readonly sorts: boolean;
   #rows: Columns;
   #spare: Columns | null = null;
   #inOrder = true;
   readonly #capacityMost: number;
+  readonly #waitMs: number;
   #latest = Number.NEGATIVE_INFINITY;
   /** Rows that began before are too late: what began then has gone out. */
   floor = Number.NEGATIVE_INFINITY;
 
-  /** @param capacityMost rows that wait at most; a power of two */
-  constructor(capacityMost: number = most) {
+  /** @param sorts all rows wait until the end, so that none is too late */
+  constructor(sorts = false, capacityMost: number = sorts ? sortedMost : most) {
+    this.sorts = sorts;
+    this.#waitMs = sorts ? Number.POSITIVE_INFINITY : waitMs;
     this.#capacityMost = capacityMost;
     this.#rows = new Columns(Math.min(fewest, capacityMost));
   }
@@ -122,7 +128,7 @@ export class OrderedRows {
   *drain(): Generator<LogBatch, void> {
     this.#sort();
     const { count, capacity, atMs } = this.#rows;
-    let ready = lowerBound(atMs, count, this.#latest - waitMs);
+    let ready = lowerBound(atMs, count, this.#latest - this.#waitMs);
     if (ready < count / 2) {
       if (capacity < this.#capacityMost) return this.#grow();
       ready = count >> 1;
@@ -184,9 +190,9 @@ function lowerBound(times: Float64Array, count: number, atMs: number): number {
 }
 
 /**
- * The rows' numbers in the order of their times, equals in their own order, each as its remainder by `most`. Time and
- * number are packed into one double, time x 2^20 + number, so that they are sorted without calling back; a log that
- * spans 2^33 ms, 99 days, within what waits is too long for that and is compared row by row.
+ * The rows' numbers in the order of their times, equals in their own order. Time and number are packed into one double,
+ * time x rows + number, so that they are sorted without calling back; where that needs more than 53 bits, rows are
+ * compared one by one.
  */
 function orderOf(times: Float64Array): Float64Array {
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -194,7 +200,10 @@ function orderOf(times: Float64Array): Float64Array {
     if (time < least) least = time;
     if (time > greatest) greatest = time;
   }
-  if (greatest - least < 2 ** 33) return times.map((time, row) => (time - least) * most + row).sort();
-  const order = times.map((_, row) => row);
-  return order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+  const { length } = times;
+  if ((greatest - least + 1) * length > 2 ** 53)
+    return times.map((_, row) => row).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+  const packed = times.map((time, row) => (time - least) * length + row).sort();
+  for (let row = 0; row < length; row++) packed[row] = (packed[row] ?? 0) % length;
+  return packed;
 }

@@ -2,16 +2,15 @@
 // (blank, a header), or unread and counted with its reason.
 import { type Block, lineLengthMost, newline } from "../blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
-import type { Callers } from "./callers.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
 import { CsvFormat } from "./csv.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
 import { type LineFormat, NOT_SCANNED } from "./line-format.ts";
 import { readLogBlocks, tooLong } from "./log-blocks.ts";
 import type { LogMapping, NamedRole } from "./mapping.ts";
-import { OrderedRows } from "./ordered-rows.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
 import type { Tally } from "./rejections.ts";
-import { RowReader, type RowSettings } from "./row-reader.ts";
+import type { RowReader } from "./row-reader.ts";
 import type { LogBatch } from "./rows.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { formatOfLine, type Sample } from "./sniff.ts";
@@ -32,7 +31,7 @@ export const roleNumber = (role: NamedRole): number => roles.indexOf(role);
 
 /** Reads the lines of one log. */
 export class FileReader {
-  readonly rows = new OrderedRows();
+  readonly rows: OrderedRows;
   readonly #file: LogFile;
   readonly #format: LineFormat;
   readonly #reader: RowReader;
@@ -41,10 +40,12 @@ export class FileReader {
   /** The line of a CSV that names its columns. */
   #header: string | null = null;
 
-  constructor(file: LogFile, settings: RowSettings, callers: Callers, tally: Tally) {
+  /** @param rows where they wait until they are in order */
+  constructor(file: LogFile, reader: RowReader, tally: Tally, rows: OrderedRows) {
+    this.rows = rows;
     this.#file = file;
     this.#format = lineFormat(file);
-    this.#reader = new RowReader(settings, callers);
+    this.#reader = reader;
     this.#tally = tally;
   }
 

@@ -2,11 +2,13 @@
 // a file is opened only when its time has come, so that a year of rotated logs needs no more memory than a day of them.
 import { SpillwayError } from "../../rules/errors.ts";
 import { Callers } from "./callers.ts";
+import { readHar } from "./har.ts";
 import { durationUnits } from "./mapping.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
+import { OrderedRows } from "./ordered-rows.ts";
 import { FileReader, type LogFile } from "./read-file.ts";
 import { Tally } from "./rejections.ts";
-import type { RowSettings } from "./row-reader.ts";
+import { RowReader, type RowSettings } from "./row-reader.ts";
 import type { LogBatch, LogRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
 import { instantOf } from "./sniff.ts";
@@ -17,6 +19,8 @@ export interface LogSettings
   extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
   /** The share of rows that may stay unread. */
   readonly unreadMost: number;
+  /** All rows are sorted first, in memory, however far from order they stand. */
+  readonly sort: boolean;
   readonly digest: Digest;
 }
 
@@ -26,6 +30,7 @@ export const usualSettings: Omit<LogSettings, "digest"> = {
   graphqlCost: null,
   zoneMinutes: 0,
   unreadMost: 0.01,
+  sort: false,
 };
 
 /** Rows may begin so much earlier than the first ones of their file. */
@@ -42,7 +47,12 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
   const callers = new Callers(settings.digest);
   const tally = new Tally();
   const streams = files.map((file): OrderedStream => {
-    return { firstMs: firstMsOf(file), open: (floorMs) => openFile(file, settings, callers, tally, floorMs) };
+    const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
+      const rows = new OrderedRows(settings.sort);
+      rows.floor = floorMs;
+      return readFile(file, settings, callers, tally, rows);
+    };
+    return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
   });
   const batches = async function* (): AsyncGenerator<LogBatch, void> {
     yield* new MergedRows(streams).read();
@@ -61,29 +71,27 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
   };
 }
 
-function openFile(
+function readFile(
   file: LogFile,
   settings: LogSettings,
   callers: Callers,
   tally: Tally,
-  floorMs: number,
+  rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
-  if (file.sample.format === "trace") {
-    const trace = new TraceRows(file, settings.graphqlCost, callers, tally);
-    trace.rows.floor = floorMs;
-    return trace.read();
-  }
   const { mapping } = file;
+  const { format } = file.sample;
+  if (format === "trace") return new TraceRows(file, settings.graphqlCost, callers, tally, rows).read();
   const rowSettings: RowSettings = {
     ...settings,
+    organization: settings.organization ?? mapping.organization,
     userIsToken: mapping.userIsToken,
     durationUnitMs: durationUnits[mapping.durationUnit],
     timeIs: mapping.timeIs,
-    hasPaths: file.sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
+    hasPaths: format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
   };
-  const reader = new FileReader(file, rowSettings, callers, tally);
-  reader.rows.floor = floorMs;
-  return reader.read();
+  const reader = new RowReader(rowSettings, callers);
+  if (format === "har") return readHar(file, reader, tally, rows);
+  return new FileReader(file, reader, tally, rows).read();
 }
 
 /** A time that no row of a file is likely to be before. */
@@ -121,6 +129,6 @@ function nextStep(reasons: readonly string[]): string {
   if (reasons.some((why) => why.includes("whose cost is not known")))
     return "--cost-column says where a query's points stand, --graphql-cost N what one costs that does not say";
   if (reasons.some((why) => why.includes("time goes back")))
-    return "sort the log by its time first, or give its parts as several files";
+    return "--sort puts all rows in order first, in memory; parts of a log may be given as several files";
   return "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows";
 }

@@ -31,7 +31,7 @@ export interface RowSettings {
   readonly durationUnitMs: number;
   /** `end` where the log is written when the request is over: it began `duration` before. */
   readonly timeIs: "start" | "end";
-  /** The organization of rows that name none; `null`: the one that their user named last, or else `default`. */
+  /** The organization of rows that name none, whose user has named none either; `null`: `default`. */
   readonly organization: string | null;
   /** Points of a GraphQL call whose row does not say; `null`: such a row cannot be read. */
   readonly graphqlCost: number | null;
@@ -171,7 +171,7 @@ export class RowReader {
     if (organization !== -1) return callers.of(user, organization);
     const last = callers.lastOrganization(user);
     if (last !== -1) return callers.of(user, last);
-    return callers.of(user, callers.organization(DEFAULT_ORGANIZATION));
+    return callers.of(user, callers.organization(this.#settings.organization ?? DEFAULT_ORGANIZATION));
   }
 
   #user(cells: Cells): number {
@@ -184,7 +184,7 @@ export class RowReader {
     return this.#callers.userAt(view, start, end, hashOf(view, start, end), isToken);
   }
 
-  /** The row's own, or the path's, or the one that was given for all others; -1 where nothing names one. */
+  /** The row's own, or its path's; -1 where it names none. */
   #organization(cells: Cells): number {
     const { view, from, to } = cells;
     let start = from[ORGANIZATION] ?? 0;
@@ -192,8 +192,7 @@ export class RowReader {
     if (!isNamed(cells, ORGANIZATION)) {
       start = this.#path.organizationFrom;
       end = cells.isEmpty(PATH) ? start : this.#path.organizationTo;
-      const given = this.#settings.organization;
-      if (end <= start) return given === null ? -1 : this.#callers.organization(given);
+      if (end <= start) return -1;
     }
     return this.#callers.organizationAt(view, start, end, hashOf(view, start, end));
   }

@@ -12,7 +12,7 @@ const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 /** Whether a caller's name is rather a secret: it is shown as a fingerprint then, whatever its column is called. */
 export function looksSecret(text: string): boolean {
   if (scheme.test(text) || known.test(text)) return true;
-  return text.length >= 24 && !uuid.test(text) && isRandom(text) && /^[\w.~+/=-]+$/.test(text);
+  return text.length >= 24 && !uuid.test(text) && isRandom(text) && /^[\w.~+=-][\w.~+/=-]+$/.test(text);
 }
 
 const isRandom = (text: string): boolean => /\d/.test(text) && /[A-Za-z]/.test(text);

@@ -4,7 +4,7 @@ import { type CallBatch, has } from "../batch.ts";
 import { readTrace } from "../read.ts";
 import type { TraceCall } from "../record.ts";
 import type { Callers } from "./callers.ts";
-import { OrderedRows } from "./ordered-rows.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
 import type { LogFile } from "./read-file.ts";
 import type { Tally } from "./rejections.ts";
 import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
@@ -12,7 +12,7 @@ import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from 
 const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
 
 export class TraceRows {
-  readonly rows = new OrderedRows();
+  readonly rows: OrderedRows;
   readonly #file: LogFile;
   readonly #graphqlCost: number | null;
   readonly #callers: Callers;
@@ -21,7 +21,8 @@ export class TraceRows {
   readonly #users = new Map<number, number>();
   readonly #organizations = new Map<number, number>();
 
-  constructor(file: LogFile, graphqlCost: number | null, callers: Callers, tally: Tally) {
+  constructor(file: LogFile, graphqlCost: number | null, callers: Callers, tally: Tally, rows: OrderedRows) {
+    this.rows = rows;
     this.#file = file;
     this.#graphqlCost = graphqlCost;
     this.#callers = callers;
@@ -32,7 +33,7 @@ export class TraceRows {
   async *read(): AsyncGenerator<LogBatch, void> {
     const { rows } = this;
     try {
-      const { batches } = await readTrace(this.#file.open());
+      const { batches } = await readTrace(this.#file.open(), { sort: rows.sorts });
       for await (const batch of batches)
         for (let row = 0; row < batch.size; row++) {
           this.#add(batch, row);

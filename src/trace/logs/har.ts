@@ -1,0 +1,119 @@
+// HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
+import { SpillwayError } from "../../rules/errors.ts";
+import { Cells, type Role, roles } from "./cells.ts";
+import { memberOf, textOfValue } from "./json-lines.ts";
+import { plain } from "./log-blocks.ts";
+import type { ColumnUse, LogMapping, NamedRole } from "./mapping.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
+import type { LogFile } from "./read-file.ts";
+import type { Tally } from "./rejections.ts";
+import type { RowReader } from "./row-reader.ts";
+import type { LogBatch } from "./rows.ts";
+
+/** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
+const bytesMost = 1 << 28;
+
+/** Where an entry has what we ask for; a header's name stands behind `response` and `request`. */
+const places: readonly (readonly [NamedRole, readonly string[]])[] = [
+  ["time", ["startedDateTime"]],
+  ["duration", ["time"]],
+  ["method", ["request", "method"]],
+  ["path", ["request", "url"]],
+  ["status", ["response", "status"]],
+];
+const headers: readonly (readonly [NamedRole, "request" | "response", string])[] = [
+  ["user", "request", "authorization"],
+  ["cost", "response", "ratelimit-complexity-requested"],
+  ["actual", "response", "ratelimit-complexity-actual"],
+];
+
+const use = (role: NamedRole, path: readonly string[]): ColumnUse => ({
+  role,
+  column: path.join("."),
+  path,
+  index: -1,
+  why: "where HAR has it",
+});
+
+export const harMapping: LogMapping = {
+  uses: [
+    ...places.map(([role, path]) => use(role, path)),
+    ...headers.map(([role, side, name]) => use(role, [side, "headers", name])),
+  ],
+  userIsToken: true,
+  durationUnit: "ms",
+  timeIs: "start",
+  organization: null,
+};
+
+/** @throws SpillwayError `LOG_INVALID` where it is no HAR, or too large */
+export async function* readHar(
+  file: LogFile,
+  reader: RowReader,
+  tally: Tally,
+  rows: OrderedRows,
+): AsyncGenerator<LogBatch, void> {
+  const cells = new Cells();
+  for (const [index, entry] of entriesOf(await textOfFile(file), file.name).entries()) {
+    cells.write(textsOf(entry));
+    const why = reader.add(cells, rows);
+    if (why === null) tally.read += 1;
+    else tally.reject(file.name, index + 1, why, () => "an entry of a HAR");
+    if (rows.isFull) yield* rows.drain();
+  }
+  yield* rows.rest();
+}
+
+async function textOfFile({ open, name }: LogFile): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of plain(open(), name)) {
+    bytes += chunk.length;
+    if (bytes > bytesMost)
+      throw invalid(
+        name,
+        "this HAR is too large",
+        `more than ${bytesMost} bytes`,
+        `at most ${bytesMost} bytes`,
+      );
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function entriesOf(text: string, file: string): readonly unknown[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw invalid(file, "this HAR is no JSON", "text that ends or goes wrong somewhere", "one JSON document");
+  }
+  const entries = memberOf(document, ["log", "entries"]);
+  if (Array.isArray(entries)) return entries;
+  throw invalid(file, "this HAR has no entries", "no array", "log.entries, an array");
+}
+
+function textsOf(entry: unknown): (string | undefined)[] {
+  const texts = new Array<string | undefined>(roles.length).fill(undefined);
+  const put = (role: Role, text: string | undefined): void => {
+    texts[roles.indexOf(role)] = text;
+  };
+  for (const [role, path] of places) put(role, textOfValue(memberOf(entry, path)));
+  for (const [role, side, name] of headers) put(role, headerOf(memberOf(entry, [side, "headers"]), name));
+  // What a browser did not wait for has a negative time.
+  if (texts[roles.indexOf("duration")]?.startsWith("-")) put("duration", undefined);
+  return texts;
+}
+
+function headerOf(list: unknown, name: string): string | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const header = list.find(
+    (each) => textOfValue(memberOf(each, ["name"]))?.toLowerCase() === name,
+  ) as unknown;
+  return textOfValue(memberOf(header, ["value"]));
+}
+
+function invalid(file: string, summary: string, got: string, allowed: string): SpillwayError {
+  return new SpillwayError("LOG_INVALID", summary, { problems: [{ path: file, got, allowed }] });
+}
