@@ -1,0 +1,170 @@
+// points.ndjson: what a plan's runs came to, a line each as they end, so that a plan that was interrupted goes on
+// where it stopped. The first line says of which question they are.
+import type { FileHandle } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import * as v from "valibot";
+import { type Job, jobKey, type Outcome } from "../plan/job.ts";
+import { writeText } from "../report/run-folder.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { PlanQuestion } from "../summary/plan-result.ts";
+
+/** What must be the same for outcomes to be taken over. How sure the answer is to be, and its range's end, may differ. */
+export interface PointsHeader {
+  readonly format: "spillway-plan-points";
+  readonly version: 1;
+  readonly spillway: string;
+  readonly scenario: string;
+  /** Of the scenario's code. */
+  readonly digest: string;
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly rules: Rules | null;
+  readonly vary: readonly string[];
+  readonly until: readonly string[];
+  readonly storm: string | null;
+  readonly compare: boolean;
+}
+
+/** The header of a question. @param asked as the command line has it */
+export function headerOf(
+  question: PlanQuestion,
+  asked: Pick<PointsHeader, "spillway" | "digest" | "rules" | "storm" | "compare">,
+): PointsHeader {
+  return {
+    format: "spillway-plan-points",
+    version: 1,
+    spillway: asked.spillway,
+    scenario: question.scenario,
+    digest: asked.digest,
+    seed: question.seed,
+    durationMs: question.durationMs,
+    rules: asked.rules,
+    vary: question.vary.map(({ path, range }) => `${path}=${range}`),
+    until: question.goals.map(({ figure, bound }) => `${figure}${bound}`),
+    storm: asked.storm,
+    compare: asked.compare,
+  };
+}
+
+const amount = v.nullable(v.number());
+const lineSchema = v.object({
+  job: v.string(),
+  figures: v.array(amount),
+  windows: v.nullable(v.array(v.tuple([v.number(), v.number()]))),
+});
+
+/** Outcomes by their jobs' keys. */
+export type KnownOutcomes = Map<string, Outcome>;
+
+/**
+ * Reads the outcomes of an earlier, interrupted plan. A last line that was not written to its end is dropped.
+ * @throws SpillwayError `FILE_UNREADABLE` where there is none; `RESUME_INVALID` naming what differs from the question
+ *   asked now, or the line that cannot be read
+ */
+export async function readPoints(path: string, asked: PointsHeader): Promise<KnownOutcomes> {
+  const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
+    throw new SpillwayError("FILE_UNREADABLE", "there is no plan to go on with", {
+      problems: [{ path, got, allowed: "the points.ndjson of a plan that was interrupted" }],
+      hint: "without --resume the plan begins anew",
+      cause,
+    });
+  });
+  const [first = "", ...lines] = text.split("\n");
+  // What follows the last line's end is empty, or half a line.
+  lines.pop();
+  requireSame(path, parsed(path, 1, first), asked);
+  const known: KnownOutcomes = new Map();
+  for (const [index, line] of lines.entries()) {
+    const read = v.safeParse(lineSchema, parsed(path, index + 2, line));
+    if (!read.success)
+      throw invalid({ path: `${path}:${index + 2}`, got: quote(line), allowed: "a run's outcome" });
+    const { job, figures, windows } = read.output;
+    known.set(job, { figures, windows });
+  }
+  return known;
+}
+
+function parsed(path: string, line: number, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid({ path: `${path}:${line}`, got: quote(text), allowed: "JSON" });
+  }
+}
+
+function requireSame(path: string, found: unknown, asked: PointsHeader): void {
+  const other = (typeof found === "object" && found !== null ? found : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  if (other["format"] !== asked.format || other["version"] !== asked.version)
+    throw invalid({ path: `${path}:1`, got: quote(found), allowed: "the first line of a plan's points" });
+  const problems = Object.entries(asked).flatMap(([field, value]): Problem[] => {
+    const same = JSON.stringify(other[field]) === JSON.stringify(value);
+    return same
+      ? []
+      : [{ path: field, got: quote(other[field]), allowed: `${quote(value)}, as it is asked now` }];
+  });
+  if (problems.length === 0) return;
+  throw new SpillwayError("RESUME_INVALID", `${path} is of another question`, {
+    problems,
+    hint: "ask the question that it was made for, or leave --resume out to begin anew",
+  });
+}
+
+const invalid = (problem: Problem): SpillwayError =>
+  new SpillwayError("RESUME_INVALID", "the points of the earlier plan cannot be read", {
+    problems: [problem],
+  });
+
+/** Writes outcomes as they come. */
+export class PointsFile {
+  readonly #file: FileHandle;
+  /** Lines go out one after the other, whichever thread they come from. */
+  #written: Promise<unknown> = Promise.resolve();
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /**
+   * Begins a file with its header and what is known already; one that stood there is replaced as a whole.
+   * @throws SpillwayError `FILE_UNWRITABLE`
+   */
+  static async begin(path: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
+    const lines = [...known].map(([job, outcome]) => lineOf(job, outcome));
+    await mkdir(dirname(path), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+      throw unwritable(path, cause);
+    });
+    await writeText(path, `${JSON.stringify(header)}\n${lines.join("")}`);
+    return new PointsFile(await open(path, "a"));
+  }
+
+  add(job: Job, outcome: Outcome): void {
+    this.#written = this.#written.then(() => this.#file.appendFile(lineOf(jobKey(job), outcome)));
+    // It is `close` that says what went wrong.
+    this.#written.catch(() => undefined);
+  }
+
+  /** Waits until everything is written. @throws SpillwayError `FILE_UNWRITABLE` */
+  async close(): Promise<void> {
+    try {
+      await this.#written;
+    } catch (cause) {
+      throw unwritable("points.ndjson", cause as NodeJS.ErrnoException);
+    } finally {
+      await this.#file.close();
+    }
+  }
+}
+
+const lineOf = (job: string, { figures, windows }: Outcome): string =>
+  `${JSON.stringify({ job, figures, windows })}\n`;
+
+const unwritable = (path: string, cause: NodeJS.ErrnoException): SpillwayError =>
+  new SpillwayError("FILE_UNWRITABLE", "the plan's points cannot be written", {
+    problems: [{ path, got: String(cause.code), allowed: "a place that can be written" }],
+    cause,
+  });

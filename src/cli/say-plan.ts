@@ -1,0 +1,151 @@
+// What a plan says on the terminal: the answer, then a small table that is a picture, too.
+import pc from "picocolors";
+import { valueText } from "../plan/words.ts";
+import { figureText } from "../report/format.ts";
+import { sparkline } from "../report/sparkline.ts";
+import { type FigureReference, parseFigure } from "../rules/figures.ts";
+import type {
+  PlanAlternative,
+  PlanComparison,
+  PlanFigure,
+  PlanHeatMap,
+  PlanPoint,
+  PlanResult,
+  PlanState,
+  PlanStorm,
+} from "../summary/plan-result.ts";
+import type { Terminal } from "./terminal.ts";
+
+const colorOf: Readonly<Record<PlanState, (text: string) => string>> = {
+  holds: pc.green,
+  fails: pc.red,
+  unclear: pc.yellow,
+};
+
+/** Says a result. @param folder where the rest of it is */
+export function sayPlan(terminal: Terminal, result: PlanResult, folder: string): void {
+  const { question, points, heatMap, storm, comparison, sentences, notes, simulations } = result;
+  terminal.say(`${pc.bold(question.scenario)}: ${simulations} runs simulated, seed ${question.seed}`);
+  for (const sentence of sentences) terminal.say(`  ${sentence}`);
+  const pictures = [
+    ...(heatMap === null ? pointLines(result) : heatLines(heatMap, points, result)),
+    ...(storm === null ? [] : stormLines(storm)),
+    ...(comparison === null ? [] : comparisonLines(comparison)),
+  ];
+  for (const line of pictures) terminal.say(`  ${line}`);
+  for (const note of notes) terminal.say(`  ${pc.dim("note")} ${note}`);
+  terminal.say(`  ${folder}`);
+}
+
+const name = (figure: string): FigureReference["name"] => {
+  const found = parseFigure(figure);
+  return "path" in found ? "calls" : found.name;
+};
+const meanOf = ({ figure, mean }: PlanFigure): string => figureText(name(figure), mean);
+
+/** Columns of text, each as wide as its widest cell; colours count for nothing. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+  const bare = (text: string): number => text.replace(/\u001b\[\d+m/g, "").length;
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, bare(cell))),
+    [],
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] ?? 0) - bare(cell))))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+const barWidth = 24;
+
+/** A point a line: its value, a bar for the first figure, the figures, how many runs held. */
+function pointLines({ question, points }: PlanResult): string[] {
+  const [axis] = question.vary;
+  if (axis === undefined || points.length === 0) return [];
+  const goals = new Set(question.goals.map(({ figure }) => figure));
+  const shown = ({ figures }: PlanPoint): readonly PlanFigure[] =>
+    goals.size > 0 ? figures.filter(({ figure }) => goals.has(figure)).slice(0, 4) : figures.slice(0, 4);
+  const heads = points[0] === undefined ? [] : shown(points[0]).map(({ figure }) => pc.dim(figure));
+  const most = Math.max(...points.map((point) => shown(point)[0]?.mean ?? 0));
+  const rows = points.map((point) => {
+    const amount = shown(point)[0]?.mean ?? 0;
+    const bar = "█".repeat(most > 0 ? Math.round((amount / most) * barWidth) : 0) || "▏";
+    const paint = point.state === null ? pc.cyan : colorOf[point.state];
+    const said =
+      point.state === null
+        ? `${point.replications} runs`
+        : `${point.state} (${point.held} of ${point.replications} runs)`;
+    return [
+      valueText(axis.unit, point.values[0] ?? ""),
+      paint(bar),
+      ...shown(point).map(meanOf),
+      paint(said),
+    ];
+  });
+  return ["", ...columns([[pc.dim(axis.path), "", ...heads, ""], ...rows])];
+}
+
+/** The map as text: the second axis upwards, the first along. */
+function heatLines(
+  { xs, ys, cells }: PlanHeatMap,
+  points: readonly PlanPoint[],
+  { question }: PlanResult,
+): string[] {
+  const [x, y] = question.vary;
+  if (x === undefined || y === undefined) return [];
+  const marks: Readonly<Record<PlanState, string>> = { holds: "■", fails: "·", unclear: "?" };
+  const cell = (place: number): string => {
+    const point = points[place];
+    if (point === undefined) return "";
+    const [first] = point.figures;
+    const text = first === undefined ? "" : meanOf(first);
+    return point.state === null ? text : colorOf[point.state](`${marks[point.state]} ${text}`);
+  };
+  const rows = ys.map((atY, row) => [valueText(y.unit, atY), ...(cells[row] ?? []).map(cell)]);
+  const foot = [pc.dim(`${y.path} ↑ ${x.path} →`), ...xs.map((atX) => valueText(x.unit, atX))];
+  const figure = points[0]?.figures[0]?.figure ?? "";
+  const key = question.goals.length === 0 ? figure : `${figure}; ■ holds, · fails, ? unclear`;
+  return ["", ...columns([...rows.toReversed(), foot]), pc.dim(key)];
+}
+
+/** Windows in a line: what share of calls went wrong, without the trigger and with it. */
+function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanStorm): string[] {
+  const width = Math.max(24, ...series.map(({ shares }) => shares.length));
+  const drawn = series.map(({ size, shares }) => {
+    const lengthMs = shares.length * windowMs;
+    const steps = shares.map((share, place) => [place * windowMs, share ?? 0] as const);
+    const said = size === 0 ? `without` : `${trigger} of ${valueText(unit, size)}`;
+    const state = triggers.find((one) => one.size === size)?.state;
+    const paint = state === undefined ? pc.dim : colorOf[state];
+    const words = state === "holds" ? "recovers" : state === "fails" ? "does not recover" : (state ?? "");
+    return [said, paint(sparkline(steps, lengthMs, 1, width)), paint(words)];
+  });
+  const head = pc.dim(
+    `share of calls refused or not answered, ${shareWindows(windowMs)}${answer.kind === "all" ? "" : ", both sides of the edge"}:`,
+  );
+  return ["", head, ...columns(drawn)];
+}
+
+const shareWindows = (windowMs: number): string => `by windows of ${valueText("ms", windowMs)}`;
+
+function comparisonLines({ populations, alternatives }: PlanComparison): string[] {
+  const figures = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp"];
+  return populations.flatMap((population) => {
+    const mine = alternatives.filter((one) => one.population === population);
+    const own = alternatives.filter((one) => one.asIs);
+    const cell = (one: PlanAlternative, figure: string): string => {
+      const found = one.figures.find((measured) => measured.figure === `${population}.${figure}`);
+      return found === undefined ? "–" : meanOf(found);
+    };
+    const head = [population, "limits", "refused", "in the first second", "p95 wait", "gave up"].map(pc.dim);
+    const rows = [...own, ...mine].map((one) => [
+      one.asIs ? pc.bold(one.policy) : one.policy,
+      one.limits,
+      ...figures.map((figure) => cell(one, figure)),
+    ]);
+    return ["", ...columns([head, ...rows])];
+  });
+}
