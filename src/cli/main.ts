@@ -12,6 +12,7 @@ import { command as doctor } from "./doctor.ts";
 import { command as fit } from "./fit.ts";
 import { command as init } from "./init.ts";
 import { command as load } from "./load.ts";
+import { command as plan } from "./plan.ts";
 import { command as probe } from "./probe.ts";
 import { command as report } from "./report.ts";
 import { command as serve } from "./serve.ts";
@@ -25,7 +26,7 @@ const epilogue = `Exit status: 0 held, 1 a law or an expectation was violated, 2
 3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept), 70 a bug in spillway.`;
 
 /** Options that may be given several times, of the verb before them. */
-const repeatable = new Set(["check law", "fit files", "verify out"]);
+const repeatable = new Set(["check law", "fit files", "plan until", "plan vary", "verify out"]);
 
 function rejectOddValues(argv: Record<string, unknown> & { readonly _: readonly unknown[] }): void {
   const [verb] = argv._;
@@ -48,6 +49,7 @@ function parser(): Argv {
     .command(demo)
     .command(check)
     .command(simulate)
+    .command(plan)
     .command(fit)
     .command(serve)
     .command(load)
