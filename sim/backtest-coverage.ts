@@ -1,4 +1,5 @@
 // How often predictions held, and what to make of it in words.
+import { exp, ln } from "../src/scenario/elementary.ts";
 import {
   type BacktestResult,
   type Coverage,
@@ -53,14 +54,29 @@ function coverageOf(
   return { figure, class: name, windows: seen, insideNarrow, insideWide };
 }
 
-/** Fewer inside than chance explains: two deviations below the level, were the windows independent. */
+/** How unlikely a count inside must be for the model to be blamed: windows depend on each other, and there are many. */
+const blameBelow = 0.01;
+
+/** Fewer inside than chance explains. */
 function fails(
   { windows, insideNarrow, insideWide }: Coverage,
   { narrow, wide }: BacktestResult["levels"],
 ): boolean {
-  const short = (inside: number, level: number): boolean =>
-    inside < level * windows - 2 * Math.sqrt(level * (1 - level) * windows);
-  return short(insideNarrow, narrow) || short(insideWide, wide);
+  return (
+    chanceOfAtMost(insideNarrow, windows, narrow) < blameBelow ||
+    chanceOfAtMost(insideWide, windows, wide) < blameBelow
+  );
+}
+
+/** The chance of `most` hits or fewer in so many tries. In logarithms: the first terms are below the smallest number. */
+function chanceOfAtMost(most: number, tries: number, share: number): number {
+  let logarithm = tries * ln(1 - share);
+  let sum = 0;
+  for (let hits = 0; hits <= most; hits++) {
+    sum += exp(logarithm);
+    logarithm += ln(((tries - hits) * share) / ((hits + 1) * (1 - share)));
+  }
+  return sum;
 }
 
 const figureText: Readonly<Record<PredictedFigure, string>> = {

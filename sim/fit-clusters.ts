@@ -72,7 +72,8 @@ function isAlike(
 
 function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
   if (a.kind === "burst") return b.kind === "burst" && a.size === b.size;
-  if (a.kind === "pager") return b.kind === "pager" && a.pages === b.pages && a.parallel === b.parallel;
+  if (a.kind === "pager")
+    return b.kind === "pager" && (a.last ?? a.pages) === (b.last ?? b.pages) && a.parallel === b.parallel;
   return b.kind === "call";
 }
 

@@ -21,6 +21,8 @@ export type FittedBehaviour =
   | {
       readonly kind: "pager";
       readonly pages: number;
+      /** The page that has no next one; `null`: none is. */
+      readonly last: number | null;
       readonly parallel: number;
       readonly everyMs: number | null;
     };

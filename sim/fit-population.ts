@@ -191,7 +191,7 @@ function inRuns(
   const what =
     shape.kind === "burst"
       ? `${count(runs, "volley")} of ${count(shape.size, "call")} at once`
-      : `${count(runs, "run")} of ${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
+      : `${count(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
   const when = every === null ? "" : `, every ${timeText(every.everyMs)}`;
   const common = { behaviour, why: what + when, single: true };
   const starts = profiles

@@ -10,7 +10,13 @@ import { mode, Sample } from "./fit-statistics.ts";
 export type Shape =
   | { readonly kind: "call" }
   | { readonly kind: "burst"; readonly size: number }
-  | { readonly kind: "pager"; readonly pages: number; readonly parallel: number };
+  /** `pages` at most; `last`: the one that has no next page, where pages asked for beyond it come now and then. */
+  | {
+      readonly kind: "pager";
+      readonly pages: number;
+      readonly last: number | null;
+      readonly parallel: number;
+    };
 
 export type Pace =
   /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
@@ -136,16 +142,22 @@ function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
 function shapeOf(runs: readonly Run[]): Shape | null {
   // The last one may have been cut off.
   const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
+  const lengths = new Sample(whole.map(({ jobs }) => jobs));
   const length = mode(whole.map(({ jobs }) => jobs));
   if (length.value === 1 && length.share >= 0.9) return { kind: "call" };
-  if (length.value <= 1 || length.share < 0.6) return null;
+  if (length.value <= 1) return null;
   const usual = whole.filter(({ jobs }) => jobs === length.value);
   const together = new Sample(usual.map((run) => run.together)).median;
-  if (together >= 0.8 * length.value) return { kind: "burst", size: length.value };
-  // One endless run is a worker without pauses, unless several calls are on the way at once.
   const parallel = new Sample(usual.map(({ open }) => open)).median;
+  if (length.share >= 0.6 && together >= 0.8 * length.value) return { kind: "burst", size: length.value };
+  // One endless run is a worker without pauses, unless several calls are on the way at once.
   if (runs.length === 1 && (parallel === 1 || together > 1)) return null;
-  return { kind: "pager", pages: length.value, parallel };
+  if (lengths.quantile(0.05) === length.value && length.share >= 0.95)
+    return { kind: "pager", pages: length.value, last: null, parallel };
+  // Pages on the way when the last one comes are asked for in vain, `parallel - 1` of them at most.
+  const [last, pages] = [lengths.quantile(0.05), lengths.quantile(0.95)];
+  if (last > 1 && pages - last < parallel) return { kind: "pager", pages, last, parallel };
+  return length.share >= 0.6 ? { kind: "pager", pages: length.value, last: null, parallel } : null;
 }
 
 function pausesOf(runs: readonly Run[]): number[] {

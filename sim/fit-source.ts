@@ -174,10 +174,16 @@ function behaviourExpression({ behaviour, mix }: FittedPopulation): Expression {
     case "burst":
       return make("burst", object({ call, size: behaviour.size, every: everyText(behaviour.everyMs) }));
     case "pager": {
-      const { pages, parallel, everyMs } = behaviour;
+      const { pages, last, parallel, everyMs } = behaviour;
       return make(
         "pager",
-        object({ call, pages, parallel: parallel === 1 ? null : parallel, every: everyText(everyMs) }),
+        object({
+          call,
+          pages,
+          parallel: parallel === 1 ? null : parallel,
+          every: everyText(everyMs),
+          entries: last === null ? null : last * usualPerPage,
+        }),
       );
     }
     case "worker":
@@ -191,6 +197,9 @@ function behaviourExpression({ behaviour, mix }: FittedPopulation): Expression {
       );
   }
 }
+
+/** Entries on a page, where a pager does not say. */
+const usualPerPage = 30;
 
 const everyText = (everyMs: number | null): string | null => (everyMs === null ? null : timeText(everyMs));
 const isNothing = (spread: FittedSpread): boolean => spread.kind === "constant" && spread.ms === 0;
