@@ -3,6 +3,7 @@
 import { ADMITTED, GRAPHQL, REST, type ScopeIndex } from "../src/engine/core.ts";
 import { type Rules, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
+import { judgeReplay, requireReplayFigures } from "../src/summary/replay-figures.ts";
 import type { ReplayedLog, ReplayResult } from "../src/summary/replay-result.ts";
 import { GRAPHQL_CALL, type LogBatch, type LogRows, REST_CALL, STATUS_CALL } from "../src/trace/logs/rows.ts";
 import { ReplayCallers } from "./replay-callers.ts";
@@ -14,6 +15,8 @@ import { ReplayTally } from "./replay-tally.ts";
 export interface ReplayOptions {
   /** As the log is called, for the result. */
   readonly files?: readonly string[];
+  /** Bounds by figure, `{refusedShare: "<1%"}`; of callers that react where there is a reaction. */
+  readonly expect?: Readonly<Record<string, string>>;
   /** What callers do when refused; where it is left out the log is replayed as it is alone. */
   readonly reaction?: Reaction | undefined;
   /** Once it is aborted nothing more is read; what was read is told. */
@@ -38,14 +41,15 @@ export interface ReplayProgress {
  * (`ReplayResult.reaction`); for this all calls are kept in memory.
  *
  * @param log rows in the order of `atMs`
- * @throws SpillwayError `USAGE` where callers are to react and the log is too long for it; what reading the log throws
+ * @throws SpillwayError `SCENARIO_INVALID` where an expectation cannot be read; `USAGE` where callers are to react and the log is too long for it; what reading the log throws
  * @throws RangeError where rows go back in time, or a number is none
  *
  * @example
  * const { totals, smallestLimits } = await replay(log, parseRules({}));
  */
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
-  const { files = [], signal, onProgress } = options;
+  const { files = [], expect = {}, signal, onProgress } = options;
+  requireReplayFigures(expect);
   const callers = new ReplayCallers(rules, log.callers);
   const reacting =
     options.reaction === undefined ? null : new ReplayReacting(rules, log.callers, options.reaction);
@@ -59,14 +63,9 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
   }
   const plain = run.finish(files, log);
   const reaction = reacting === null || interrupted ? null : await reacting.run(onProgress, signal);
-  return {
-    format: "spillway-replay",
-    version: 1,
-    ...plain,
-    interrupted: interrupted || signal?.aborted === true,
-    rules,
-    reaction,
-  };
+  interrupted ||= signal?.aborted === true;
+  const result = { format: "spillway-replay", version: 1, ...plain, interrupted, rules, reaction } as const;
+  return { ...result, expectations: judgeReplay(expect, result) };
 }
 
 /** A query that is not settled yet. */
@@ -185,7 +184,7 @@ class ReplayRun {
   finish(
     files: readonly string[],
     { unread, examples }: LogRows,
-  ): Omit<ReplayResult, "format" | "version" | "interrupted" | "rules" | "reaction"> {
+  ): Omit<ReplayResult, "format" | "version" | "interrupted" | "rules" | "reaction" | "expectations"> {
     this.#settleUntil(Number.MAX_SAFE_INTEGER);
     this.#headroom.finish();
     const { windows, seen } = this.#tally.refusingWindows();

@@ -1,5 +1,6 @@
 // What a replay of a log under rules came to: the shape of replay.json. Plain data, bounded in size whatever the log.
 import type { Owner, Rules, Scope } from "../rules/rules.ts";
+import type { ExpectationResult } from "./summary.ts";
 
 /** A row of the log that could not be read. */
 export interface UnreadExample {
@@ -208,8 +209,10 @@ export interface ReplayResult {
   readonly refusingWindowsSeen: number;
   /** `null` where the log has no statuses. */
   readonly recorded: RecordedRefusals | null;
-  /** `null` where callers were not to react. */
+  /** `null` where callers were not to react, or the log was not read to its end. */
   readonly reaction: ReplayReaction | null;
+  /** What was expected, in the order in which it was (`replayFigures`). */
+  readonly expectations: readonly ExpectationResult[];
 }
 
 export const replaySlotsMost = 400;
