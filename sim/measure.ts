@@ -1,8 +1,7 @@
 // A simulated run as its figures alone: what sweeps and searches ask for, thousands of times. What `summarize` counts
 // in the run's trace is counted here without an object per call, by the same rules.
 import { ADMITTED, REFUSED_BY_ORGANIZATION } from "../src/engine/core.ts";
-import { parseRules } from "../src/rules/parse.ts";
-import { adjustScenario } from "../src/scenario/adjust.ts";
+import type { Rules } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import { type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
 import { Tally } from "../src/summary/tally.ts";
@@ -10,7 +9,7 @@ import { CountedWaits } from "../src/summary/waits.ts";
 import { endedJustBefore } from "../src/summary/window-ends.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
-import { type SimulateOptions, simulateNumbers } from "./simulate.ts";
+import { type SimulateOptions, simulateNumbers, worldOf } from "./simulate.ts";
 
 /** The figures of one simulated run, whole and by population, as its summary has them. */
 export type Measurement = Pick<Summary, "figures" | "populations" | "endedAt" | "records">;
@@ -23,8 +22,9 @@ export type Measurement = Pick<Summary, "figures" | "populations" | "endedAt" | 
  * measure(scenario, { seed: 7 }).figures.refusedShare;
  */
 export function measure(scenario: Scenario, options: SimulateOptions = {}): Measurement {
-  const measurer = new Measurer(adjustScenario(scenario, options));
-  simulateNumbers(scenario, options, (call) => measurer.add(call));
+  const { scenario: adjusted, rules, seating } = worldOf(scenario, options);
+  const measurer = new Measurer(adjusted, rules);
+  simulateNumbers(scenario, { ...options, seating }, (call) => measurer.add(call));
   return measurer.finish();
 }
 
@@ -56,9 +56,9 @@ class Measurer {
   #records = 0;
   #endedAt: number;
 
-  constructor(scenario: Scenario) {
+  constructor(scenario: Scenario, rules: Rules) {
     this.#scenario = scenario;
-    this.#windows = new MeasuredWindows(scenario.rules ?? parseRules({}));
+    this.#windows = new MeasuredWindows(rules);
     this.#populations = scenario.populations.map(() => null);
     this.#endedAt = scenario.startAtMs;
   }

@@ -5,6 +5,7 @@ import { measure } from "../../sim/measure.ts";
 import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
 import { faults } from "../../src/faults/catalogue.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
+import { engineFactory } from "../../src/laws/engine-factory.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import {
@@ -23,6 +24,7 @@ import {
 import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 import { crowd, crowdRules } from "../faults/crowd.ts";
+import { tinyFactory } from "../laws/tiny-limiter.ts";
 
 function summarized(scenario: Scenario, options: SimulateOptions) {
   const { header, calls } = simulate(scenario, options);
@@ -129,6 +131,11 @@ describe("a measurement is what summarize finds in the trace", () => {
     const rules = parseRules({ ...crowdRules, semantics: Object.fromEntries(switched) });
     const chosen: ChosenFault = { fault, rate: fault.rate?.default ?? 1 };
     const options = { rules, fault: chosen, seed: 5, durationMs: 90_000 };
+    expect(measure(crowd, options)).toEqual(summarized(crowd, options));
+  });
+
+  test.each([engineFactory, tinyFactory("tiny")])("of somebody else's limiter: $name", (limiter) => {
+    const options = { limiter, rules: parseRules(crowdRules), durationMs: 60_000 };
     expect(measure(crowd, options)).toEqual(summarized(crowd, options));
   });
 

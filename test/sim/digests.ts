@@ -1,0 +1,98 @@
+// The bytes that simulations come to, as digests, world by world: what must be the same on every Node, in every thread.
+import { createHash } from "node:crypto";
+import audit from "../../scenarios/audit.ts";
+import ciFleet from "../../scenarios/ci-fleet.ts";
+import herd from "../../scenarios/herd.ts";
+import steady from "../../scenarios/steady.ts";
+import { measure } from "../../sim/measure.ts";
+import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { presets } from "../../src/rules/presets.ts";
+import {
+  aimd,
+  burst,
+  defineScenario,
+  exponential,
+  paced,
+  pipelinesQuery,
+  rest,
+  type Scenario,
+  status,
+  waitReset,
+  worker,
+} from "../../src/scenario/index.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import { crowd, crowdRules } from "../faults/crowd.ts";
+
+const call = rest("/v2/user");
+
+/** Whatever draws or rounds: curves, losses, servers, clocks, arrivals. */
+const weather = defineScenario({
+  name: "weather",
+  duration: "4m",
+  rules: {
+    organization: { rest: { limit: 90, windowSeconds: 20 } },
+    user: { rest: { limit: 30, windowSeconds: 20 } },
+  },
+  network: {
+    latency: { median: "40ms", p95: "300ms" },
+    execution: { quantiles: ["5ms", "20ms", "600ms"] },
+    loss: 0.02,
+    timeout: "3s",
+  },
+  service: { servers: 3, time: { median: "60ms", p95: "250ms" }, queue: 20 },
+  outages: [{ at: "50s", for: "5s", answer: 503 }],
+  clocks: { apart: "700ms" },
+  populations: {
+    workers: {
+      clients: 9,
+      user: 4,
+      startWithin: "10s",
+      behaviour: worker({
+        calls: [{ call, weight: 3 }, { call: pipelinesQuery(100) }, { call: status() }],
+        think: { least: "100ms", most: "3s" },
+      }),
+      onRefused: waitReset({ of: "both", jitter: { least: 0, most: "2s" } }),
+    },
+    polite: { clients: 3, behaviour: aimd({ call, start: 20 }) },
+    paced: { clients: 3, behaviour: paced({ calls: [{ call }], least: "500ms" }) },
+    visitors: {
+      arrivals: {
+        executor: "ramping-arrival-rate",
+        stages: [{ target: 3, duration: "2m" }],
+        preAllocatedVUs: 5,
+      },
+      user: "shared",
+      behaviour: burst({ call, size: 2 }),
+      onRefused: exponential({ first: "300ms", most: "20s", jitter: "decorrelated" }),
+    },
+  },
+});
+
+const worlds: readonly (readonly [name: string, scenario: Scenario, options?: SimulateOptions])[] = [
+  ["audit", audit],
+  ["ci-fleet", ciFleet, { seed: 4 }],
+  ["herd", herd],
+  ["steady, by the documented rules", steady, { rules: parseRules(presets.documented) }],
+  ["a crowd", crowd, { rules: parseRules(crowdRules), seed: 2 ** 40 + 3 }],
+  [
+    "a crowd under a fault that draws",
+    crowd,
+    { rules: parseRules(crowdRules), fault: parseFault("per-instance-counters") },
+  ],
+  ["weather", weather],
+  ["weather, later", weather, { seed: 8, startAtMs: Date.UTC(2031, 1, 28, 23, 59, 59, 999) }],
+];
+
+/** Trace and figures of each world, digested. */
+export function digests(): Record<string, string> {
+  return Object.fromEntries(worlds.map(([name, scenario, options]) => [name, digest(scenario, options)]));
+}
+
+function digest(scenario: Scenario, options?: SimulateOptions): string {
+  const { header, calls } = simulate(scenario, options);
+  const hash = createHash("sha256").update(encodeHeader(header));
+  for (const line of calls) hash.update(encodeCall(line));
+  return hash.update(JSON.stringify(measure(scenario, options))).digest("hex");
+}
