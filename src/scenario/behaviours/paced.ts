@@ -55,9 +55,9 @@ export function paced(options: PacedOptions): Behaviour<{ done: number }> {
   };
 }
 
-/** How far apart calls of this cost must be for `remaining` to last until the reset. */
+/** How far apart calls of this cost must be for `remaining` to last until the reset; free ones need no distance. */
 function spacingMs(cost: number, remaining: number, reset: number): number {
-  if (remaining === ABSENT || reset === ABSENT) return 0;
+  if (cost === 0 || remaining === ABSENT || reset === ABSENT) return 0;
   const resetMs = reset * 1000;
   return remaining < cost ? resetMs : Math.ceil((resetMs * cost) / remaining);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { paced, pipelinesQuery, rest } from "../../../src/scenario/index.ts";
+import { paced, pipelinesQuery, rest, status } from "../../../src/scenario/index.ts";
 import { Rig, times } from "../rig.ts";
 
 const calls = [{ call: rest("/v2/user") }];
@@ -30,6 +30,10 @@ describe("the pause", () => {
     const answer = { remaining: 1_000, reset: 100, userRemaining: 5_000, userReset: 100 };
     expect(call.cost).toBe(100);
     expect(pause({ calls: [{ call }] }, answer)).toBe(10_000);
+  });
+
+  test("a free call needs no distance, in a window with nothing left either", () => {
+    expect(pause({ calls: [{ call: status() }] }, { ...shown, remaining: 0 })).toBe(0);
   });
 });
 
