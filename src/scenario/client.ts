@@ -104,6 +104,9 @@ export interface PlannedCall {
   delayMs: number;
 }
 
+/** The most calls that a client may have planned or on the way at once. */
+export const inFlightBound = 100_000;
+
 /** What a client asks for: no, one or several calls, or its own end. One object a driver, reused. */
 export class ClientOut {
   readonly calls: PlannedCall[] = [];
@@ -117,7 +120,10 @@ export class ClientOut {
     this.stopped = false;
   }
 
-  /** Asks for a first attempt, due at `atMs`. */
+  /**
+   * Asks for a first attempt, due at `atMs`.
+   * @throws RangeError at so many calls at a time that there is surely no end to them
+   */
   send(template: number, atMs: number, page = 0): void {
     this.#push(template, atMs, page, 0, atMs, 0);
   }
@@ -145,6 +151,8 @@ export class ClientOut {
     delayMs: number,
   ): void {
     const slot = this.calls[this.count];
+    if (this.count >= inFlightBound)
+      throw new RangeError(`more than ${inFlightBound} calls at the same instant, as if without end`);
     this.count += 1;
     if (slot === undefined) {
       this.calls.push({ atMs, template, page, attempt, wantedMs, delayMs });
@@ -189,18 +197,27 @@ export function startRecord(
 /** What a client does with a refused call: when to try again, or `GIVE_UP`. Pure but for `record`'s draws. */
 export interface RefusalPolicy {
   readonly name: string;
-  /** Returns ms since the epoch, or `GIVE_UP`. */
+  /**
+   * It decides about calls without an answer (status 0) and those that failed (5xx), too, most of which show no
+   * headers; where it is left out, the behaviour goes on after them as after any other answer.
+   */
+  readonly unanswered?: boolean;
+  /** Returns ms since the epoch, no less than `event.nowMs`, or `GIVE_UP`. */
   retryAt(record: ClientRecord, event: ClientEvent): number;
 }
 
 export const GIVE_UP = -1;
 
 /** Whether the answer is one that a refusal policy decides about. */
-function isRefusal(event: ClientEvent): boolean {
-  return event.kind === ANSWERED && event.status === 429;
+function isDecidedBy({ unanswered }: RefusalPolicy, { kind, status }: ClientEvent): boolean {
+  if (kind !== ANSWERED) return false;
+  return status === 429 || (unanswered === true && (status === 0 || status >= 500));
 }
 
-/** One step of a client: refusals go to the policy first; what it gives up, the behaviour sees. */
+/**
+ * One step of a client: refusals go to the policy first; what it gives up, the behaviour sees.
+ * @throws RangeError where the policy's delay is negative; whatever policy and behaviour throw
+ */
 export function step(
   behaviour: Behaviour,
   onRefused: RefusalPolicy,
@@ -209,9 +226,13 @@ export function step(
   out: ClientOut,
 ): void {
   out.clear();
-  if (isRefusal(event)) {
+  if (isDecidedBy(onRefused, event)) {
     const atMs = onRefused.retryAt(record, event);
     if (atMs !== GIVE_UP) {
+      if (atMs < event.nowMs)
+        throw new RangeError(
+          `${onRefused.name} asks for a retry ${event.nowMs - atMs} ms before the answer, a negative delay`,
+        );
       out.retry(event, atMs);
       return;
     }

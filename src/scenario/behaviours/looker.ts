@@ -3,8 +3,9 @@
 
 import { status } from "../calls.ts";
 import { ABSENT, type Behaviour, STARTED } from "../client.ts";
-import { type DurationSpan, Mistakes } from "../mistakes.ts";
-import { between } from "../random.ts";
+import { Mistakes } from "../mistakes.ts";
+import { parseSpread, type SpreadInput } from "../spread.ts";
+import { thinkMs } from "./think.ts";
 import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
 
 export interface LookerOptions {
@@ -15,7 +16,7 @@ export interface LookerOptions {
   /** How many calls follow one look; 1 where it is left out. */
   readonly callsPerLook?: number;
   /** From an answer to the next look or call; none where it is left out. */
-  readonly think?: DurationSpan;
+  readonly think?: SpreadInput;
 }
 
 type LookerRecord = {
@@ -32,7 +33,7 @@ export function looker(options: LookerOptions): Behaviour<LookerRecord> {
     if (call?.scope === "graphql") mistakes.add(`looker.calls.${index}.call`, call.name, "a REST call");
   const leave = mistakes.whole("looker.leave", options.leave ?? 0, 0, Number.MAX_SAFE_INTEGER);
   const callsPerLook = mistakes.whole("looker.callsPerLook", options.callsPerLook ?? 1, 1, 1_000_000);
-  const think = mistakes.span("looker.think", options.think ?? 0);
+  const think = parseSpread("looker.think", options.think ?? 0, mistakes);
   mistakes.finish("this client cannot be made");
   return {
     name: "looker",
@@ -41,7 +42,7 @@ export function looker(options: LookerOptions): Behaviour<LookerRecord> {
     start: () => ({ allowed: 0 }),
     next(record, event, out) {
       if (event.kind === STARTED) return out.send(0, event.nowMs);
-      const pause = think.most === 0 ? 0 : between(record, think.least, think.most);
+      const pause = thinkMs(record, think);
       const atMs = event.nowMs + pause;
       if (event.template === 0) {
         const { remaining, reset } = event;

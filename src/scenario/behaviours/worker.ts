@@ -1,13 +1,14 @@
 // Works through jobs one after another: call, wait for the answer, think, call again (a closed loop).
 import { type Behaviour, STARTED } from "../client.ts";
-import { type DurationSpan, Mistakes } from "../mistakes.ts";
-import { between } from "../random.ts";
+import { Mistakes } from "../mistakes.ts";
+import { parseSpread, type SpreadInput } from "../spread.ts";
+import { thinkMs } from "./think.ts";
 import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
 
 export interface WorkerOptions {
   readonly calls: readonly WeightedCall[];
-  /** From an answer to the next call; constant, or uniform over whole milliseconds. None where it is left out. */
-  readonly think?: DurationSpan;
+  /** From an answer to the next call; the same each time, or at random, whole milliseconds. None where it is left out. */
+  readonly think?: SpreadInput;
   /** How many calls it makes, each counted once however often it is retried; no bound where it is left out. */
   readonly jobs?: number;
 }
@@ -25,7 +26,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   const mistakes = new Mistakes();
   mistakes.members("worker", options, ["calls", "think", "jobs"]);
   const { calls, choose } = choiceOf("worker.calls", options.calls, mistakes);
-  const think = mistakes.span("worker.think", options.think ?? 0);
+  const think = parseSpread("worker.think", options.think ?? 0, mistakes);
   const jobs = mistakes.whole(
     "worker.jobs",
     options.jobs ?? Number.MAX_SAFE_INTEGER,
@@ -42,7 +43,7 @@ export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
       if (event.kind === STARTED) return out.send(choose(record), event.nowMs);
       record.done += 1;
       if (record.done >= jobs) return out.stop();
-      const pause = think.most === 0 ? 0 : between(record, think.least, think.most);
+      const pause = thinkMs(record, think);
       out.send(choose(record), event.nowMs + pause);
     },
   };

@@ -1,17 +1,18 @@
 // The same wait after every refusal, whatever it says.
 import type { RefusalPolicy } from "../client.ts";
-import { type DurationSpan, Mistakes } from "../mistakes.ts";
-import { type BoundsInput, bounded, boundMembers, drawn } from "./bounds.ts";
+import { Mistakes } from "../mistakes.ts";
+import { drawSpread, parseSpread, type SpreadInput } from "../spread.ts";
+import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
 export interface FixedOptions extends BoundsInput {
-  /** Constant, or uniform over whole milliseconds. */
-  readonly wait: DurationSpan;
+  /** The same each time, or at random: whole milliseconds. */
+  readonly wait: SpreadInput;
 }
 
 /** Waits `wait` after each refusal, counted from the answer. */
 export function fixed(options: FixedOptions): RefusalPolicy {
   const mistakes = new Mistakes();
   mistakes.members("fixed", options, ["wait", ...boundMembers]);
-  const wait = mistakes.span("fixed.wait", options.wait);
-  return bounded("fixed", "fixed", options, mistakes, (record) => drawn(record, wait));
+  const wait = parseSpread("fixed.wait", options.wait, mistakes);
+  return bounded("fixed", "fixed", options, mistakes, (record) => drawSpread(record, wait));
 }

@@ -1,7 +1,8 @@
 // Waiting for the window to reset, as the headers of the refusal show it.
 import { ABSENT, type ClientEvent, GIVE_UP, type RefusalPolicy } from "../client.ts";
-import { type Duration, type DurationSpan, Mistakes } from "../mistakes.ts";
-import { type BoundsInput, bounded, boundMembers, drawn } from "./bounds.ts";
+import { type Duration, Mistakes } from "../mistakes.ts";
+import { drawSpread, parseSpread, type SpreadInput } from "../spread.ts";
+import { type BoundsInput, bounded, boundMembers } from "./bounds.ts";
 
 export interface WaitResetOptions extends BoundsInput {
   /**
@@ -15,8 +16,8 @@ export interface WaitResetOptions extends BoundsInput {
    * (SPEC.md §3), so all that were refused by one window wake up in one millisecond: its end.
    */
   readonly from?: "answer" | "second";
-  /** Waited on top, uniform over whole milliseconds; none where it is left out. */
-  readonly jitter?: DurationSpan;
+  /** Waited on top, the same each time or at random, whole milliseconds; none where it is left out. */
+  readonly jitter?: SpreadInput;
   /** No wait is shorter or longer, the jitter aside; as long as the reset where they are left out. */
   readonly least?: Duration;
   readonly most?: Duration;
@@ -51,7 +52,7 @@ export function waitReset(options: WaitResetOptions): RefusalPolicy {
   ]);
   const of = mistakes.oneOf("waitReset.of", options.of, ["organization", "both"]);
   const from = mistakes.oneOf("waitReset.from", options.from ?? "answer", ["answer", "second"]);
-  const jitter = mistakes.span("waitReset.jitter", options.jitter ?? 0);
+  const jitter = parseSpread("waitReset.jitter", options.jitter ?? 0, mistakes);
   const ms = (name: "least" | "most" | "fallback", otherwise: number): number => {
     const value = options[name];
     return value === undefined ? otherwise : mistakes.duration(`waitReset.${name}`, value, 0);
@@ -66,7 +67,7 @@ export function waitReset(options: WaitResetOptions): RefusalPolicy {
     const waitMs = reset < 0 ? fallback : Math.min(most, Math.max(least, reset * 1000));
     if (waitMs === GIVE_UP) return GIVE_UP;
     const sinceMs = from === "second" ? event.nowMs % 1000 : 0;
-    return Math.max(0, waitMs - sinceMs) + drawn(record, jitter);
+    return Math.max(0, waitMs - sinceMs) + drawSpread(record, jitter);
   });
 }
 
