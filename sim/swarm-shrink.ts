@@ -1,0 +1,119 @@
+// A failing world made smaller: populations dropped, members left out, numbers lowered, as long as it fails in the same
+// way. Greedy, the larger steps first, and bounded.
+import { isRecipe, type Plain, type PlainObject, type WorldRecipe } from "./world-recipe.ts";
+
+export interface Shrunk {
+  readonly world: WorldRecipe;
+  /** How many smaller worlds were tried. */
+  readonly tried: number;
+}
+
+/** Members that stay: without them, or with others, it is another world. */
+const kept: ReadonlySet<string> = new Set(["name", "seed", "executor", "make"]);
+
+/**
+ * @param fails whether a world fails as the first one does; a world that cannot be made does not
+ * @param triesMost how many worlds may be tried
+ */
+export async function shrinkWorld(
+  first: WorldRecipe,
+  fails: (world: WorldRecipe) => Promise<boolean>,
+  triesMost: number,
+): Promise<Shrunk> {
+  let world = first;
+  let tried = 0;
+  // Whatever has failed to be smaller once is tried again only after something else has been made smaller.
+  for (let progress = true; progress && tried < triesMost; ) {
+    progress = false;
+    for (const smaller of smallerThan) {
+      // The candidates are those of the world as it was; each is made of the world as it is by then.
+      for (let at = 0; tried < triesMost; at++) {
+        const candidate = nth(smaller(world), at);
+        if (candidate === undefined) break;
+        tried += 1;
+        if (!(await fails(candidate as WorldRecipe))) continue;
+        world = candidate as WorldRecipe;
+        progress = true;
+        at -= 1;
+      }
+    }
+  }
+  return { world, tried };
+}
+
+function nth<T>(values: Iterable<T>, index: number): T | undefined {
+  let at = 0;
+  for (const value of values) {
+    if (at === index) return value;
+    at += 1;
+  }
+  return undefined;
+}
+
+/** The ways of making a world smaller, those that take most away first. */
+const smallerThan: readonly ((world: Plain) => Iterable<Plain>)[] = [
+  (world) => lessAt(world, ["populations"]),
+  (world) => less(world, 1),
+  (world) => less(world, Number.POSITIVE_INFINITY),
+  lower,
+];
+
+/** Each world without one member of the object at a path. */
+function* lessAt(world: Plain, [name, ...rest]: readonly string[]): Generator<Plain> {
+  if (name === undefined) {
+    yield* without(world);
+    return;
+  }
+  const members = world as PlainObject;
+  const member = members[name];
+  if (member === undefined) return;
+  for (const smaller of lessAt(member, rest)) yield { ...members, [name]: smaller };
+}
+
+/** Each value without one member or entry, of those at most so deep. */
+function* less(value: Plain, depth: number): Generator<Plain> {
+  yield* without(value);
+  if (depth > 0) yield* within(value, (member) => less(member, depth - 1));
+}
+
+/** One member or entry fewer; none where it would be the last. */
+function* without(value: Plain): Generator<Plain> {
+  if (typeof value !== "object" || isRecipe(value)) return;
+  if (Array.isArray(value)) {
+    if (value.length > 1) for (const at of value.keys()) yield value.toSpliced(at, 1);
+    return;
+  }
+  const members = Object.entries(value);
+  for (const [name] of members)
+    if (!kept.has(name)) yield Object.fromEntries(members.filter(([other]) => other !== name));
+}
+
+/** Each value with one number lowered: to 1, to half, by one. */
+function* lower(value: Plain): Generator<Plain> {
+  if (typeof value === "number") {
+    if (!Number.isInteger(value) || value <= 1) return;
+    yield 1;
+    if (value > 3) yield Math.floor(value / 2);
+    if (value > 2) yield value - 1;
+    return;
+  }
+  yield* within(value, lower);
+}
+
+/** The value with one of its parts replaced, for each replacement of each part. */
+function* within(value: Plain, replace: (part: Plain) => Iterable<Plain>): Generator<Plain> {
+  if (typeof value !== "object") return;
+  if (Array.isArray(value)) {
+    for (const [at, entry] of value.entries())
+      for (const other of replace(entry)) yield value.with(at, other);
+    return;
+  }
+  if (isRecipe(value)) {
+    for (const args of within(value.with, replace)) yield { ...value, with: args as readonly Plain[] };
+    return;
+  }
+  for (const [name, member] of Object.entries(value as PlainObject)) {
+    if (kept.has(name)) continue;
+    for (const other of replace(member)) yield { ...(value as PlainObject), [name]: other };
+  }
+}
