@@ -14,6 +14,7 @@ import { command as init } from "./init.ts";
 import { command as load } from "./load.ts";
 import { command as plan } from "./plan.ts";
 import { command as probe } from "./probe.ts";
+import { command as replay } from "./replay.ts";
 import { command as report } from "./report.ts";
 import { command as serve } from "./serve.ts";
 import { command as simulate } from "./simulate.ts";
@@ -26,7 +27,16 @@ const epilogue = `Exit status: 0 held, 1 a law or an expectation was violated, 2
 3 the target or k6 could not be reached or run, 130 interrupted (what was done is kept), 70 a bug in spillway.`;
 
 /** Options that may be given several times, of the verb before them. */
-const repeatable = new Set(["check law", "fit files", "plan until", "plan vary", "verify out"]);
+const repeatable = new Set([
+  "check law",
+  "fit files",
+  "plan until",
+  "plan vary",
+  "replay expect",
+  "replay files",
+  "replay set",
+  "verify out",
+]);
 
 function rejectOddValues(argv: Record<string, unknown> & { readonly _: readonly unknown[] }): void {
   const [verb] = argv._;
@@ -50,6 +60,7 @@ function parser(): Argv {
     .command(check)
     .command(simulate)
     .command(plan)
+    .command(replay)
     .command(fit)
     .command(serve)
     .command(load)

@@ -1,0 +1,71 @@
+// How the verb `replay` reads its options: changed limits, what callers do, what is expected.
+import type { Reaction } from "../../sim/replay-reaction.ts";
+import { parsePolicy } from "../plan/policies.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import { none } from "../scenario/retries/none.ts";
+
+const usage = (path: string, got: string, allowed: string): SpillwayError =>
+  new SpillwayError("USAGE", `${path} cannot be used`, { problems: [{ path, got: quote(got), allowed }] });
+
+/**
+ * Rules with single members changed: `organization.rest.limit=400`, `semantics.anchor=first-request`.
+ * @throws SpillwayError `USAGE` where one cannot be read, `RULES_INVALID` naming the member that does not fit
+ */
+export function changedRules(rules: Rules, changes: readonly string[]): Rules {
+  const changed: Record<string, unknown> = structuredClone(rules) as unknown as Record<string, unknown>;
+  for (const change of changes) {
+    const [, path, value] = /^([\w-]+(?:\.[^.=]+)+)=(.+)$/.exec(change) ?? [];
+    if (path === undefined || value === undefined)
+      throw usage("--set", change, "a member of the rules and its value: user.rest.limit=100");
+    place(changed, path.split("."), memberValue(value));
+  }
+  return parseRules(changed);
+}
+
+function place(into: Record<string, unknown>, [name = "", ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    into[name] = value;
+    return;
+  }
+  const found = Object.hasOwn(into, name) ? into[name] : undefined;
+  const inner = typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
+  // Defined, not assigned: a name such as __proto__ is a mistake for `parseRules` to tell.
+  Object.defineProperty(into, name, { value: inner, writable: true, enumerable: true, configurable: true });
+  place(inner, rest, value);
+}
+
+/** A number, `true` or `false`; else the text itself. */
+function memberValue(text: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/**
+ * What callers do when refused, by the words that plans have: `waitReset`, `waitReset+0..5s`.
+ * @throws SpillwayError `USAGE` where there is no such policy, with a suggestion
+ */
+export function reactionOf(word: string, seed: number, independent: boolean): Reaction {
+  if (word === "own") throw usage("--on-refused", word, "a policy by its name: a log does not tell its own");
+  const policy = parsePolicy("--on-refused", word, none());
+  if ("path" in policy)
+    throw new SpillwayError("USAGE", "--on-refused cannot be used", { problems: [policy] });
+  return { onRefused: policy, words: word, seed, independent };
+}
+
+/**
+ * Bounds by figure: `refusedShare<1%`.
+ * @throws SpillwayError `USAGE` where one is none, or a figure is given twice
+ */
+export function expectedOf(written: readonly string[]): Readonly<Record<string, string>> {
+  const expect: Record<string, string> = {};
+  for (const text of written) {
+    const [, figure, bound] = /^\s*([\w.]+)\s*([<=>].*)$/.exec(text) ?? [];
+    if (figure === undefined || bound === undefined)
+      throw usage("--expect", text, "a figure and a bound: 'refusedShare<1%'");
+    if (Object.hasOwn(expect, figure)) throw usage("--expect", text, `one bound of ${figure}`);
+    expect[figure] = bound;
+  }
+  return expect;
+}

@@ -1,0 +1,186 @@
+// `spillway replay FILES...`: logs under rules.
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import pc from "picocolors";
+import type { CommandModule } from "yargs";
+import type { ReplayProgress } from "../../sim/replay.ts";
+import { counted, duration } from "../report/format.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { ReplayResult } from "../summary/replay-result.ts";
+import { readRules } from "./files.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { type LogArgs, logOptions, type OpenedLogs } from "./log-input.ts";
+import { Pace } from "./pace.ts";
+import { requireSeed } from "./run-options.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+interface Args extends LogArgs {
+  readonly files: readonly string[];
+  readonly rules?: string | undefined;
+  readonly set?: readonly string[] | undefined;
+  readonly "on-refused"?: string | undefined;
+  readonly independent: boolean;
+  readonly seed: number;
+  readonly expect?: readonly string[] | undefined;
+  readonly out?: string | undefined;
+  readonly "dry-run": boolean;
+  readonly json?: boolean | undefined;
+}
+
+/** Progress is shown of what takes longer. */
+const quietMs = 1_000;
+
+export const command: CommandModule<object, Args> = {
+  command: "replay <files..>",
+  describe: "who would have been refused: access logs, traces, HAR, CSV, JSON lines under rules",
+  builder: (yargs) =>
+    yargs
+      .positional("files", {
+        type: "string",
+        array: true,
+        demandOption: true,
+        describe: "logs or traces: files, globs, a run's folder, or - for standard input",
+      })
+      .option("rules", {
+        type: "string",
+        requiresArg: true,
+        describe: "a rules file, or a preset: default, documented [default: a trace's own, else default]",
+      })
+      .option("set", {
+        type: "string",
+        array: true,
+        nargs: 1,
+        describe: "change a member of the rules: organization.rest.limit=400",
+      })
+      .option("on-refused", {
+        type: "string",
+        requiresArg: true,
+        describe:
+          "replay again with callers that react: waitReset, waitReset+0..5s, retryAfter, exponential, immediate+2s, none",
+      })
+      .option("independent", {
+        type: "boolean",
+        default: false,
+        describe: "callers that react send each call when the log has it, whatever became of those before",
+      })
+      .option("seed", {
+        type: "number",
+        default: 1,
+        requiresArg: true,
+        describe: "of the draws of --on-refused",
+      })
+      .option("expect", {
+        type: "string",
+        array: true,
+        nargs: 1,
+        describe: "end with status 1 where this does not hold: 'refusedShare<1%'",
+      })
+      .option("out", {
+        type: "string",
+        requiresArg: true,
+        describe: "a folder for the result, tables and page",
+      })
+      .option("dry-run", {
+        type: "boolean",
+        default: false,
+        describe: "show what the files were taken for and their first rows, and end",
+      })
+      .options(logOptions)
+      .example("$0 replay access.log", "an nginx or Apache log under the default rules")
+      .example("$0 replay 'logs/*.gz' --dry-run", "how the columns were understood")
+      .example("$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'", "would 100 do?")
+      .example("$0 replay access.log --on-refused waitReset+0..5s", "what waiting would have done"),
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const { changedRules, expectedOf, reactionOf } = await import("./replay-options.ts");
+    const expect = expectedOf(args.expect ?? []);
+    const seed = requireSeed(args.seed);
+    const word = args["on-refused"];
+    const reaction = word === undefined ? undefined : reactionOf(word, seed, args.independent);
+    const given = args.rules === undefined ? null : await readRules(args.rules);
+    const { openLogs } = await import("./log-input.ts");
+    const progress = new Progress(terminal);
+    const logs = await openLogs(args.files, args, { onProgress: progress.read });
+    if (args["dry-run"]) {
+      const { describeLogs } = await import("./log-text.ts");
+      terminal.say(await describeLogs(logs));
+      return;
+    }
+    const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
+    const interrupt = onInterrupt();
+    try {
+      const { replay } = await import("../../sim/replay.ts");
+      const files = logs.files.map(({ name }) => name);
+      const { signal } = interrupt;
+      const result = await replay(logs, rules, {
+        files,
+        expect,
+        reaction,
+        signal,
+        onProgress: progress.replayed,
+      });
+      terminal.progress(null);
+      const { sayReplay } = await import("./say-replay.ts");
+      sayReplay(terminal, result);
+      if (args.out !== undefined) await keep(args.out, result, terminal);
+      terminal.result(result);
+      const held = result.expectations.every((expectation) => expectation.held);
+      process.exitCode = result.interrupted ? INTERRUPTED : held ? 0 : 1;
+    } finally {
+      interrupt.release();
+    }
+  },
+};
+
+/** A trace's own rules, where it is alone and claims any. */
+async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
+  const [file] = files;
+  if (files.length !== 1 || file?.sample.format !== "trace") return parseRules({});
+  const { readTrace } = await import("../trace/read.ts");
+  const { header } = await readTrace(file.open());
+  return header.rules ?? parseRules({});
+}
+
+async function keep(folder: string, result: ReplayResult, terminal: Terminal): Promise<void> {
+  const { writeText } = await import("../report/run-folder.ts");
+  const { renderCsv } = await import("../report/csv.ts");
+  const { usersTable, windowsTable } = await import("./replay-table.ts");
+  await writeText(join(folder, "users.csv"), renderCsv(usersTable(result)));
+  await writeText(join(folder, "windows.csv"), renderCsv(windowsTable(result)));
+  await writeText(join(folder, "replay.json"), `${JSON.stringify(result, null, 2)}\n`);
+  terminal.say(`  ${pc.dim("written to")} ${folder}`);
+}
+
+/** Says how far it is: what the reader says, rows a second, and the time that is left. */
+class Progress {
+  readonly #terminal: Terminal;
+  readonly #startedMs = Date.now();
+  readonly #pace = new Pace(Date.now);
+  #share: number | null = null;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  readonly read = (_text: string, share: number | null = null): void => {
+    this.#share = share;
+  };
+
+  /** Rows come in batches: between two of them signals have their turn. */
+  readonly replayed = async ({ rows, of }: ReplayProgress): Promise<void> => {
+    if (Date.now() - this.#startedMs > quietMs) this.#terminal.progress(this.#words(rows, of));
+    await setImmediate();
+  };
+
+  #words(rows: number, of: number | null): string {
+    const share = of === null ? this.#share : rows / of;
+    const done =
+      of === null ? `replaying: ${counted(rows, "row")}` : `callers react: ${counted(rows, "call")}`;
+    const percent = share === null ? "" : `, ${Math.floor(share * 100)}%`;
+    const pace = this.#pace.at(share ?? 0, rows);
+    if (pace === null) return `${done}${percent}`;
+    const perSecond = `, ${counted(Math.round(pace.perSecond), "row")}/s`;
+    return `${done}${percent}${perSecond}, about ${duration(pace.leftMs)} left`;
+  }
+}

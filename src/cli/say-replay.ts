@@ -1,0 +1,155 @@
+// What a replay says on the terminal: who would have been refused, when, how often; how much room there was; which
+// limits would have refused nobody; what waiting would have done.
+import pc from "picocolors";
+import { policyMeaning } from "../plan/policies.ts";
+import { count, counted, duration, figureText, instant, share } from "../report/format.ts";
+import { reactionWords } from "../report/replay-reaction-section.ts";
+import {
+  headroomName,
+  hitWords,
+  lookedAtWords,
+  recordedWords,
+  replayAnswer,
+  replayName,
+  smallestWords,
+} from "../report/replay-words.ts";
+import { figureOf } from "../report/source.ts";
+import { sparkline } from "../report/sparkline.ts";
+import type { ReplayResult, ReplaySlot } from "../summary/replay-result.ts";
+import type { Terminal } from "./terminal.ts";
+
+const sparkWidth = 60;
+const usersShown = 10;
+
+/** Says what a replay came to. */
+export function sayReplay(terminal: Terminal, result: ReplayResult): void {
+  const { totals } = result;
+  const color = totals.refused > 0 ? pc.red : pc.green;
+  terminal.say(`${pc.bold(replayName(result))}: ${color(replayAnswer(result))}`);
+  const lines = [
+    lookedAtWords(result),
+    hitWords(result),
+    whenWords(result),
+    ...sparkLines(result.slots, result.slotMs),
+    ...headroomLines(result),
+    smallestWords(result) || roomWords(result),
+    recordedWords(result),
+    ...userLines(result),
+    ...reactionLines(result),
+    ...unreadLines(result),
+    ...expectationLines(result),
+    interruptedWords(result),
+  ];
+  for (const line of lines) if (line !== "") terminal.say(`  ${line}`);
+}
+
+const refusedIn = ({ refusedByOrganization, refusedByUser }: ReplaySlot): number =>
+  refusedByOrganization + refusedByUser;
+
+/** From when to when, and when it was worst. */
+function whenWords({ slots, slotMs }: ReplayResult): string {
+  const refusing = slots.filter((slot) => refusedIn(slot) > 0);
+  const [first] = refusing;
+  const last = refusing.at(-1);
+  if (first === undefined || last === undefined) return "";
+  const worst = refusing.reduce((most, slot) => (refusedIn(slot) > refusedIn(most) ? slot : most), first);
+  const within = `within ${duration(slotMs)} from ${instant(worst.atMs)} on`;
+  const span = `Between ${instant(first.atMs)} and ${instant(last.atMs + slotMs)}`;
+  return `${span}; ${count(refusedIn(worst))} ${within}.`;
+}
+
+function sparkLines(slots: readonly ReplaySlot[], slotMs: number): string[] {
+  const [first] = slots;
+  const most = Math.max(0, ...slots.map(refusedIn));
+  if (first === undefined || most === 0) return [];
+  const points = slots.map((slot) => [slot.atMs - first.atMs, refusedIn(slot)] as const);
+  const spark = sparkline(points, slots.length * slotMs, most, sparkWidth);
+  return [`${pc.cyan(spark)} refusals, at most ${count(most)} in ${duration(slotMs)}`];
+}
+
+function headroomLines({ headroom }: ReplayResult): string[] {
+  const names = headroom.map((one) => `${headroomName(one)}:`);
+  const widest = Math.max(0, ...names.map((name) => name.length));
+  return headroom.map(({ windows, windowsOver, useMax, useP99, useP50 }, place) => {
+    const over = windowsOver === 0 ? "" : `, ${pc.red(`${count(windowsOver)} too full`)}`;
+    const uses = `half use ${share(useP50)} of the limit, 99% ${share(useP99)}, the fullest ${share(useMax)}`;
+    return `${(names[place] ?? "").padEnd(widest)} ${counted(windows, "window")}; ${uses}${over}`;
+  });
+}
+
+/** Where nobody was refused: how far limits could have been lowered. */
+function roomWords({ smallestLimits }: ReplayResult): string {
+  if (smallestLimits.length === 0) return "";
+  const words = smallestLimits.map((one) => {
+    const { smallest, limit } = one;
+    return `${count(smallest)} instead of ${count(limit)} (${headroomName({ ...one, org: null, user: null })})`;
+  });
+  return `The same holds down to limits of ${words.join(", ")}.`;
+}
+
+/** The most refused users as a table; where nobody was refused there is nothing to say. */
+function userLines({ users, totals }: ReplayResult): string[] {
+  const shown = users.filter(({ refused }) => refused > 0).slice(0, usersShown);
+  if (shown.length === 0) return [];
+  const rows = [
+    ["user", "calls", "refused", "share", "first refused"],
+    ...shown.map(({ org, user, calls, refused, firstRefusedAt }) => [
+      totals.organizations > 1 ? `${org}/${user}` : user,
+      count(calls),
+      count(refused),
+      share(refused / calls),
+      firstRefusedAt === null ? "" : instant(firstRefusedAt),
+    ]),
+  ];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row, place) => {
+    const text = row
+      .map((cell, column) =>
+        column === 0 || column === 4 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+    return place === 0 ? pc.dim(text) : text;
+  });
+  const more = totals.usersRefused - shown.length;
+  return more > 0 ? [...lines, pc.dim(`and ${counted(more, "user")} more`)] : lines;
+}
+
+function reactionLines({ reaction, totals }: ReplayResult): string[] {
+  if (reaction === null) return [];
+  const { onRefused, waitsOfRefused, leftOut } = reaction;
+  const { p50, p95, max } = waitsOfRefused;
+  const waits =
+    p50 === null || p95 === null || max === null
+      ? ""
+      : ` Those that were refused first waited: half ${duration(p50)}, 95% ${duration(p95)}, the longest ${duration(max)}.`;
+  const out = leftOut === 0 ? "" : ` (${counted(leftOut, "refusal")} of the log left out: they were tries.)`;
+  const before = `without, ${count(totals.refused)} of them would have been lost`;
+  return [
+    `${pc.bold(`With callers ${policyMeaning(onRefused)}`)} (${before}):`,
+    `  ${reactionWords(reaction)}${waits}${out}`,
+    ...sparkLines(reaction.slots, reaction.slotMs).map((line) => `  ${line}`),
+  ];
+}
+
+function unreadLines({ log }: ReplayResult): string[] {
+  const [first] = log.examples;
+  if (log.unread === 0) return [];
+  const example = first === undefined ? "" : `, the first ${first.file}:${first.line}: ${first.why}`;
+  return [pc.yellow(`${counted(log.unread, "row")} could not be read${example}`)];
+}
+
+function expectationLines({ expectations }: ReplayResult): string[] {
+  return expectations.map(({ figure, bound, actual, held }) => {
+    const was = figureText(figureOf(figure), actual);
+    return held
+      ? `${pc.green("held")} ${figure} ${bound}: ${was}`
+      : `${pc.red("missed")} ${figure} ${bound}: ${was}`;
+  });
+}
+
+function interruptedWords({ interrupted, log }: ReplayResult): string {
+  if (!interrupted) return "";
+  const until = log.lastAt === null ? "" : ` All of this is about the rows until ${instant(log.lastAt)}.`;
+  return `${pc.yellow("Interrupted")}: what was read is kept.${until}`;
+}
