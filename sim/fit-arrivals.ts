@@ -31,14 +31,14 @@ export function closedArrivals(
 /** @param timesMs when each came, ms since the epoch, rising */
 export function openArrivals(
   timesMs: readonly number[],
-  { startedAtMs, endedAtMs }: Recording,
+  { startedAtMs, endedAtMs, resolutionMs }: Recording,
 ): FittedArrivals & { readonly kind: "steady" | "hours" } {
   const hours = Math.max(1, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };
   const gaps = new Sample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
   // Chance has gaps that deviate by as much as their mean.
-  const even = gaps.count >= 10 && gaps.deviation < 0.3 * gaps.mean;
+  const even = gaps.count >= 10 && gaps.mean > 10 * resolutionMs && gaps.deviation < 0.3 * gaps.mean;
   return { kind: "steady", perHour: timesMs.length / hours, even };
 }
 
@@ -69,3 +69,38 @@ function byHour(timesMs: readonly number[], startMs: number, endMs: number): rea
 }
 
 const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;
+
+const minuteMs = 60_000;
+/** Jobs of one minute begin so close together. */
+const minuteSpreadMs = 15_000;
+
+/**
+ * Starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
+ * @param everyMs the callers' period
+ * @returns `null` where they keep to no clock on the wall
+ */
+export function cronArrivals(
+  starts: readonly (readonly number[])[],
+  everyMs: number,
+): (FittedArrivals & { readonly kind: "cron" }) | null {
+  const minutes = everyMs / minuteMs;
+  const usual = minutes < 60 ? 60 % minutes === 0 : minutes === 60 || minutes === 24 * 60;
+  if (!Number.isInteger(minutes) || !usual) return null;
+  const all = starts.flat();
+  const phases = all.map((ms) => (ms + minuteSpreadMs) % everyMs);
+  const phase = Math.floor((new Sample(phases).median - minuteSpreadMs) / minuteMs + 0.5) * minuteMs;
+  const late = new Sample(phases.map((ms) => ms - minuteSpreadMs - phase));
+  if (late.quantile(0.02) < -100 || late.quantile(0.98) > minuteSpreadMs) return null;
+  const minute = Math.round(phase / minuteMs) % 60;
+  const hour = Math.floor(phase / hourMs);
+  const schedule =
+    minutes >= 24 * 60
+      ? `${minute} ${hour} * * *`
+      : minutes === 60
+        ? `${minute} * * * *`
+        : minute === 0
+          ? `${minutes === 1 ? "*" : `*/${minutes}`} * * * *`
+          : `${minute}/${minutes} * * * *`;
+  const spreadMs = late.breadth <= 50 ? 0 : spanOf([0, ...late.sorted], 0).most;
+  return { kind: "cron", schedule, clients: starts.length, spreadMs };
+}

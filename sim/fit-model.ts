@@ -32,6 +32,13 @@ export type FittedArrivals =
   | { readonly kind: "closed"; readonly clients: number; readonly startWithinMs: number }
   /** So many an hour, evenly or as chance has it. */
   | { readonly kind: "steady"; readonly perHour: number; readonly even: boolean }
+  /** So many clients at each minute that a line of cron names (UTC), all within the spread. */
+  | {
+      readonly kind: "cron";
+      readonly schedule: string;
+      readonly clients: number;
+      readonly spreadMs: number;
+    }
   /** By hour of the day (UTC), 24 numbers. */
   | { readonly kind: "hours"; readonly perHour: readonly number[] };
 

@@ -1,6 +1,6 @@
 // One cluster of callers → one population: how many, doing what, when, and what after a refusal.
 import type { Rules } from "../src/rules/rules.ts";
-import { closedArrivals, openArrivals } from "./fit-arrivals.ts";
+import { closedArrivals, cronArrivals, openArrivals } from "./fit-arrivals.ts";
 import type { Cluster } from "./fit-clusters.ts";
 import { isRefused, type Job } from "./fit-jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedCall, FittedPopulation } from "./fit-model.ts";
@@ -10,7 +10,7 @@ import type { Recording } from "./fit-recording.ts";
 import { type FittedRetry, guessRetry, type RetryGuess } from "./fit-retries.ts";
 import { spreadOf } from "./fit-spread.ts";
 import { mode, roundestWithin, Sample } from "./fit-statistics.ts";
-import { count, spanText, spreadText, timeText } from "./fit-words.ts";
+import { count, roughText, spanText, spreadText, timeText } from "./fit-words.ts";
 
 /** Kinds of calls that a population is given at most; rarer ones are left unexplained. */
 const kindsMost = 6;
@@ -28,17 +28,12 @@ export function fittedPopulation(
   const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const onRefused = retryOf(profiles, recording, refused);
   const users = new Set(profiles.map(({ caller }) => caller.user)).size;
-  const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
+  const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
   const calls = profiles.reduce((sum, { caller }) => sum + caller.calls.length, 0);
   const organization = profiles[0]?.caller.organization ?? "";
   return {
     organization,
-    user:
-      users === 1 && (clients > 1 || pace.arrivals.kind !== "closed")
-        ? "shared"
-        : users === clients
-          ? "each"
-          : users,
+    user: users === clients ? "each" : users === 1 ? "shared" : users,
     callers: profiles.length,
     calls,
     refused,
@@ -75,7 +70,7 @@ function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const mixed = kinds.most < 0.9 * cluster.jobs;
   const { shape, pace } = model;
   if (pace.kind === "chance") return byChance(profiles, recording);
-  if (shape.kind !== "call") return inRuns(profiles, shape, recording);
+  if (shape.kind !== "call") return inRuns(profiles, middleShape(profiles, shape), recording);
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }
 
@@ -102,13 +97,33 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
   const slackMs = slackOf(recording);
   const { everyMs, gaps } = everyOf(profiles, slackMs);
   const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
+  const cron = byCron(profiles, everyMs);
+  if (cron !== null)
+    return {
+      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+      ...cron,
+      why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
+      single: false,
+    };
   const off = new Sample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
   return {
     behaviour: { kind: "poller", everyMs },
     ...closed(profiles, clients, everyMs, recording),
-    why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${timeText(Math.ceil(off))}`,
+    why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${roughText(Math.ceil(off))}`,
     single: true,
   };
+}
+
+function byCron(
+  profiles: readonly Profile[],
+  everyMs: number,
+): Pick<PaceFit, "arrivals" | "arrivalsWhy"> | null {
+  if (profiles.some(({ clients }) => clients > 1)) return null;
+  const starts = profiles.map(({ runs }) => runs.map(({ startMs }) => startMs));
+  const arrivals = cronArrivals(starts, everyMs);
+  if (arrivals === null) return null;
+  const spread = arrivals.spreadMs === 0 ? "at once" : `within ${timeText(arrivals.spreadMs)}`;
+  return { arrivals, arrivalsWhy: `${count(starts.length, "caller")} began ${spread} with the minute` };
 }
 
 function closed(profiles: readonly Profile[], clients: number, everyMs: number, recording: Recording) {
@@ -117,7 +132,7 @@ function closed(profiles: readonly Profile[], clients: number, everyMs: number, 
   const last = Math.max(0, ...starts.map((ms) => ms - recording.startedAtMs));
   return {
     arrivals,
-    arrivalsWhy: `the last of them was first seen ${timeText(Math.round(last))} after the start`,
+    arrivalsWhy: `the last of them was first seen ${roughText(last)} after the start`,
   };
 }
 
@@ -142,6 +157,8 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       arrivalsWhy: `${count(profiles.length, "caller")} came one after the other, each with ${count(jobs, "job")} (median)`,
     };
   }
+  const byHour = hoursOf(profiles, recording);
+  if (byHour !== null) return byHour;
   const same = mode(lengths);
   const ends = over.length >= 0.9 * profiles.length && same.share >= 0.8;
   const round = think.kind === "constant" ? think.ms : new Sample(pauses).median;
@@ -149,6 +166,16 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     ...common,
     behaviour: { kind: "worker", think, jobs: ends ? same.value : null },
     ...closed(profiles, profiles.length, round, recording),
+  };
+}
+
+/** Callers who are busy at some hours of the day: what they do then comes by chance. */
+function hoursOf(profiles: readonly Profile[], recording: Recording): PaceFit | null {
+  const byChanceOf = byChance(profiles, recording);
+  if (byChanceOf.arrivals.kind !== "hours") return null;
+  return {
+    ...byChanceOf,
+    why: "busier at some hours of the day than at others: each call is a client of its own",
   };
 }
 
@@ -178,11 +205,18 @@ function isOpen(
   );
 }
 
-function inRuns(
-  profiles: readonly Profile[],
-  shape: Exclude<Profile["shape"], { kind: "call" }>,
-  recording: Recording,
-): PaceFit {
+type RunShape = Exclude<Profile["shape"], { kind: "call" }>;
+
+/** Of callers whose runs differ a little in length, the middle one's. */
+function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
+  const length = (shape: Profile["shape"]): number =>
+    shape.kind === "burst" ? shape.size : shape.kind === "pager" ? shape.pages : 1;
+  const middle = new Sample(profiles.map(({ shape }) => length(shape))).median;
+  const found = profiles.find(({ shape }) => length(shape) === middle)?.shape ?? model;
+  return found.kind === "call" ? model : found;
+}
+
+function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
   const runs = profiles.reduce((sum, profile) => sum + profile.runs.length, 0);
   const pace = profiles[0]?.pace.kind ?? "once";
@@ -213,7 +247,7 @@ function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
     behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
     arrivals: openArrivals(starts, recording),
     why: "calls overlap and keep to no clock: each is a client of its own",
-    arrivalsWhy: `${count(starts.length, "call")} in ${timeText(recording.endedAtMs - recording.startedAtMs)}`,
+    arrivalsWhy: `${count(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };
 }
@@ -278,6 +312,12 @@ function retryOf(profiles: readonly Profile[], recording: Recording, refused: nu
     return { retry: { kind: "unknown" }, guess: null, why };
   }
   const samples = profiles.flatMap(({ retries }) => retries);
+  if (!recording.knowsAttempts && profiles.every(({ pace }) => pace.kind === "chance"))
+    return {
+      retry: { kind: "unknown" },
+      guess: null,
+      why: `calls overlap, so which of them were tried again after ${count(refused, "refusal")} is unknown, none is assumed`,
+    };
   if (samples.length === 0) {
     const gone = profiles.some(({ jobs }) =>
       jobs.some((job, index) => isRefused(job.last) && index < jobs.length - 1),
@@ -311,7 +351,7 @@ function whenText(retry: FittedRetry): string {
         ? "when Retry-After said"
         : `${spanText(retry.jitter)} after what Retry-After said`;
     case "fixed":
-      return `${spanText(retry.wait)} after it`;
+      return retry.wait.most === 0 ? "at once" : `${spanText(retry.wait)} after it`;
     case "exponential":
       return `after waits that grow from ${timeText(retry.first)}, at most ${timeText(retry.most)}`;
     default:

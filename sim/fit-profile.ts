@@ -33,6 +33,8 @@ export interface Run {
   readonly startMs: number;
   endMs: number;
   jobs: number;
+  /** The last of them was refused. */
+  refused: boolean;
   /** How many of them began at the start. */
   together: number;
   /** The most that were open at once. */
@@ -73,7 +75,7 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
   const apart = described(caller, jobsGuessed(caller, rules, false), null, slackMs);
-  if (apart.refused === 0 || apart.pace.kind === "ticks" || apart.clients > 1) return apart;
+  if (apart.refused === 0 || apart.pace.kind === "ticks" || apart.pace.kind === "chance") return apart;
   const together = jobsGuessed(caller, rules, true);
   const guess = guessRetry(together.retries, slackMs, usualSpan(apart.jobs, slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
@@ -101,7 +103,7 @@ function described(
   for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
   const common = { caller, jobs, retries, guess, mix, refused: caller.calls.filter(isRefused).length };
   const whole = runsOf(jobs, slackMs);
-  const shape = shapeOf(whole);
+  const shape = endedByRefusals(whole) ? null : shapeOf(whole);
   if (shape !== null && shape.kind !== "call") {
     const pausesMs = pausesOf(whole);
     return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
@@ -110,14 +112,30 @@ function described(
   const call = { ...common, runs, shape: { kind: "call" } as const };
   if (whole.every(({ open }) => open === 1)) {
     const pausesMs = pausesOf(runs);
-    return { ...call, pausesMs, pace: paceOf(runs, pausesMs, slackMs), clients: 1 };
+    const pace = paceOf(runs, pausesMs, slackMs);
+    // Limits, too, make callers keep to a clock: the windows'.
+    const several = pace.kind === "pause" && common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
+    return { ...call, pausesMs, pace: several?.pace ?? pace, clients: several?.clients ?? 1 };
   }
-  const several = clockOfSeveral(runs, slackMs);
+  const several = common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
   const pace: Pace = several === null ? { kind: "chance" } : several.pace;
   return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
 }
 
-const alone = ({ startMs, endMs }: Job): Run => ({ startMs, endMs, jobs: 1, together: 1, open: 1 });
+const alone = ({ startMs, endMs, last }: Job): Run => ({
+  startMs,
+  endMs,
+  jobs: 1,
+  refused: isRefused(last),
+  together: 1,
+  open: 1,
+});
+
+/** Runs that end where a call is refused are as long as the limit has it, not as the caller would. */
+function endedByRefusals(runs: readonly Run[]): boolean {
+  const long = runs.filter(({ jobs }) => jobs > 1);
+  return long.length > 0 && 2 * long.filter(({ refused }) => refused).length >= long.length;
+}
 
 function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
   const runs: Run[] = [];
@@ -131,6 +149,7 @@ function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
     }
     ends = [...ends.filter((endMs) => endMs > job.startMs), job.endMs];
     run.jobs += 1;
+    run.refused = isRefused(job.last);
     run.open = Math.max(run.open, ends.length);
     if (job.startMs - run.startMs <= slackMs && job.first.atMs - run.startMs <= slackMs) run.together += 1;
     run.endMs = Math.max(run.endMs, job.endMs);
@@ -201,9 +220,11 @@ function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { 
 /** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
 function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; clients: number } | null {
   for (let clients = 1; clients <= 12; clients++) {
-    if (runs.length < 4 * clients) return null;
+    if (runs.length < 6 * clients) return null;
     const pace = clockOf(runs, clients, slackMs);
-    if (pace !== null) return { pace, clients };
+    // Of many lags one may fit by chance, but not so well.
+    if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
+    if (pace.offMs <= slackMs + 0.002 * pace.everyMs) return { pace, clients };
   }
   return null;
 }

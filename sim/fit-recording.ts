@@ -80,7 +80,7 @@ interface OpenCaller {
   readonly organization: string;
   readonly user: string;
   readonly group: string | null;
-  readonly calls: RecordedCall[];
+  calls: RecordedCall[];
 }
 
 const shownNumber = (value: HeaderValue | undefined): number => (typeof value === "number" ? value : ABSENT);
@@ -236,8 +236,9 @@ export class Recorder {
         ],
       });
     const callers = [...this.#callers.values()];
-    for (const { calls } of callers) calls.sort((a, b) => a.atMs - b.atMs || a.endMs - b.endMs);
+    for (const { calls } of callers) calls.sort((a, b) => a.atMs - b.atMs);
     const coarseMs = this.#wholeSeconds && this.#calls > 1 ? 1000 : 1;
+    if (header === null && coarseMs > 1) for (const caller of callers) caller.calls = spreadOut(caller.calls);
     return {
       startedAtMs: Math.min(header?.startedAt ?? this.#firstMs, this.#firstMs),
       endedAtMs: this.#lastMs,
@@ -251,6 +252,21 @@ export class Recorder {
       uncounted: this.#uncounted,
     };
   }
+}
+
+/** Calls that a clock of whole seconds puts at one instant, evenly over their second: they came one after the other. */
+function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
+  const ofSecond = new Map<number, number>();
+  for (const { atMs } of calls) ofSecond.set(atMs, (ofSecond.get(atMs) ?? 0) + 1);
+  let second = Number.NaN;
+  let place = 0;
+  return calls.map((call) => {
+    place = call.atMs === second ? place + 1 : 0;
+    second = call.atMs;
+    const shiftMs = Math.floor((1000 * place) / (ofSecond.get(second) ?? 1));
+    const { atMs, endMs, wantedMs } = call;
+    return { ...call, atMs: atMs + shiftMs, endMs: endMs + shiftMs, wantedMs: wantedMs + shiftMs };
+  });
 }
 
 /** What had been recorded by an instant: calls answered by then. */

@@ -50,7 +50,9 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
       ? ""
       : arrivals.kind === "hours"
         ? ", arriving by the hour of the day"
-        : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
+        : arrivals.kind === "cron"
+          ? `, by cron, ${arrivals.schedule}`
+          : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
   switch (behaviour.kind) {
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;

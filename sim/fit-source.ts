@@ -299,6 +299,11 @@ function rateOf(perHour: number): { readonly rate: number; readonly unitMs: numb
 const readied = (perHour: number): number => Math.min(1000, Math.max(10, Math.ceil(perHour / 60)));
 
 function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "closed" }>): Expression {
+  if (arrivals.kind === "cron") {
+    const { schedule, clients, spreadMs } = arrivals;
+    const spread = spreadMs === 0 ? null : timeText(spreadMs);
+    return object({ executor: "cron", schedule, clients, spread, preAllocatedVUs: Math.max(10, clients) });
+  }
   if (arrivals.kind === "hours") {
     const most = Math.max(...arrivals.perHour);
     return object({

@@ -96,6 +96,7 @@ function groupOf(profiles: readonly Profile[]): string | null {
 
 function nameOf({ behaviour, arrivals, mix }: Omit<FittedPopulation, "name">): string {
   const status = mix.length === 1 && mix[0]?.free === true ? "status-" : "";
+  if (arrivals.kind === "cron") return `${status}crons`;
   const every = "everyMs" in behaviour && behaviour.everyMs !== null ? `-${timeText(behaviour.everyMs)}` : "";
   if (behaviour.kind === "worker") return status + (arrivals.kind === "closed" ? "workers" : "visitors");
   return `${status}${behaviour.kind}${every}`;
