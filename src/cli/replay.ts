@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { ReplayProgress } from "../../sim/replay.ts";
-import { counted, duration } from "../report/format.ts";
+import { counted, duration, share } from "../report/format.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
@@ -152,35 +152,34 @@ async function keep(folder: string, result: ReplayResult, terminal: Terminal): P
   terminal.say(`  ${pc.dim("written to")} ${folder}`);
 }
 
-/** Says how far it is: what the reader says, rows a second, and the time that is left. */
+/** Says how far it is: rows, rows a second, and the time that is left where that can be known. */
 class Progress {
   readonly #terminal: Terminal;
   readonly #startedMs = Date.now();
-  readonly #pace = new Pace(Date.now);
+  #pace = new Pace(Date.now);
+  #reading = true;
   #share: number | null = null;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  readonly read = (_text: string, share: number | null = null): void => {
-    this.#share = share;
+  readonly read = (_text: string, done: number | null = null): void => {
+    this.#share = done;
   };
 
   /** Rows come in batches: between two of them signals have their turn. */
   readonly replayed = async ({ rows, of }: ReplayProgress): Promise<void> => {
-    if (Date.now() - this.#startedMs > quietMs) this.#terminal.progress(this.#words(rows, of));
+    if (this.#reading && of !== null) this.#pace = new Pace(Date.now);
+    this.#reading = of === null;
+    const pace = this.#pace.at(of === null ? (this.#share ?? 0) : rows / of, rows);
+    const passedMs = Date.now() - this.#startedMs;
+    const perSecond = pace?.perSecond ?? (1000 * rows) / Math.max(1, passedMs);
+    const left = pace === null ? "" : `, about ${duration(pace.leftMs)} left`;
+    const done = this.#reading
+      ? `replaying: ${counted(rows, "row")}, ${counted(Math.round(perSecond), "row")}/s`
+      : `callers react: ${share(of === null ? 0 : rows / of)} of the calls`;
+    if (passedMs > quietMs) this.#terminal.progress(`${done}${left}`);
     await setImmediate();
   };
-
-  #words(rows: number, of: number | null): string {
-    const share = of === null ? this.#share : rows / of;
-    const done =
-      of === null ? `replaying: ${counted(rows, "row")}` : `callers react: ${counted(rows, "call")}`;
-    const percent = share === null ? "" : `, ${Math.floor(share * 100)}%`;
-    const pace = this.#pace.at(share ?? 0, rows);
-    if (pace === null) return `${done}${percent}`;
-    const perSecond = `, ${counted(Math.round(pace.perSecond), "row")}/s`;
-    return `${done}${percent}${perSecond}, about ${duration(pace.leftMs)} left`;
-  }
 }

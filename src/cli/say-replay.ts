@@ -112,7 +112,7 @@ function userLines({ users, totals }: ReplayResult): string[] {
     return place === 0 ? pc.dim(text) : text;
   });
   const more = totals.usersRefused - shown.length;
-  return more > 0 ? [...lines, pc.dim(`and ${counted(more, "user")} more`)] : lines;
+  return more > 0 ? [...lines, pc.dim(`and ${counted(more, "more user")}`)] : lines;
 }
 
 function reactionLines({ reaction, totals }: ReplayResult): string[] {
