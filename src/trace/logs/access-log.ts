@@ -52,9 +52,9 @@ export class AccessLogFormat implements LineFormat {
     if (!this.#quoted() || !this.#takes(space)) return NOT_SCANNED;
     this.#noteRequest(cells);
     for (let column = requestColumn + 1; ; column++) {
-      const isNamed = column >= firstOptional;
-      if (!(view.getUint8(this.#at) === quoteMark ? this.#quoted() : this.#token(isNamed)))
-        return NOT_SCANNED;
+      const isOptional = column >= firstOptional;
+      const isQuoted = isOptional && view.getUint8(this.#at) === quoteMark;
+      if (!(isQuoted ? this.#quoted() : this.#token(isOptional))) return NOT_SCANNED;
       this.#note(column, cells);
       if (this.#takes(space)) continue;
       return column < firstOptional - 1 ? NOT_SCANNED : this.#lineEnd();
@@ -108,6 +108,8 @@ export class AccessLogFormat implements LineFormat {
     const start = this.#at;
     let from = start;
     let at = start;
+    // A name ends at the first equals sign, and is not empty.
+    let isName = mayBeNamed;
     for (let byte = view.getUint8(at); byte > space; byte = view.getUint8(at)) {
       if (byte === openBracket) return false;
       if (byte === quoteMark) {
@@ -115,7 +117,9 @@ export class AccessLogFormat implements LineFormat {
         return mayBeNamed && at > start && from === at && this.#quoted();
       }
       at += 1;
-      if (byte === equals && mayBeNamed && from === start && at > start + 1) from = at;
+      if (byte !== equals || !isName) continue;
+      isName = false;
+      if (at > start + 1) from = at;
     }
     this.#from = from;
     this.#to = at;
@@ -174,8 +178,14 @@ export interface AccessLogField {
   readonly text: string;
 }
 
-const beginning = /^(\S.*?) \[([^\]"]*)\] "((?:[^"\\]|\\.)*)" ([^\s"[]+) ([^\s"[]+)(?: (.*))?$/;
-const further = /(?:([^\s"[=]+)=)?(?:"((?:[^"\\]|\\.)*)"|([^\s"[]+)) */y;
+// Blanks are those below "!", as on the fast way, and not all that `\s` is.
+const plain = String.raw`[^\0- "[]`;
+const inQuotes = String.raw`(?:[^"\\]|\\.)*`;
+const beginning = new RegExp(
+  String.raw`^([^\0- ].*?) \[([^\]"]*)\] "(${inQuotes})" (${plain}+) (${plain}+)(?: (.*))?$`,
+  "s",
+);
+const further = new RegExp(String.raw`(?:([^\0- "[=]+)=)?(?:"(${inQuotes})"|(${plain}+)) *`, "sy");
 
 /**
  * A line's fields, the slow way: it also takes a virtual host in front, users' names with spaces, and fields
@@ -183,7 +193,7 @@ const further = /(?:([^\s"[=]+)=)?(?:"((?:[^"\\]|\\.)*)"|([^\s"[]+)) */y;
  */
 export function splitAccessLog(line: string): AccessLogField[] | null {
   const [, callers = "", time = "", request = "", status = "", bytes = "", rest = ""] =
-    beginning.exec(line.trimEnd()) ?? [];
+    beginning.exec(line.replace(/[ \r]+$/, "")) ?? [];
   const who = splitCallers(callers);
   if (who === null) return null;
   const fields = [...who, time, request, status, bytes].map(

@@ -96,6 +96,8 @@ export class FileReader {
     else {
       const token = this.#file.mapping.userIsToken ? this.#cells.text(USER) : "";
       const line = decoder.decode(block.bytes.subarray(from, end));
+      // Files that were put together have their columns' names in the middle.
+      if (line === this.#header) return;
       const isCut = token !== "" && line.includes(token);
       this.#reject(block.line, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
     }

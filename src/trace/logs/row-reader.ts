@@ -100,7 +100,10 @@ export class RowReader {
     const end = to[DURATION] ?? 0;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return Number.NaN;
     const value = decimal(view, start, end);
-    return value < 0 ? -1 : value * this.#settings.durationUnitMs;
+    if (value < 0) return -1;
+    const unitMs = this.#settings.durationUnitMs;
+    // 1.001 s * 1000 is 1000.9999999999999 ms.
+    return unitMs === 1 ? value : Math.round(value * unitMs * 1e6) / 1e6;
   }
 
   #kind(cells: Cells, status: number): number {

@@ -124,7 +124,10 @@ function sampleCsv(lines: readonly string[], file: string): Sample {
   const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);
   const [first = []] = rows;
   const hasHeader = !first.some((field) => isTime(field) || /^-?\d+(?:\.\d+)?$/.test(field));
-  const others = (hasHeader ? rows.slice(1) : rows).filter((row) => row.length === first.length);
+  // Where files were put together the names stand there again.
+  const isNames = (row: readonly string[]): boolean =>
+    hasHeader && row.join(separator) === first.join(separator);
+  const others = rows.filter((row) => row.length === first.length && !isNames(row));
   const columns = first.map((field, index) => {
     const name = hasHeader && field !== "" ? field.trim() : `column${index + 1}`;
     return { name, path: [name], values: others.map((row) => row[index]) };
