@@ -93,6 +93,16 @@ export const logOptions = {
 
 export type LogArgs = InferredOptionTypes<typeof logOptions>;
 
+/** Options as without flags, changed as asked: for whoever opens logs without a command line. */
+export function logArgs(changes: Partial<LogArgs> = {}): LogArgs {
+  const names = Object.keys(logOptions) as (keyof LogArgs)[];
+  const usual = names.map((name) => {
+    const option: Options = logOptions[name];
+    return [name, option.default];
+  });
+  return { ...(Object.fromEntries(usual) as LogArgs), ...changes };
+}
+
 export interface LogHooks {
   /** How far reading has come, in words. */
   readonly onProgress?: ((text: string) => void) | undefined;
