@@ -96,6 +96,22 @@ test("durations become milliseconds, rules become complete, bounds become expect
   });
 });
 
+test("what stands around the limiter becomes milliseconds, too", () => {
+  const scenario = defineScenario({
+    ...right,
+    network: { roundTrip: { quantiles: ["1ms", 4, "0.2s"] }, loss: 0.01, timeout: "10s" },
+    service: { servers: 4, time: "20ms", queue: 100 },
+    outages: [{ at: "30s", for: "5s", answer: "none" }],
+    clocks: { apart: "250ms" },
+  });
+  expect(scenario).toMatchObject({
+    network: { roundTripMs: { shape: "quantiles", quantilesMs: [1, 4, 200] }, loss: 0.01, timeoutMs: 10_000 },
+    service: { servers: 4, timeMs: { least: 20, most: 20 }, queue: 100 },
+    outages: [{ atMs: 30_000, forMs: 5_000, answer: "none" }],
+    clocks: { apartMs: 250 },
+  });
+});
+
 test("arrivals are an open population, one user where nothing else is said", () => {
   const arrivals = { executor: "constant-arrival-rate", rate: 3, preAllocatedVUs: 5 } as const;
   const { populations } = defineScenario({ ...right, populations: { visitors: { arrivals, behaviour } } });
@@ -155,6 +171,30 @@ describe("each mistake is told by its path", () => {
       { ...right, network: { latency: { least: 9, most: 3 } } },
       "network.latency.most",
     ],
+    ["a loss of everything", { ...right, network: { loss: 1 } }, "network.loss"],
+    ["a negative loss", { ...right, network: { loss: -0.1 } }, "network.loss"],
+    ["a loss of NaN", { ...right, network: { loss: Number.NaN } }, "network.loss"],
+    ["a time-out of nothing", { ...right, network: { timeout: 0 } }, "network.timeout"],
+    ["a negative latency", { ...right, network: { latency: -5 } }, "network.latency"],
+    ["a trip of two days", { ...right, network: { roundTrip: "48h" } }, "network.roundTrip"],
+    ["two kinds of trips", { ...right, network: { latency: 5, roundTrip: 9 } }, "network.roundTrip"],
+    ["a service without servers", { ...right, service: { servers: 0, time: 5 } }, "service.servers"],
+    ["a service without a time", { ...right, service: { servers: 1 } }, "service.time"],
+    ["a queue of minus one", { ...right, service: { servers: 1, time: 5, queue: -1 } }, "service.queue"],
+    ["outages that are one", { ...right, outages: { at: 0, for: 5, answer: 503 } }, "outages"],
+    ["an outage at no time", { ...right, outages: [{ for: 5, answer: 503 }] }, "outages.0.at"],
+    [
+      "an outage that ends before it begins",
+      { ...right, outages: [{ at: 0, for: -5, answer: 503 }] },
+      "outages.0.for",
+    ],
+    [
+      "an outage that answers 500",
+      { ...right, outages: [{ at: 0, for: 5, answer: 500 }] },
+      "outages.0.answer",
+    ],
+    ["clocks an hour apart", { ...right, clocks: { apart: "1h" } }, "clocks.apart"],
+    ["clocks that are none", { ...right, clocks: "1s" }, "clocks"],
     ["expectations that are a list", { ...right, expect: [] }, "expect"],
     ["an unknown figure", { ...right, expect: { refusedShar: "<5%" } }, 'expect["refusedShar"]'],
     ["an unknown population", { ...right, expect: { "agent.refused": "==0" } }, 'expect["agent.refused"]'],

@@ -244,3 +244,59 @@ describe("exponential", () => {
     expect(delays(exponential({ first: 1, factor: 100, most: "1s" }), 2_000).at(-1)).toBe(1_000);
   });
 });
+
+describe("calls without an answer", () => {
+  const silent: AnswerShown = { status: 0 };
+  const failed: AnswerShown = { status: 503 };
+
+  test.each([
+    ["fixed", fixed({ wait: "2s" })],
+    ["exponential", exponential({ first: "1s", most: "8s" })],
+    ["waitReset", waitReset({ of: "both", fallback: "3s" })],
+    ["retryAfter", retryAfter({ fallback: "3s" })],
+  ])("%s leaves them to the behaviour, as it always did", (_, policy) => {
+    expect(waits(policy, silent)).toBeNull();
+    expect(waits(policy, failed)).toBeNull();
+  });
+
+  test.each([
+    ["fixed", fixed({ wait: "2s", unanswered: true }), 2_000],
+    ["exponential", exponential({ first: "1s", most: "8s", unanswered: true }), 1_000],
+    ["waitReset, which sees no reset", waitReset({ of: "both", fallback: "3s", unanswered: true }), 3_000],
+    ["retryAfter, which sees none", retryAfter({ fallback: "4s", unanswered: true }), 4_000],
+    ["waitReset without a fallback", waitReset({ of: "both", unanswered: true }), null],
+  ])("`unanswered` tries them again: %s", (_, policy, expected) => {
+    expect(waits(policy, silent)).toBe(expected);
+    expect(waits(policy, failed)).toBe(expected);
+    expect(waits(policy, { status: 404 })).toBeNull();
+    expect(waits(policy, { status: 200 })).toBeNull();
+  });
+
+  test("a 503 that says when to come back is believed", () => {
+    expect(waits(retryAfter({ unanswered: true }), { status: 503, retryAfter: 7 })).toBe(7_000);
+  });
+
+  test("attempts and deadline bound them as they bound refusals", () => {
+    const policy = fixed({ wait: "2s", unanswered: true, attempts: 2 });
+    const rig = new Rig(worker({ calls: [{ call: rest("/v2/user") }], think: "1h" }), policy);
+    const [second] = rig.answer(rig.only(rig.start(0)), 20, silent);
+    expect(second).toMatchObject({ attempt: 1, atMs: 2_020 });
+    expect(second === undefined ? [] : rig.answer(second, 2_040, silent)).toMatchObject([{ attempt: 0 }]);
+  });
+
+  test("it is yes or no", () => {
+    expect(() => fixed({ wait: 1, unanswered: "always" as unknown as boolean })).toThrow(
+      /fixed\.unanswered: got "always"/,
+    );
+  });
+});
+
+test("waits may be spread as they were measured", () => {
+  const policy = fixed({ wait: { quantiles: [100, 200, 900] } });
+  const seen = Array.from({ length: 400 }, (_, seed) => waits(policy, {}, undefined, seed) ?? Number.NaN);
+  expect(Math.min(...seen)).toBeGreaterThanOrEqual(100);
+  expect(Math.max(...seen)).toBeLessThanOrEqual(900);
+  // Half of them are below 200, with a standard deviation of 2.5 %.
+  const below = seen.filter((ms) => ms < 200).length / seen.length;
+  expect(Math.abs(below - 0.5)).toBeLessThan(0.1);
+});

@@ -307,6 +307,47 @@ test("arrivals begin a client each, by the schedule, with users in turn", () => 
   ]);
 });
 
+test("a fleet's clients send nothing after their stay, and are answered", () => {
+  const stages = [
+    { target: 3, duration: "3s" },
+    { target: 1, duration: "2s" },
+  ];
+  const fleet = {
+    arrivals: { executor: "ramping-vus", startVUs: 0, stages },
+    behaviour: poller({ every: "100ms", call: user }),
+  } as const;
+  const calls = run(
+    scenarioOf({ fleet }, { user: { rest: { limit: 1_000 } } }, { latency: 150, execution: 0 }),
+  );
+  const spans = new Map<string, [number, number]>();
+  for (const { client, sent } of calls) {
+    const first = spans.get(client)?.[0] ?? sent - START;
+    spans.set(client, [first, sent - START]);
+  }
+  // Each call takes 300 ms, so that a poll comes every 300 ms, the last one before 5 s, 5 s (4 s) and 4 s (3 s).
+  expect([...spans]).toEqual([
+    ["fleet/0", [1_000, 4_900]],
+    ["fleet/1", [2_000, 4_700]],
+    ["fleet/2", [3_000, 3_900]],
+  ]);
+  expect(calls.every((call) => call.received === call.sent + 300)).toBe(true);
+});
+
+test("a pool of tokens is a number of users: its clients are in each other's windows", () => {
+  const pool = { clients: 6, user: 2, behaviour: burst({ call: user, size: 2 }) };
+  const calls = run(scenarioOf({ pool }, { user: { rest: { limit: 5 } } }));
+  const statuses = (name: string) => calls.filter((call) => call.user === name).map((call) => call.status);
+  // Clients 0, 2 and 4 are the one user, 1, 3 and 5 the other: six calls each into a window of five.
+  expect(statuses("pool-0")).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(statuses("pool-1")).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(new Set(calls.filter((call) => call.user === "pool-0").map(({ client }) => client))).toEqual(
+    new Set(["pool/0", "pool/2", "pool/4"]),
+  );
+  expect(calls.filter((call) => call.user === "pool-0").map((call) => call.userRemaining)).toEqual([
+    4, 3, 2, 1, 0, 0,
+  ]);
+});
+
 test("with tokens the trace has their users, and never a token", () => {
   const tokens = ["ann", "bob"].map((name) => ({
     token: `secret-${name}`,
@@ -364,9 +405,69 @@ describe("a behaviour at fault is named, with client and virtual time", () => {
       },
       "agents/0 (mine): got 3 calls planned or on the way, allowed: at most 2",
     ],
+    [
+      "calls at one instant, without end: a scenario that never would",
+      (_record, event, out) => {
+        for (;;) out.send(0, event.nowMs);
+      },
+      "failed at 2026-01-01T00:00:00.000Z\n  agents/0 (mine): got more than 100000 calls at the same instant",
+    ],
+    [
+      "a time of parts of a millisecond",
+      (_record, event, out) => out.send(0, event.nowMs + 0.5),
+      "agents/0 (mine): got a call at 1767225600000.5, allowed: a time in whole ms since the epoch",
+    ],
+    [
+      "a page that is none",
+      (_record, event, out) => out.send(0, event.nowMs, Number.NaN),
+      "agents/0 (mine): got page NaN, allowed: a whole number below 2^31",
+    ],
+    [
+      "a number of a call that is none",
+      (_record, event, out) => out.send(Number.NaN, event.nowMs),
+      "agents/0 (mine): got call NaN, allowed: 0 to 0, an index of its calls",
+    ],
+    [
+      "a retry at a time that is none",
+      (_record, event, out) =>
+        event.kind === STARTED ? out.send(0, event.nowMs) : out.retry(event, Number.NaN),
+      "failed at 2026-01-01T00:00:00.020Z\n  agents/0 (mine): got a call at NaN",
+    ],
   ])("%s", (_, next, message) => {
     expect(faulty(next)).toThrow(expect.objectContaining({ code: "SCENARIO_FAILED" }));
     expect(faulty(next)).toThrow(message);
+  });
+
+  test("a client that cannot begin, at the instant at which it comes", () => {
+    const behaviour: Behaviour = {
+      name: "mine",
+      calls: [user],
+      inFlightMost: 1,
+      start: () => {
+        throw new Error("no beginning");
+      },
+      next: () => {},
+    };
+    const arrivals = { executor: "cron", schedule: "* * * * *", clients: 1, preAllocatedVUs: 1 } as const;
+    const scenario = { ...scenarioOf({ open: { arrivals, behaviour } }), startAtMs: START + 20_000 };
+    expect(() => run({ ...scenario, durationMs: 120_000 })).toThrow(
+      "failed at 2026-01-01T00:01:00.000Z\n  open/0 (mine): got no beginning, allowed: no exception",
+    );
+  });
+
+  test.each([
+    ["a negative delay", -5, "late asks for a retry 5 ms before the answer, a negative delay"],
+    ["a delay of NaN", Number.NaN, "got a call at NaN, allowed: a time in whole ms since the epoch"],
+  ])("a policy with %s", (_, delayMs, message) => {
+    const onRefused = {
+      name: "late",
+      retryAt: (_record: object, event: { nowMs: number }) => event.nowMs + delayMs,
+    };
+    const agents = { clients: 1, behaviour: burst({ call: user, size: 2 }), onRefused };
+    const faulty = () => run(scenarioOf({ agents }, { user: { rest: { limit: 1 } } }));
+    expect(faulty).toThrow(expect.objectContaining({ code: "SCENARIO_FAILED" }));
+    expect(faulty).toThrow(message);
+    expect(faulty).toThrow("failed at 2026-01-01T00:00:00.020Z\n  agents/0 (burst)");
   });
 
   test("a policy that throws", () => {
