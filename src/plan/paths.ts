@@ -32,7 +32,7 @@ export interface Change {
 // Names and texts; what the run is told apart by; functions; how many clients k6 keeps ready.
 const fixedKeys = new Set([
   ...["format", "name", "description", "seed", "startAtMs", "expect", "populations"],
-  ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor"],
+  ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor", "cron", "answer"],
 ]);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -158,9 +158,8 @@ function changed(scenario: Scenario, at: Place, { value }: Change): Scenario {
   const problem = check(scenario, at, value);
   if (problem !== null) throw unusable(problem);
   const after = replaceAt(scenario, at.keys, meant(scenario, at, value)) as Scenario;
-  const { durationMs } = after;
   for (const { name, arrivals } of after.populations)
-    if (arrivals !== null && roughArrivals(arrivals, durationMs) > arrivalsMost)
+    if (arrivals !== null && roughArrivals(arrivals, after) > arrivalsMost)
       throw unusable({
         path: at.path,
         got: quote(value),

@@ -38,10 +38,11 @@ const kinds: Readonly<Record<string, Kind>> = {
     make: () => exponential({ first: "1s", most: "60s", jitter: "full" }),
   },
   immediate: { meaning: "trying again at once", make: (jitter) => fixed({ wait: jitter }) },
+  fixed: { meaning: "waiting always as long", make: (wait) => fixed({ wait }) },
 };
 
 /** Which of them a `+SPAN` goes with. */
-const jittered = new Set(["waitReset", "waitOrganizationReset", "retryAfter", "immediate"]);
+const jittered = new Set(["waitReset", "waitOrganizationReset", "retryAfter", "immediate", "fixed"]);
 
 /** Every word that a choice of policies may be. */
 export const policyWords: readonly string[] = [ownPolicy, ...Object.keys(kinds)];
@@ -50,7 +51,7 @@ const syntax = /^(\w+)(?:\+(?:([\d.]+\w*)\.\.)?([\d.]+\w+))?$/;
 
 /**
  * Reads a policy's word: `none`, `waitReset` (of the window that refused), `waitOrganizationReset`, `retryAfter`
- * (1 s where the header does not come), `exponential` (1 s to 60 s, full jitter), `immediate`, and
+ * (1 s where the header does not come), `exponential` (1 s to 60 s, full jitter), `immediate`, `fixed+2s`, and
  * all but `none` and `exponential` with a wait on top: `waitReset+0..5s` (drawn evenly), `immediate+2s`.
  * `own` is the population's own.
  * @param path what a mistake is called by
@@ -88,6 +89,6 @@ export function policyMeaning(word: string): string {
   const [, name = "", least, most] = syntax.exec(word) ?? [];
   const meaning = (Object.hasOwn(kinds, name) ? kinds[name]?.meaning : undefined) ?? word;
   if (most === undefined) return name.startsWith("wait") ? `${meaning} alone` : meaning;
-  const wait = least === undefined ? most : `${least}-${most}`;
-  return `${meaning} with ${wait.replace(/(?<=\d)(?=[a-z])/, " ")} jitter`;
+  const wait = (least === undefined ? most : `${least}-${most}`).replace(/(?<=\d)(?=[a-z])/, " ");
+  return name === "fixed" ? `waiting ${wait}` : `${meaning} with ${wait} jitter`;
 }

@@ -1,0 +1,283 @@
+// `spillway plan` as a user runs it: what it says and leaves, on how many threads, and how it goes on.
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { main, spillway } from "../support/command.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-plan-")));
+  await writeFile(join(folder, "crowd.ts"), scenario("crowd", "10s"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Each of so many clients asks once; of more than 20 the rest are refused. */
+const scenario = (
+  name: string,
+  duration: string,
+  more = "",
+) => `import { burst, defineScenario, rest } from "spillway/scenario";
+export default defineScenario({
+  name: "${name}",
+  duration: "${duration}",
+  rules: { organization: { rest: { limit: 20 } } },
+  populations: { crowd: { clients: 10, startWithin: "5s", behaviour: burst({ call: rest("/v2/user"), size: 1${more} }) } },
+});\n`;
+
+/** On one thread where nothing else is asked for: threads take their time to start. */
+const plan = (...words: string[]) => {
+  const threads = words.includes("--workers") ? [] : ["--workers", "1"];
+  return spillway(["plan", ...words, ...threads], { cwd: folder });
+};
+const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
+const question = ["crowd.ts", "--vary", "crowd.clients=1..60", "--until", "refused==0"];
+
+describe("an answer", () => {
+  test("is said in a sentence, with a table and where the rest is; status 0", async () => {
+    const { code, stdout } = await plan(...question, "--out", "answered");
+    expect(stdout).toContain(
+      "crowd.clients = 20 is the largest for which refused ==0 holds; at 21 it fails (95% confidence).",
+    );
+    expect(stdout).toMatch(/^ {2}20 .*holds \(8 of 8 runs\)$/m);
+    expect(stdout).toMatch(/^ {2}60 .*█+ .*40 .*fails \(0 of 8 runs\)$/m);
+    expect(stdout).toContain("--find says otherwise");
+    expect(code).toBe(0);
+    expect(await readdir(join(folder, "answered"))).toEqual(
+      expect.arrayContaining(["plan.json", "points.csv", "points.ndjson"]),
+    );
+    expect(JSON.parse(await text("answered", "plan.json"))).toMatchObject({
+      format: "spillway-plan",
+      answer: { kind: "value", value: 20 },
+      question: { command: "spillway plan crowd.ts --vary crowd.clients=1..60 --until refused==0" },
+    });
+  });
+
+  test("is the same, byte for byte, on one thread, two and five", async () => {
+    const results = [];
+    for (const workers of ["1", "2", "5"]) {
+      await plan(
+        ...question,
+        "--storm",
+        "burst=5,10",
+        "--duration",
+        "5m",
+        "--workers",
+        workers,
+        "--out",
+        `on-${workers}`,
+      );
+      results.push(await text(`on-${workers}`, "plan.json"));
+    }
+    expect(results[1]).toBe(results[0]);
+    expect(results[2]).toBe(results[0]);
+    expect(JSON.parse(results[0] ?? "")).toMatchObject({
+      answer: { value: 20 },
+      storm: { answer: { kind: "all" } },
+    });
+  });
+
+  test("that no value holds is status 1", async () => {
+    const { code, stdout } = await plan(
+      "crowd.ts",
+      "--vary",
+      "crowd.clients=21..40",
+      "--until",
+      "refused==0",
+      "--out",
+      "none",
+    );
+    expect(stdout).toContain("refused ==0 holds nowhere in crowd.clients = 21..40.");
+    expect(code).toBe(1);
+  });
+
+  test("--json prints the result alone, --csv the points alone", async () => {
+    const json = await plan(...question, "--json", "--out", "json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ format: "spillway-plan", version: 1 });
+    expect(json.stderr).toContain("is the largest");
+    const csv = await plan(...question, "--csv", "--out", "csv");
+    expect(csv.stdout.split("\r\n")[0]).toMatch(
+      /^crowd\.clients,replications,held,held_share_low,held_share_high,state,refused,/,
+    );
+    expect(csv.stdout).toBe(await text("csv", "points.csv"));
+  });
+
+  test("a heat map, a storm and a comparison are drawn", async () => {
+    const map = await plan(
+      "crowd.ts",
+      "--vary",
+      "crowd.clients=10..30:10",
+      "--vary",
+      "rules.organization.rest.limit=10..30:10",
+      "--until",
+      "refused==0",
+      "--out",
+      "map",
+    );
+    expect(map.stdout).toMatch(/^ {2}30 +■ 0 +■ 0 +■ 0$/m);
+    expect(map.stdout).toMatch(/^ {2}10 +■ 0 +· 10 +· 20$/m);
+    const herd = await plan(
+      "herd",
+      "--compare",
+      "--storm",
+      "outage=10s,20s",
+      "--replications",
+      "6",
+      "--out",
+      "herd",
+    );
+    expect(herd.stdout).toMatch(/^ {2}outage of 20 s +\S+ .*recovers$/m);
+    expect(herd.stdout).toMatch(
+      /30 herd: waiting for the reset alone refuses .*% in the first second after it/,
+    );
+    expect(herd.stdout).toMatch(/^ {2}waitReset\+0\.\.5s +as they are +[\d.]+%/m);
+    expect(herd.code).toBe(0);
+  });
+});
+
+describe("going on", () => {
+  test("from a file whose last line was cut off gives the same bytes, and runs only what is missing", async () => {
+    await plan(...question, "--out", "whole");
+    const lines = (await text("whole", "points.ndjson")).trimEnd().split("\n");
+    const kept = lines.slice(0, 31);
+    await plan(...question, "--out", "cut");
+    await writeFile(join(folder, "cut", "points.ndjson"), `${kept.join("\n")}\n${lines[31]?.slice(0, 25)}`);
+    await rm(join(folder, "cut", "plan.json"));
+    const { code } = await plan(...question, "--out", "cut", "--resume");
+    expect(code).toBe(0);
+    expect(await text("cut", "plan.json")).toBe(await text("whole", "plan.json"));
+    const resumed = (await text("cut", "points.ndjson")).trimEnd().split("\n");
+    expect(resumed.slice(0, 31)).toEqual(kept);
+    expect(resumed.toSorted()).toEqual(lines.toSorted());
+  });
+
+  test("with more replications takes over what is there", async () => {
+    await plan(...question, "--replications", "6", "--out", "few");
+    const { code } = await plan(...question, "--replications", "64", "--out", "few", "--resume");
+    expect(code).toBe(0);
+    expect(JSON.parse(await text("few", "plan.json"))).toMatchObject({ question: { replicationsMost: 64 } });
+  });
+
+  test.each([
+    ["another seed", ["--seed", "5"], "seed", "1"],
+    ["another goal", ["--until", "calls>0"], "until", '["refused==0"]'],
+    ["a storm", ["--storm", "burst=5", "--duration", "5m"], "storm", "null"],
+  ])("from a file of another question is refused: %s", async (_, words, field, got) => {
+    await plan(...question, "--out", "other");
+    const { code, stderr } = await plan(...question, ...words, "--out", "other", "--resume");
+    expect(stderr).toContain("RESUME_INVALID");
+    expect(stderr).toContain(`${field}: got ${got}`);
+    expect(code).toBe(2);
+  });
+
+  test("from a file of another scenario of the same name is refused, and leaves the file as it was", async () => {
+    await writeFile(join(folder, "changing.ts"), scenario("changing", "10s"));
+    const words = ["changing.ts", ...question.slice(1), "--out", "changing"];
+    await plan(...words);
+    const before = await text("changing", "points.ndjson");
+    await writeFile(join(folder, "changing.ts"), scenario("changing", "10s", ', every: "4s"'));
+    const { code, stderr } = await plan(...words, "--resume");
+    expect(stderr).toMatch(/digest: got "[0-9a-f]{8}/);
+    expect(code).toBe(2);
+    expect(await text("changing", "points.ndjson")).toBe(before);
+  });
+
+  test.each([
+    ["no folder", [], "--resume: got no --out"],
+    ["an empty folder", ["--out", "nothing-here"], "points.ndjson: got no such file"],
+  ])("from %s is refused", async (_, words, message) => {
+    const { code, stderr } = await plan(...question, ...words, "--resume");
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test("from a file that is broken in the middle is refused, naming the line", async () => {
+    await plan(...question, "--out", "broken");
+    const lines = (await text("broken", "points.ndjson")).split("\n");
+    lines[3] = '{"job": 5}';
+    await writeFile(join(folder, "broken", "points.ndjson"), lines.join("\n"));
+    const { code, stderr } = await plan(...question, "--out", "broken", "--resume");
+    expect(stderr).toContain("points.ndjson:4: got ");
+    expect(code).toBe(2);
+  });
+});
+
+test.each(["1", "2"])("Ctrl-C keeps what is done and says how to go on, with %s workers", async (workers) => {
+  await writeFile(join(folder, "long.ts"), scenario("long", "30m", ', every: "1s"'));
+  const out = `long-${workers}`;
+  const words = [
+    "long.ts",
+    "--vary",
+    "crowd.clients=100..4000",
+    "--until",
+    "refused==0",
+    "--replications",
+    "2000",
+  ];
+  const child = spawn(process.execPath, [main, "plan", ...words, "--workers", workers, "--out", out], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  await untilLines(join(folder, out, "points.ndjson"), 3);
+  child.kill("SIGINT");
+  expect(await ended).toBe(130);
+  expect(said).toContain("Interrupted: what was done is kept. Go on with");
+  expect(said).toContain(`spillway plan long.ts --vary crowd.clients=100..4000`);
+  expect(said).toContain(`--out ${out} --resume`);
+  const lines = (await text(out, "points.ndjson")).trimEnd().split("\n");
+  for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+  expect(await readdir(join(folder, out))).toEqual(["points.ndjson"]);
+});
+
+/** Waits until a file has so many lines; the test's own time-out bounds it. */
+async function untilLines(path: string, least: number): Promise<void> {
+  for (;;) {
+    const content = await readFile(path, "utf8").catch(() => "");
+    if (content.split("\n").length > least) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe("what cannot be used", () => {
+  test.each([
+    [["--vary", "crowd.clinets=1..5"], '"crowd.clients", if that was meant'],
+    [["--vary", "crowd.clients=1..5", "--until", "refsed<1%"], '"refused", if that was meant'],
+    [[], "what to vary"],
+    [["--vary", "crowd.clients=1..5", "--workers", "0"], "from 1 to 256"],
+    [["--vary", "crowd.clients=1..5", "--replications", "2"], "6 to 10000"],
+    [["--vary", "crowd.clients=1..5", "--replications", "many"], "--replications needs a number"],
+  ])("%j", async (words, message) => {
+    const { code, stdout, stderr } = await plan("crowd.ts", ...words);
+    expect(stderr).toContain(message);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  test("a behaviour that fails is told as simulate tells it, from a thread too, and what was done is kept", async () => {
+    const failing = scenario("failing", "10s").replace(
+      /burst\(.*\)(?= \} \})/,
+      `{ name: "mine", calls: [rest("/")], inFlightMost: 1, start: () => ({}), next() { throw new Error("oh no"); } }`,
+    );
+    await writeFile(join(folder, "failing.ts"), failing);
+    for (const workers of ["1", "2"]) {
+      const { code, stderr } = await plan(
+        "failing.ts",
+        ...question.slice(1),
+        "--workers",
+        workers,
+        "--out",
+        "failing",
+      );
+      expect(stderr).toContain("SCENARIO_FAILED");
+      expect(stderr).toContain("crowd/0 (mine): got oh no");
+      expect(code).toBe(2);
+    }
+    expect(await readdir(join(folder, "failing"))).toEqual(["points.ndjson"]);
+  });
+});

@@ -1,0 +1,269 @@
+// Whole plans over scenarios whose answers can be worked out by hand, and over noise whose truth is known.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { answerAlong } from "../../src/plan/edge-answer.ts";
+import type { Variant } from "../../src/plan/job.ts";
+import { replicationSeed } from "../../src/plan/job.ts";
+import { type PlanOptions, plan, preparePlan } from "../../src/plan/plan.ts";
+import { decide, Outcomes, type Steps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
+import { findEdge } from "../../src/plan/search.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+import type { PlanAnswer } from "../../src/summary/plan-result.ts";
+import { crowd, herd } from "./worlds.ts";
+
+describe("one axis", () => {
+  test("the largest crowd of which nobody is refused is the limit, whatever the limit is", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 59 }), (limit) => {
+        const { answer } = plan(crowd({ limit }), { vary: ["crowd.clients=1..60"], until: ["refused==0"] });
+        expect(answer).toEqual({ kind: "value", value: limit, holds: limit, fails: limit + 1 });
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test("the smallest limit under which nobody of 25 is refused is 25: limits are searched from above", () => {
+    const result = plan(crowd({ clients: 25 }), {
+      vary: ["rules.organization.rest.limit=1..100"],
+      until: ["refused==0"],
+    });
+    expect(result.answer).toEqual({ kind: "value", value: 25, holds: 25, fails: 24 });
+    expect(result.question.find).toBe("smallest");
+    expect(result.sentences[0]).toBe(
+      "rules.organization.rest.limit = 25 is the smallest for which refused ==0 holds; at 24 it fails (95% confidence).",
+    );
+  });
+
+  test("a guess of the wrong end is set right by what is measured; one that was given is not", () => {
+    // The more are refused the more clients there are: "at least 10 refused" holds from 30 clients on.
+    const asked = { vary: ["crowd.clients=1..60"], until: ["refused>=10"] };
+    const guessed = plan(crowd(), asked);
+    expect(guessed.answer).toEqual({ kind: "value", value: 30, holds: 30, fails: 29 });
+    expect(guessed.question.find).toBe("smallest");
+    expect(plan(crowd(), { ...asked, find: "largest" }).answer?.kind).toBe("not-monotone");
+  });
+
+  test("all hold, none holds", () => {
+    const all = plan(crowd(), { vary: ["crowd.clients=1..20"], until: ["refused==0"] });
+    expect(all.answer).toEqual({ kind: "all" });
+    expect(all.sentences[0]).toContain("lies beyond that range");
+    const none = plan(crowd(), { vary: ["crowd.clients=21..40"], until: ["refused==0"] });
+    expect(none.answer).toEqual({ kind: "none" });
+    expect(none.sentences[0]).toBe("refused ==0 holds nowhere in crowd.clients = 21..40.");
+  });
+
+  test("an answer that is not monotone is told with its evidence", () => {
+    // Between 5 and 15 refused: holds for 25 to 35 clients alone.
+    const result = plan(crowd(), { vary: ["crowd.clients=1..61"], until: ["refused<5", "refused<=15"] });
+    expect(result.answer).toMatchObject({ kind: "value", value: 24 });
+    const island = plan(crowd(), { vary: ["crowd.clients=10..60:10"], until: ["refused>5", "refused<15"] });
+    expect(island.answer).toMatchObject({
+      kind: "not-monotone",
+      evidence: [
+        { value: 10, state: "fails", held: 0 },
+        { value: 20, state: "fails" },
+        { value: 30, state: "holds", held: 8, replications: 8 },
+        { value: 40, state: "fails" },
+        { value: 50, state: "fails" },
+        { value: 60, state: "fails" },
+      ],
+    });
+    expect(island.sentences[0]).toContain("fails from 10, holds from 30 and fails from 40 on");
+  });
+
+  test("refused<50% means the share of calls", () => {
+    const { question, answer } = plan(crowd(), {
+      vary: ["crowd.clients=1..60"],
+      until: ["crowd.refused < 50%"],
+    });
+    expect(question.goals).toEqual([{ figure: "crowd.refusedShare", bound: "< 50%", value: 0.5 }]);
+    expect(answer).toMatchObject({ value: 39 });
+  });
+
+  test("choices have no order: which hold is told", () => {
+    const { answer, sentences } = plan(crowd({ clients: 30 }), {
+      vary: ["rules.organization.rest.enforced=true,false"],
+      until: ["refused==0"],
+    });
+    expect(answer).toEqual({ kind: "choices", holding: ["false"], failing: ["true"], unclear: [] });
+    expect(sentences).toEqual(["refused ==0 holds with false and fails with true."]);
+  });
+
+  test("without a goal the scenario's expectations are the goals; without these a grid is measured", () => {
+    expect(plan(herd(3), { vary: ["herd.clients=1..3"] }).question.goals).toEqual([
+      { figure: "quiet.refused", bound: "==0", value: 0 },
+    ]);
+    const { answer, points, notes } = plan(crowd(), { vary: ["crowd.clients=1..100"] });
+    expect(answer).toBeNull();
+    expect(points.map(({ values }) => values[0])).toEqual([1, 13, 26, 38, 51, 63, 75, 88, 100]);
+    expect(points.at(-1)).toMatchObject({ replications: 8, held: null, heldShare: null, state: null });
+    expect(notes[0]).toContain("the scenario expects nothing");
+  });
+
+  test("the first replication is the scenario's own seed; the others are others, the same at every point", () => {
+    expect(replicationSeed(30, 0)).toBe(30);
+    const seeds = Array.from({ length: 1_000 }, (_, replication) => replicationSeed(30, replication));
+    expect(new Set(seeds).size).toBe(1_000);
+    expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
+    expect(replicationSeed(31, 1)).not.toBe(replicationSeed(30, 1));
+  });
+});
+
+test("two axes make a map whose frontier is the diagonal", () => {
+  const result = plan(crowd(), {
+    vary: ["crowd.clients=5..50:5", "rules.organization.rest.limit=5..50:5"],
+    until: ["refused==0"],
+  });
+  const { heatMap, points, answer } = result;
+  expect(answer).toEqual({ kind: "frontier", holding: 55, failing: 45, unclear: 0 });
+  expect(heatMap?.xs).toEqual([5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+  expect(heatMap?.frontier).toEqual(
+    [5, 10, 15, 20, 25, 30, 35, 40, 45, 50].map((x) => ({
+      x,
+      holds: x,
+      fails: x === 5 ? null : x - 5,
+      monotone: true,
+    })),
+  );
+  heatMap?.cells.forEach((row, y) => {
+    row.forEach((place, x) => {
+      expect(points[place]?.values).toEqual([heatMap.xs[x], heatMap.ys[y]]);
+    });
+  });
+  expect(result.sentences).toContain(
+    "With crowd.clients = 50 the smallest rules.organization.rest.limit that holds is 50.",
+  );
+});
+
+describe("what to change", () => {
+  const result = plan(herd(), { compare: true });
+  const alternatives = result.comparison?.alternatives ?? [];
+
+  test("compares the refused populations alone, under each policy and limit", () => {
+    expect(result.comparison?.populations).toEqual(["herd"]);
+    expect(alternatives[0]).toMatchObject({ asIs: true, population: null, replications: 16 });
+    const words = alternatives.slice(1).map(({ policy, limits }) => `${policy}, ${limits}`);
+    expect(new Set(words).size).toBe(words.length);
+    expect(words).toContain("waitReset+0..5s, as they are");
+    expect(words).toContain("own (wait-reset-organization), x2");
+  });
+
+  test("says it as measured: twice the limits refuse less", () => {
+    const share = (policy: string, limits: string) =>
+      alternatives
+        .find((one) => one.policy === policy && one.limits === limits)
+        ?.figures.find(({ figure }) => figure === "herd.refusedShare")?.mean ?? Number.NaN;
+    expect(share("own (wait-reset-organization)", "x2")).toBeLessThan(share("waitReset", "as they are"));
+    expect(share("none", "as they are")).toBeGreaterThan(share("waitReset", "as they are"));
+    expect(result.sentences[0]).toMatch(
+      /^30 herd: waiting for the reset alone refuses [\d.]+% in the first second after it; with 0-5 s jitter [\d.]+%\. Over the whole run: [\d.]+% and [\d.]+%; as things stand [\d.]+%\.$/,
+    );
+  });
+
+  test("where nobody is refused there is nothing to change", () => {
+    const { sentences, comparison } = plan(crowd(), { compare: true });
+    expect(comparison?.alternatives).toHaveLength(1);
+    expect(sentences).toEqual(["Nobody is refused as things stand: there is nothing to change."]);
+  });
+});
+
+describe("noise", () => {
+  /** A search over 200 candidates, each of which holds in a share of runs that is known. */
+  function search(chance: (place: number) => number, seed: number): PlanAnswer {
+    const line = Array.from({ length: 200 }, (_, place) => place + 1);
+    const variants = line.map(
+      (value): Variant => ({ changes: [{ path: "x", value }], trigger: null, windowMs: null }),
+    );
+    const sampling = samplingOf(64, 0.95);
+    const outcomes = new Outcomes();
+    const tried = new Map<number, Tried>();
+    const steps = findEdge(line.length, function* (places, later): Steps<Tried[]> {
+      const trials = places.map((place) => ({
+        variants: [variants[place] ?? variants[0]].filter((one) => one !== undefined),
+        holds: (replication: number) => draw(seed, place, replication) < chance(place),
+      }));
+      const results = yield* decide(trials, outcomes, sampling, later);
+      for (const [index, place] of places.entries()) {
+        const result = results[index];
+        if (result !== undefined) tried.set(place + 1, result);
+      }
+      return results;
+    });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next(step.value.jobs.map(() => ({ figures: [], windows: null })));
+    return answerAlong(step.value, sampling, line, (value) => tried.get(Number(value)) ?? null);
+  }
+
+  test("the error bar holds the truth: the last value that holds in more than half of its runs", () => {
+    // From 100 on it holds in less than half; over some 30 values it goes from nearly always to hardly ever.
+    const chance = (place: number) => 1 / (1 + 1.2 ** (place + 1 - 99.5));
+    let missed = 0;
+    for (let seed = 0; seed < 200; seed++) {
+      const answer = search(chance, seed);
+      if (answer.kind !== "value" || answer.holds > 99 || answer.fails < 100) missed += 1;
+    }
+    // Each point errs in at most 5% of searches, and several near the edge are tried.
+    expect(missed).toBeLessThan(20);
+  });
+
+  test("too much of it is said, with how many more runs would do", () => {
+    // Nearly as often as not all over the middle: nothing there can be decided by 64 runs.
+    const answer = search((place) => (place < 10 ? 1 : place < 190 ? 0.55 - place / 2_000 : 0), 1);
+    expect(answer).toMatchObject({ kind: "too-noisy", holds: expect.any(Number), fails: expect.any(Number) });
+    if (answer.kind === "too-noisy") expect(answer.replicationsMore ?? 64).toBeGreaterThanOrEqual(64);
+  });
+});
+
+/** A number in [0, 1) that depends on all three alone. */
+function draw(seed: number, place: number, replication: number): number {
+  return (replicationSeed(seed * 1_000 + place, replication + 1) % 1_000_003) / 1_000_003;
+}
+
+describe("questions that cannot be answered", () => {
+  const refusal = (options: PlanOptions, scenario = crowd()): SpillwayError => {
+    try {
+      preparePlan(scenario, options);
+    } catch (error) {
+      if (error instanceof SpillwayError) return error;
+      throw error;
+    }
+    throw new Error("the question was taken");
+  };
+  const vary = ["crowd.clients=1..5"];
+
+  test.each<[string, PlanOptions, string, string]>([
+    ["nothing asked", {}, "--vary", "agents.clients=10..500"],
+    ["goals without anything to vary", { until: ["refused==0"] }, "--vary", "agents.clients=10..500"],
+    ["three axes", { vary: ["a=1..2", "b=1..2", "c=1..2"] }, "--vary", "two for a heat map"],
+    [
+      "one path twice",
+      { vary: ["crowd.clients=1..5", "crowd.clients=2..9"] },
+      "--vary",
+      "two different paths",
+    ],
+    ["an unknown figure", { vary, until: ["refsed<1%"] }, "refsed", '"refused", if that was meant'],
+    [
+      "an unknown population",
+      { vary, until: ["crwd.refused==0"] },
+      "crwd.refused",
+      '"crowd", if that was meant',
+    ],
+    ["no bound", { vary, until: ["refused"] }, "--until", "refused<1%"],
+    ["an odd bound", { vary, until: ["refused<many"] }, "refused", "an amount"],
+    [
+      "a figure of the judge",
+      { vary, until: ["overAdmission<1%"] },
+      "overAdmission",
+      "a figure of the summary",
+    ],
+    ["too few replications", { vary, replications: 3 }, "--replications", "6 to 10000"],
+    ["no confidence", { vary, confidence: 1 }, "--confidence", "below 1"],
+    ["an unknown storm", { storm: "flood" }, "--storm", "outage, burst"],
+    ["a storm in too short a run", { storm: "outage" }, "duration", "240000 ms or more"],
+  ])("%s", (_, options, path, allowed) => {
+    const { code, problems } = refusal(options);
+    expect(code).toBe("USAGE");
+    expect(problems[0]?.path).toBe(path);
+    expect(problems[0]?.allowed).toContain(allowed);
+  });
+});
