@@ -1,7 +1,7 @@
 // Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
 // since scaled text cannot be read. Colours are CSS variables: one drawing serves light and dark.
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
-import { count, duration } from "./format.ts";
+import { count, duration, share } from "./format.ts";
 import { html } from "./html.ts";
 import type { Drawing, Margins } from "./picture.ts";
 
@@ -154,3 +154,54 @@ export const shareAxis = {
   axisTick: { show: false },
   splitLine: { ...gridLine, showMaxLine: true },
 };
+
+/** What an amount is measured in: figures and varied values alike. */
+export type Unit = "count" | "share" | "ms";
+
+/** An amount in its unit; a mean of large counts needs no decimals. */
+export function amountText(unit: Unit, amount: number): string {
+  if (unit === "share") return share(amount);
+  return unit === "ms" ? duration(amount) : count(Math.abs(amount) < 100 ? amount : Math.round(amount));
+}
+
+/** A round step that cuts `most` into three to six. */
+function amountStep(unit: Unit, most: number): number {
+  if (unit === "ms" && most > 1000) return timeSteps.find((step) => most / step <= 5) ?? most / 5;
+  let magnitude = unit === "share" ? 0.0001 : unit === "ms" ? 1 : 0.001;
+  while (magnitude * 50 < most) magnitude *= 10;
+  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? most;
+}
+
+/** The ends are named, too, and what would stand too near to them is not. */
+function addEnds(ticks: number[], least: number, most: number, interval: number): void {
+  const inner = ticks.filter((tick) => tick - least > 0.5 * interval && most - tick > 0.5 * interval);
+  ticks.splice(0, ticks.length, least, ...inner, most);
+}
+
+/**
+ * Amounts of any unit, from 0 where nothing else is said.
+ * @param ends whether the first and the last amount are named, round or not
+ */
+export function amountAxis(unit: Unit, most: number, least = 0, ends = false) {
+  const interval = amountStep(unit, Math.max(most - least, Number.MIN_VALUE));
+  const first = Math.ceil(least / interval - 1e-9) * interval;
+  const ticks: number[] = [];
+  for (let tick = first; tick <= most + interval * 1e-9; tick += interval) ticks.push(tick);
+  if (ends) addEnds(ticks, least, most, interval);
+  const marks = { customValues: ticks };
+  return {
+    type: "value" as const,
+    min: least,
+    max: most,
+    interval,
+    containShape: false,
+    axisLabel: {
+      ...text,
+      ...marks,
+      formatter: (value: number) => (unit === "ms" && value === 0 ? "0" : amountText(unit, value)),
+    },
+    axisLine: { show: false },
+    axisTick: { show: false, ...marks },
+    splitLine: gridLine,
+  };
+}

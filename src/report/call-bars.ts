@@ -160,16 +160,26 @@ export const nameAxisMargins = (layout: Layout): Margins => ({
   bottom: 30,
 });
 
+/** So wide is a letter of a picture's text, about. */
+const letterWidth = 6.6;
+
+/** A name that would not fit loses its middle: names that belong together differ at their ends. */
+export function shortened(name: string, left: number): string {
+  const most = Math.floor((left - 14) / letterWidth);
+  if (name.length <= most) return name;
+  const end = Math.floor((most - 1) / 2);
+  return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
+}
+
 /** The axis of such names, the first one on top. */
 export const nameAxis = (names: readonly string[], { left }: Margins) => ({
   type: "category" as const,
   inverse: true,
-  data: [...names],
+  data: names.map((_, index) => index),
   axisLabel: {
     ...text,
     color: "var(--ink)",
-    width: left - 12,
-    overflow: "truncate" as const,
+    formatter: (index: string) => shortened(names[Number(index)] ?? "", left),
     interval: 0,
   },
   axisLine: { show: false },

@@ -4,6 +4,7 @@ import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { count, counted, duration, figureText, instant, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { keyList } from "./parts.ts";
 import type { Run } from "./run.ts";
 import {
   driverWords,
@@ -86,7 +87,5 @@ function keyFigures({ summary }: Run): Html {
     ]);
   if ((figures.points ?? 0) > 0)
     entries.push(["GraphQL points", figureText("points", figures.points), "charged to admitted queries"]);
-  return html`<dl class="key">${entries.map(
-    ([name, value, detail]) => html`<div><dt>${name}</dt><dd>${value}<small>${detail}</small></dd></div>\n`,
-  )}</dl>`;
+  return keyList(entries);
 }

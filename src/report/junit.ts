@@ -2,16 +2,9 @@
 import { lawNames, lawStatements } from "../rules/laws.ts";
 import type { Verdict, Violation } from "../verify/verdict.ts";
 import { figureText } from "./format.ts";
-import { type Html, html } from "./html.ts";
+import { document, type TestCase } from "./junit-document.ts";
 import type { Run } from "./run.ts";
 import { expectationsOf, figureOf, ownerWords } from "./source.ts";
-
-interface TestCase {
-  readonly name: string;
-  /** Why it failed, or why nothing was judged. */
-  readonly failure?: string;
-  readonly skipped?: string;
-}
 
 /** The run as JUnit XML. A run that was not judged has one skipped case. */
 export function renderJunit(run: Run): string {
@@ -30,36 +23,6 @@ export const renderVerdictJunit = (name: string, verdict: Verdict): string =>
   document(name, null, [["laws", lawCases(verdict)]]);
 
 const notJudged: TestCase = { name: "verdict", skipped: "the run was not judged" };
-
-type Suite = readonly [name: string, cases: readonly TestCase[]];
-
-function document(name: string, startedAt: number | null, suites: readonly Suite[]): string {
-  return html`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="${`spillway ${name}`}">
-${suites.map((one) => suite(name, startedAt, one))}</testsuites>
-`.text;
-}
-
-function suite(of: string, startedAt: number | null, [name, cases]: Suite): Html | null {
-  if (cases.length === 0) return null;
-  const failures = cases.filter(({ failure }) => failure !== undefined).length;
-  const skipped = cases.filter((one) => one.skipped !== undefined).length;
-  const time =
-    startedAt === null ? null : html` timestamp="${new Date(startedAt).toISOString().slice(0, 19)}"`;
-  return html`<testsuite name="${`${of} ${name}`}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0"${time}>
-${cases.map((one) => testCase(`${of}.${name}`, one))}</testsuite>
-`;
-}
-
-function testCase(className: string, { name, failure, skipped }: TestCase): Html {
-  const outcome =
-    failure !== undefined
-      ? html`<failure message="${failure.split("\n")[0] ?? ""}">${failure}</failure>`
-      : skipped !== undefined
-        ? html`<skipped message="${skipped}"/>`
-        : null;
-  return html`<testcase classname="${className}" name="${name}" time="0">${outcome}</testcase>\n`;
-}
 
 /** A failure names so many violations of its law; the verdict has the others. */
 const violationsNamed = 20;

@@ -3,6 +3,7 @@ import { figureNames } from "../rules/figures.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { counted, duration, figureText, instant } from "./format.ts";
+import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import type { Run } from "./run.ts";
 import {
   driverWords,
@@ -16,32 +17,6 @@ import {
   verdictWords,
 } from "./source.ts";
 import { amountWords, inferredWords, leftOut, methodWords } from "./verdict-words.ts";
-
-/** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
-function plain(text: string): string {
-  return text
-    .replace(/[\\`*_[\]<>#!|~@&]/g, (character) => `&#${character.charCodeAt(0)};`)
-    .replace(/\s+/g, " ");
-}
-
-/** Text in backticks, which nothing can close. */
-const code = (text: string): string => `\`${text.replace(/[`\r\n|]/g, "'")}\``;
-
-/** Text in a block of its own, as it is; the fence is longer than any within. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}sh\n${text}\n${fence}`;
-}
-
-const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const rule = titles.map((_, index) => (index === 0 ? "---" : "---:"));
-  return [row(titles), row(rule), ...rows.map(row)].join("\n");
-}
-
-const marks = { good: "✅", bad: "❌", none: "➖" } as const;
 
 /**
  * The run in Markdown.

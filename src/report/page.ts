@@ -1,29 +1,18 @@
-// The report: one HTML file that asks the network for nothing and is whole without its script.
+// The pages about a run, and about a verdict alone.
 import type { Verdict } from "../verify/verdict.ts";
 import type { Comparison } from "./comparison-section.ts";
 import { compare, comparisonSection } from "./comparison-section.ts";
+import { type Page, page } from "./frame.ts";
 import { headSection } from "./head.ts";
-import { type Html, html, trusted } from "./html.ts";
-import { pageScript, scriptHash } from "./page-script.ts";
+import { html } from "./html.ts";
 import { Gallery } from "./picture.ts";
 import { refusalsSection } from "./refusals-section.ts";
 import { runSection } from "./run-section.ts";
 import { expectationsOf, outcomeOf, type ReportSource, verdictWords } from "./source.ts";
-import { pageStyle } from "./style.ts";
 import { timelineSection } from "./timeline-section.ts";
 import { verdictSection } from "./verdict-section.ts";
 import { waitsSection } from "./waits-section.ts";
 import { windowsSection } from "./windows-section.ts";
-
-// The browser itself keeps the promise that nothing is fetched and no script runs but the one below.
-const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${scriptHash}'`;
-
-/** A page and the pictures in it. */
-export interface Page {
-  readonly html: string;
-  /** Each picture as SVG and its numbers as CSV, by file name; worked out when it is asked for. */
-  files(): ReadonlyMap<string, string>;
-}
 
 /**
  * The whole report as one HTML text; the same bytes for the same input.
@@ -75,35 +64,4 @@ ${verdictSection({ verdict, expectations: [], gallery })}</main>
 `,
     gallery,
   }).html;
-}
-
-interface PageParts {
-  readonly title: string;
-  readonly description: string;
-  readonly version: string;
-  readonly madeFrom: string;
-  readonly body: Html;
-  readonly gallery: Gallery;
-}
-
-export function page({ title, description, version, madeFrom, body, gallery }: PageParts): Page {
-  const text = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="spillway ${version}">
-<meta name="description" content="${description}">
-<link rel="icon" href="data:,">
-<title>${title}</title>
-<style>${trusted(pageStyle)}</style>
-</head>
-<body>
-${body}<footer><p>Made by spillway ${version} from ${madeFrom}.</p></footer>
-<script>${trusted(pageScript)}</script>
-</body>
-</html>
-`.text;
-  return { html: text, files: () => gallery.files() };
 }

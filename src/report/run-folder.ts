@@ -187,14 +187,14 @@ export async function readRun(folder: string): Promise<Run> {
 export async function readRecord(folder: string): Promise<RunRecord> {
   const path = join(folder, runFiles.record);
   const record = await readPart(path, recordSchema);
-  const rules = readRules(path, record.rules);
+  const rules = record.rules === null ? null : checkRules(path, record.rules);
   const { problems } = parseExpectations(record.expect);
   if (problems.length > 0) throw invalid(path, problems);
   return { ...record, rules };
 }
 
-function readRules(path: string, input: unknown): Rules | null {
-  if (input === null) return null;
+/** @throws SpillwayError `RUN_INVALID` naming the file's fields that are wrong */
+export function checkRules(path: string, input: unknown): Rules {
   try {
     return parseRules(input);
   } catch (error) {
@@ -217,7 +217,19 @@ async function requireFolder(folder: string): Promise<void> {
   });
 }
 
-async function readPart<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S>> {
+/** Whether there is a file of this name. */
+export async function hasFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() === true;
+}
+
+/**
+ * Reads a JSON file of a folder, whole.
+ * @throws SpillwayError `FILE_UNREADABLE`, or `RUN_INVALID` naming the file and every field that is wrong
+ */
+export async function readPart<S extends v.GenericSchema>(
+  path: string,
+  schema: S,
+): Promise<v.InferOutput<S>> {
   const content = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     throw unreadable(path, cause);
   });

@@ -5,6 +5,7 @@ import { presets } from "../rules/presets.ts";
 import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
 import { count, duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
+import { factList } from "./parts.ts";
 import { driverWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
 import { table } from "./table.ts";
 
@@ -28,14 +29,15 @@ export function runSection({ run }: ReportSource): Html {
   ];
   return html`<section id="run">
 <h2>What was run</h2>
-<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
+${factList(facts)}
 <h3>The command that repeats it</h3>
 <pre><code>${record.command}</code></pre>
 ${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dashboard, is in the folder's <code>k6/</code>.</p>\n` : null}${record.rules === null ? html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n` : rulesBlock(record.rules)}</section>
 `;
 }
 
-function rulesBlock(rules: Rules): Html {
+/** Limits and switches. */
+export function rulesBlock(rules: Rules): Html {
   const rows = [
     ...scopes.map((scope) => ({ owner: "organization", scope, ...rules.organization[scope] })),
     ...scopes.map((scope) => ({ owner: "user", scope, enforced: true, ...rules.user[scope] })),

@@ -103,7 +103,9 @@ caption:not(.spoken) { text-align: left; color: var(--muted); font-size: .875rem
 th, td { padding: .38rem .9rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; } thead th { color: var(--muted); font-size: .8125rem; font-weight: 500; vertical-align: bottom; }
 th.number, td.number { text-align: right; white-space: nowrap; }
+td small { display: block; color: var(--muted); }
 th:last-child, td:last-child { padding-right: 0; }
+td.number + td:not(.number), th.number + th:not(.number) { padding-left: .7rem; }
 tbody th { font-weight: 500; }
 td.name, tbody th.name { overflow-wrap: break-word; min-width: 7rem; max-width: 22rem; }
 details { margin: .2rem 0 1rem; } figure::after { content: ""; display: block; clear: both; }

@@ -1,7 +1,7 @@
 // What became of each call of the first few clients: who was refused when, and who came back at the same moment.
 import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
 import { type Layout, plotWidth, timeLabels, width } from "./axes.ts";
-import { nameAxisMargins } from "./call-bars.ts";
+import { nameAxisMargins, shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { count, counted, duration } from "./format.ts";
 import { type Html, html } from "./html.ts";
@@ -140,12 +140,6 @@ function drawTimeline(
     plot: html`${plot}`.text,
     times: timeLabels(layout, height, lengthMs, margins),
   };
-}
-
-/** A name that would not fit loses its beginning: clients differ in their number. */
-function shortened(name: string, left: number): string {
-  const most = Math.floor((left - 12) / 6.7);
-  return name.length <= most ? name : `…${name.slice(name.length - most + 1)}`;
 }
 
 function clientTable({ rows }: Timeline): Html {

@@ -1,0 +1,46 @@
+// What every page is: one HTML file that asks the network for nothing and is whole without its script.
+import { type Html, html, trusted } from "./html.ts";
+import { pageScript, scriptHash } from "./page-script.ts";
+import type { Gallery } from "./picture.ts";
+import { pageStyle } from "./style.ts";
+
+// The browser itself keeps the promise that nothing is fetched and no script runs but the one below.
+const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${scriptHash}'`;
+
+/** A page and the pictures in it. */
+export interface Page {
+  readonly html: string;
+  /** Each picture as SVG and its numbers as CSV, by file name; worked out when it is asked for. */
+  files(): ReadonlyMap<string, string>;
+}
+
+export interface PageParts {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly madeFrom: string;
+  readonly body: Html;
+  readonly gallery: Gallery;
+}
+
+export function page({ title, description, version, madeFrom, body, gallery }: PageParts): Page {
+  const text = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="spillway ${version}">
+<meta name="description" content="${description}">
+<link rel="icon" href="data:,">
+<title>${title}</title>
+<style>${trusted(pageStyle)}</style>
+</head>
+<body>
+${body}<footer><p>Made by spillway ${version} from ${madeFrom}.</p></footer>
+<script>${trusted(pageScript)}</script>
+</body>
+</html>
+`.text;
+  return { html: text, files: () => gallery.files() };
+}

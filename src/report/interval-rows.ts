@@ -1,0 +1,155 @@
+// Amounts with their error bars, one a row: a dot for the mean, a line for the interval. Rows that a bar from zero
+// would make long and alike can be told apart, and nobody reads a bar's end without its uncertainty.
+import { amountAxis, amountText, chartDrawing, gridOf, type Layout, type Unit } from "./axes.ts";
+import { nameAxis, nameAxisMargins } from "./call-bars.ts";
+import type { ChartOption, DrawItem } from "./echarts.ts";
+import type { LegendEntry, Picture } from "./picture.ts";
+
+export interface IntervalRow {
+  readonly name: string;
+  /** `null`: nothing was there to measure. */
+  readonly mean: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly color: string;
+}
+
+export interface IntervalRows {
+  readonly id: string;
+  readonly title: string;
+  readonly label: string;
+  /** What a row is, and what is measured of it. */
+  readonly what: string;
+  readonly figure: string;
+  /** What the ends of a row's line are. */
+  readonly ends: readonly [low: string, high: string];
+  readonly unit: Unit;
+  readonly rows: readonly IntervalRow[];
+  /** A line through all rows: a goal, a limit. */
+  readonly line: { readonly at: number; readonly name: string } | null;
+  readonly legend: readonly LegendEntry[];
+  /** Names longer than those of users. */
+  readonly wideNames?: boolean;
+}
+
+const rowHeight = 24;
+
+export function intervalPicture(shown: IntervalRows): Picture {
+  const { id, title, label, what, figure, ends, unit, rows, line, legend } = shown;
+  return {
+    id,
+    title,
+    label,
+    legend:
+      line === null ? legend : [...legend, { name: line.name, swatch: "dashed", color: "var(--limit)" }],
+    data: {
+      columns: [what, figure, ...ends],
+      rows: rows.map(({ name, mean, low, high }) => [name, mean, low, high]),
+    },
+    readings: {
+      across: 1,
+      time: false,
+      snap: "nearest",
+      names: [what, figure, `${ends[0]} to ${ends[1]}`],
+      points: rows.map(({ name, mean, low, high }, index) => ({
+        x: null,
+        y: (index + 0.5) / rows.length,
+        cells: [
+          name,
+          mean === null ? "nothing to measure" : amountText(unit, mean),
+          low === null || high === null
+            ? null
+            : `${amountText(unit, Math.max(0, low))} to ${amountText(unit, high)}`,
+        ],
+      })),
+    },
+    draw: (drawingId, layout) =>
+      chartDrawing(
+        drawingId,
+        chart(shown, layout),
+        layout,
+        36 + rows.length * rowHeight,
+        edgesOf(shown, layout),
+      ),
+  };
+}
+
+const edgesOf = ({ wideNames = false }: IntervalRows, layout: Layout) => {
+  const edges = nameAxisMargins(layout);
+  return wideNames ? { ...edges, left: layout === "wide" ? 290 : 180 } : edges;
+};
+
+function chart(shown: IntervalRows, layout: Layout): ChartOption {
+  const { rows, unit, line } = shown;
+  const edges = edgesOf(shown, layout);
+  const amounts = rows.flatMap(({ mean, high }) => [mean ?? 0, high ?? 0]);
+  const most = Math.max(line?.at ?? 0, ...amounts) * 1.06;
+  return {
+    grid: gridOf(edges),
+    xAxis: amountAxis(unit, most === 0 ? 1 : most),
+    yAxis: nameAxis(
+      rows.map(({ name }) => name),
+      edges,
+    ),
+    series: [
+      {
+        type: "custom",
+        silent: true,
+        renderItem: drawRow(rows),
+        data: rows.map(({ mean, low, high }, index) => [
+          low ?? mean ?? 0,
+          index,
+          high ?? mean ?? 0,
+          mean ?? 0,
+        ]),
+        encode: { x: [0, 2], y: 1 },
+      },
+      ...(line === null ? [] : [lineAt(line.at, rows.length)]),
+    ],
+  };
+}
+
+const lineAt = (at: number, rows: number) => ({
+  type: "custom" as const,
+  silent: true,
+  data: [[at, 0]],
+  renderItem: ((_, api) => {
+    const [x = 0, middle = 0] = api.coord([at, 0]);
+    const top = middle - rowHeight / 2;
+    return {
+      type: "line" as const,
+      shape: { x1: x, y1: top, x2: x, y2: top + rows * rowHeight },
+      style: { stroke: "var(--limit)", lineWidth: 1.5, lineDash: [5, 4] },
+    };
+  }) satisfies DrawItem,
+});
+
+function drawRow(rows: readonly IntervalRow[]): DrawItem {
+  return ({ dataIndex }, api) => {
+    const row = rows[dataIndex];
+    if (row === undefined || row.mean === null) return null;
+    const [low = 0, y = 0] = api.coord([api.value(0), api.value(1)]);
+    const [high = 0] = api.coord([api.value(2), api.value(1)]);
+    const [mean = 0] = api.coord([api.value(3), api.value(1)]);
+    const [zero = 0] = api.coord([0, api.value(1)]);
+    const stroke = { stroke: row.color, lineWidth: 2 };
+    const upright = (x: number) => ({
+      type: "line" as const,
+      shape: { x1: x, y1: y - 5, x2: x, y2: y + 5 },
+      style: stroke,
+    });
+    return {
+      type: "group",
+      children: [
+        {
+          type: "line",
+          shape: { x1: zero, y1: y, x2: mean, y2: y },
+          style: { stroke: row.color, lineWidth: 10, opacity: 0.18 },
+        },
+        { type: "line", shape: { x1: low, y1: y, x2: high, y2: y }, style: stroke },
+        ...(high - low > 3 ? [upright(low), upright(high)] : []),
+        { type: "circle", shape: { cx: mean, cy: y, r: 4 }, style: { fill: row.color } },
+      ],
+    };
+  };
+}

@@ -1,0 +1,41 @@
+// JUnit XML, for build servers that show tests: suites of cases that passed, failed or were skipped.
+import { type Html, html } from "./html.ts";
+
+export interface TestCase {
+  readonly name: string;
+  /** Why it failed. */
+  readonly failure?: string;
+  /** Why nothing was judged. */
+  readonly skipped?: string;
+}
+
+export type Suite = readonly [name: string, cases: readonly TestCase[]];
+
+/** @param startedAt ms since the epoch; `null` where nothing is known of it */
+export function document(name: string, startedAt: number | null, suites: readonly Suite[]): string {
+  return html`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="${`spillway ${name}`}">
+${suites.map((one) => suite(name, startedAt, one))}</testsuites>
+`.text;
+}
+
+function suite(of: string, startedAt: number | null, [name, cases]: Suite): Html | null {
+  if (cases.length === 0) return null;
+  const failures = cases.filter(({ failure }) => failure !== undefined).length;
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  const time =
+    startedAt === null ? null : html` timestamp="${new Date(startedAt).toISOString().slice(0, 19)}"`;
+  return html`<testsuite name="${`${of} ${name}`}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0"${time}>
+${cases.map((one) => testCase(`${of}.${name}`, one))}</testsuite>
+`;
+}
+
+function testCase(className: string, { name, failure, skipped }: TestCase): Html {
+  const outcome =
+    failure !== undefined
+      ? html`<failure message="${failure.split("\n")[0] ?? ""}">${failure}</failure>`
+      : skipped !== undefined
+        ? html`<skipped message="${skipped}"/>`
+        : null;
+  return html`<testcase classname="${className}" name="${name}" time="0">${outcome}</testcase>\n`;
+}

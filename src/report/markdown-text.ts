@@ -1,0 +1,27 @@
+// Markdown that cannot be injected into: what a run, a log or a scenario calls things may be anything.
+
+/** Text from a run, made harmless in a table cell: no markup, no mention of people, no new line. */
+export function plain(text: string): string {
+  return text
+    .replace(/[\\`*_[\]<>#!|~@&]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/\s+/g, " ");
+}
+
+/** Text in backticks, which nothing can close. */
+export const code = (text: string): string => `\`${text.replace(/[`\r\n|]/g, "'")}\``;
+
+/** Text in a block of its own, as it is; the fence is longer than any within. */
+export function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}sh\n${text}\n${fence}`;
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = titles.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [row(titles), row(rule), ...rows.map(row)].join("\n");
+}
+
+export const marks = { good: "✅", bad: "❌", none: "➖" } as const;

@@ -1,0 +1,21 @@
+// Cells of a plan's tables: a state with a mark beside its colour, a mean above its interval.
+import type { PlanPoint } from "../summary/plan-result.ts";
+import { type Html, html } from "./html.ts";
+import { figureNamed, figureUnit, intervalText, meanText } from "./plan-words.ts";
+
+export function stateCell(state: PlanPoint["state"]): Html | string {
+  if (state === null) return "–";
+  if (state === "unclear") return html`<span class="state none">? unclear</span>`;
+  return state === "holds"
+    ? html`<span class="state good">✓ holds</span>`
+    : html`<span class="state bad">✗ fails</span>`;
+}
+
+export function figureCell(point: Pick<PlanPoint, "figures">, figure: string): Html | string {
+  const found = figureNamed(point, figure);
+  if (found === null || found.mean === null) return "–";
+  const interval = intervalText(figureUnit(figure), found.interval);
+  return interval === meanText(found) || interval === "–"
+    ? meanText(found)
+    : html`${meanText(found)}<small>${interval}</small>`;
+}

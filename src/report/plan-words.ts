@@ -1,0 +1,111 @@
+// A plan's question and values, in words.
+import { parseFigure, unitOf } from "../rules/figures.ts";
+import type {
+  Interval,
+  PlanAxis,
+  PlanFigure,
+  PlanPoint,
+  PlanResult,
+  PlanState,
+  PlanValue,
+} from "../summary/plan-result.ts";
+import { amountText, type Unit } from "./axes.ts";
+import { count, counted, duration, share } from "./format.ts";
+import type { Outcome } from "./parts.ts";
+
+/** What a figure is measured in; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */
+export function figureUnit(figure: string): Unit {
+  const found = parseFigure(figure);
+  return "path" in found || found.name === "fairness" ? "count" : unitOf(found.name);
+}
+
+/** `187`, `2 s`, `waitReset+0..5s`. */
+export const valueText = ({ unit }: Pick<PlanAxis, "unit">, value: PlanValue): string =>
+  typeof value === "string" || unit === "choice" ? String(value) : amountText(unit, value);
+
+export const figureNamed = ({ figures }: Pick<PlanPoint, "figures">, name: string): PlanFigure | null =>
+  figures.find(({ figure }) => figure === name) ?? null;
+
+/** `9.9%`; `–` where nothing was there to measure. */
+export const meanText = (figure: PlanFigure | null): string =>
+  figure === null || figure.mean === null ? "–" : amountText(figureUnit(figure.figure), figure.mean);
+
+/** `9.8% to 10%`; a mean's interval may reach below nothing, which no figure does. */
+export function intervalText(unit: Unit, interval: Interval | null): string {
+  if (interval === null) return "–";
+  const low = amountText(unit, Math.max(0, interval.low));
+  const high = amountText(unit, interval.high);
+  return low === high ? low : `${low} to ${high}`;
+}
+
+export const stateWords: Readonly<Record<PlanState, string>> = {
+  holds: "holds",
+  fails: "fails",
+  unclear: "unclear",
+};
+
+export const goalWords = ({ question }: PlanResult): string =>
+  question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
+
+/** What was asked, in a sentence without its end. */
+export function questionWords(result: PlanResult): string {
+  const { question, storm, comparison } = result;
+  const [x, y] = question.vary;
+  const goals = goalWords(result);
+  const parts: string[] = [];
+  if (x !== undefined && y !== undefined)
+    parts.push(
+      `${goals === "" ? "What is measured" : `Where ${goals} holds`} over ${x.path} = ${x.range} and ${y.path} = ${y.range}`,
+    );
+  else if (x !== undefined && goals === "") parts.push(`What is measured over ${x.path} = ${x.range}`);
+  else if (x !== undefined && question.find !== null && x.unit !== "choice")
+    parts.push(`The ${question.find} ${x.path} in ${x.range} for which ${goals} holds`);
+  else if (x !== undefined) parts.push(`With which ${x.path} of ${x.range} ${goals} holds`);
+  if (storm !== null)
+    parts.push(
+      `whether the load recovers from ${storm.trigger === "outage" ? "an outage" : "a burst"} of ${amountText(storm.unit, storm.from)} to ${amountText(storm.unit, storm.to)}`,
+    );
+  if (comparison !== null) parts.push("what other policies and limits would change");
+  const words = parts.join("; ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The sentence before all else. */
+export const planAnswer = ({ sentences: [first = "Nothing was asked"] }: PlanResult): string =>
+  first.replace(/\.$/, "");
+
+/** Whether there is an answer, and a good one: the goals hold somewhere, the load recovers. */
+export function planOutcome({ answer, storm }: PlanResult): Outcome {
+  const one = answer ?? storm?.answer ?? null;
+  if (one === null) return "none";
+  if (one.kind === "none") return "bad";
+  if (answer === null) return one.kind === "all" ? "good" : one.kind === "value" ? "bad" : "none";
+  if (one.kind === "choices")
+    return one.holding.length > 0 ? "good" : one.unclear.length > 0 ? "none" : "bad";
+  if (one.kind === "frontier") return one.holding > 0 ? "good" : one.unclear > 0 ? "none" : "bad";
+  return one.kind === "value" || one.kind === "all" ? "good" : "none";
+}
+
+/** `8 of 8 runs hold (63% to 100% of all)`. */
+export function heldWords({ held, replications, heldShare }: PlanPoint): string | null {
+  if (held === null) return null;
+  const of = heldShare === null ? "" : ` (${intervalText("share", heldShare)} of all)`;
+  return `${count(held)} of ${counted(replications, "run")}${of}`;
+}
+
+/** Facts of the question, for the end of the page. */
+export function questionFacts({ question, simulations }: PlanResult): [string, string][] {
+  return [
+    ["Scenario", question.scenario],
+    ["Each run lasts", duration(question.durationMs)],
+    ...question.vary.map(({ path, range, values }): [string, string] => [
+      `Varied: ${path}`,
+      `${range} (${counted(values, "value")})`,
+    ]),
+    ...question.goals.map(({ figure, bound }): [string, string] => ["Must hold", `${figure} ${bound}`]),
+    ["A value holds", `where all of it holds in more than ${share(question.share)} of runs`],
+    ["Confidence", share(question.confidence)],
+    ["Runs of a value", `up to ${count(question.replicationsMost)}, with seeds made from ${question.seed}`],
+    ["Runs in all", count(simulations)],
+  ];
+}

@@ -1,0 +1,124 @@
+// A replay for a pull request and for a build server.
+import type { ReplayResult } from "../summary/replay-result.ts";
+import type { ExpectationResult } from "../summary/summary.ts";
+import { count, counted, duration, figureText, share } from "./format.ts";
+import { document, type TestCase } from "./junit-document.ts";
+import { marks, plain, table } from "./markdown-text.ts";
+import { reactionWords } from "./replay-reaction-section.ts";
+import {
+  expectedWords,
+  headroomName,
+  hitWords,
+  lookedAtWords,
+  recordedWords,
+  replayAnswer,
+  replayName,
+  replayOutcome,
+  smallestWords,
+} from "./replay-words.ts";
+import { figureOf, scopeUnits } from "./source.ts";
+
+/** A comment on a pull request has room for so many users. */
+const usersListed = 15;
+
+/** The replay in Markdown: the answer, the room that there was, the users hit. */
+export function renderReplayMarkdown(result: ReplayResult): string {
+  const { headroom, smallestLimits, users, reaction } = result;
+  const hit = users.filter(({ refused }) => refused > 0);
+  const more = result.totals.usersRefused - Math.min(hit.length, usersListed);
+  const blocks = [
+    `## ${marks[replayOutcome(result)]} ${plain(replayName(result))}: ${plain(replayAnswer(result))}`,
+    plain(
+      [
+        lookedAtWords(result),
+        expectedWords(result),
+        hitWords(result),
+        smallestWords(result),
+        recordedWords(result),
+        result.interrupted ? "Interrupted: all of this is about the rows until then." : "",
+      ]
+        .filter((words) => words !== "")
+        .join(" "),
+    ),
+    headroom.length === 0
+      ? ""
+      : table(
+          ["Windows", "too full", "half use", "99% use", "fullest", "limit", "would have done"],
+          headroom.map((one) => {
+            const needed = smallestLimits.find(
+              ({ owner, scope }) => owner === one.owner && scope === one.scope,
+            );
+            return [
+              headroomName(one),
+              `${count(one.windowsOver)} of ${count(one.windows)}`,
+              share(one.useP50),
+              share(one.useP99),
+              share(one.useMax),
+              needed === undefined ? "–" : count(needed.limit),
+              needed === undefined ? "–" : `${count(needed.smallest)} ${scopeUnits[one.scope]}`,
+            ];
+          }),
+        ),
+    hit.length === 0
+      ? ""
+      : table(
+          ["User", "calls", "refused", "share"],
+          hit
+            .slice(0, usersListed)
+            .map(({ org, user, calls, refused }) => [
+              plain(`${org}/${user}`),
+              count(calls),
+              count(refused),
+              share(refused / Math.max(1, calls)),
+            ]),
+        ),
+    more > 0 ? `And ${counted(more, "user")} more.` : "",
+    reaction === null
+      ? ""
+      : `With callers that react (${plain(reaction.onRefused)}): ${plain(reactionWords(reaction))} Waits: half within ${waitText(reaction.waits.p50)}, 95% within ${waitText(reaction.waits.p95)}.`,
+  ];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+}
+
+const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
+
+/**
+ * The replay as JUnit XML: what was expected held or not. Windows that would have refused, and rows that could not be
+ * read, are told as skipped cases: they fail nothing by themselves.
+ */
+export function renderReplayJunit(result: ReplayResult): string {
+  const { log, reaction, expectations } = result;
+  return document(replayName(result), log.firstAt, [
+    ["expectations", expectations.map(expectationCase)],
+    ["windows", windowCases(result)],
+    ["log", [unreadCase(result)]],
+    ["reaction", reaction === null ? [] : [reactionCase(reaction)]],
+  ]);
+}
+
+function expectationCase({ figure, bound, actual, held }: ExpectationResult): TestCase {
+  const name = `${figure} ${bound}`;
+  if (held) return { name };
+  return { name, failure: `${figure} was ${figureText(figureOf(figure), actual)}, expected ${bound}` };
+}
+
+const windowCases = ({ headroom }: ReplayResult): TestCase[] =>
+  headroom.map((one) => {
+    const name = `${headroomName(one)}: no window would have refused a call`;
+    if (one.windowsOver === 0) return { name };
+    const skipped = `${count(one.windowsOver)} of ${counted(one.windows, "window")} would have refused; the fullest was asked for ${share(one.useMax)} of its limit, and ${count(one.smallestLimit)} ${scopeUnits[one.scope]} would have done`;
+    return { name, skipped };
+  });
+
+function unreadCase({ log }: ReplayResult): TestCase {
+  const name = "every row could be read";
+  const [first] = log.examples;
+  if (log.unread === 0) return { name };
+  const example = first === undefined ? "" : `, such as ${first.file}:${first.line}: ${first.why}`;
+  return { name, skipped: `${counted(log.unread, "row")} could not${example}` };
+}
+
+function reactionCase(reaction: NonNullable<ReplayResult["reaction"]>): TestCase {
+  const name = `with ${reaction.onRefused} every call gets through`;
+  return reaction.gaveUp + reaction.unfinished === 0 ? { name } : { name, skipped: reactionWords(reaction) };
+}

@@ -1,0 +1,308 @@
+// A replay in a page: who would have been refused, when, how much room there was, and which limits would have done.
+import type { Rules } from "../rules/rules.ts";
+import type { Headroom, ReplayResult, ReplaySlot, SmallestLimit } from "../summary/replay-result.ts";
+import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
+import { count, counted, duration, instant, share } from "./format.ts";
+import { type Page, page } from "./frame.ts";
+import { type Html, html } from "./html.ts";
+import { intervalPicture } from "./interval-rows.ts";
+import { factList, head, type KeyFigure } from "./parts.ts";
+import { Gallery } from "./picture.ts";
+import { reactionSection } from "./replay-reaction-section.ts";
+import { callSlots } from "./replay-slots.ts";
+import {
+  expectedWords,
+  headroomName,
+  hitWords,
+  lookedAtWords,
+  recordedWords,
+  replayAnswer,
+  replayName,
+  replayOutcome,
+  smallestWords,
+} from "./replay-words.ts";
+import { rulesBlock } from "./run-section.ts";
+import { scopeUnits } from "./source.ts";
+import { type Column, foldedTable, table } from "./table.ts";
+
+/**
+ * A replay as one HTML text; the same bytes for the same result.
+ * @param version of spillway
+ * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
+ */
+export function renderReplay(result: ReplayResult, version: string, folder: string | null = null): Page {
+  const gallery = new Gallery(folder);
+  const name = replayName(result);
+  return page({
+    title: `${name}: spillway replay`,
+    description: replayAnswer(result),
+    version,
+    madeFrom: "a replay's folder: replay.json",
+    gallery,
+    body: html`${head({
+      kicker: `spillway replay${spanWords(result)}`,
+      title: name,
+      lead: lookedAtWords(result),
+      outcome: replayOutcome(result),
+      answer: replayAnswer(result),
+      details: [expectedWords(result), hitWords(result), smallestWords(result)].filter(
+        (words) => words !== "",
+      ),
+      notes: result.interrupted ? ["Interrupted: all of this is about the rows until then."] : [],
+      key: keyFigures(result),
+    })}<main>
+${whenSection(result, gallery)}${headroomSection(result, gallery)}${usersSection(result, gallery)}${
+  result.reaction === null ? null : reactionSection(result, result.reaction, gallery)
+}${logSection(result)}${rulesSection(result.rules)}</main>
+`,
+  });
+}
+
+function spanWords({ log: { firstAt, lastAt } }: ReplayResult): string {
+  if (firstAt === null || lastAt === null) return "";
+  const second = (ms: number): string => instant(ms - (ms % 1000));
+  return ` · ${second(firstAt)} to ${second(lastAt)}`;
+}
+
+function keyFigures({ totals, headroom, log }: ReplayResult): KeyFigure[] {
+  const answered = Math.max(1, totals.calls);
+  const fullest = headroom.toSorted((a, b) => b.useMax - a.useMax)[0];
+  return [
+    ["Calls", count(totals.calls), `of ${counted(log.rows, "row")} read`],
+    ["Refused", share(totals.refused / answered), `${count(totals.refused)} calls`],
+    ["Users refused", count(totals.usersRefused), `of ${count(totals.users)}`],
+    ...(fullest === undefined
+      ? []
+      : [["Fullest window", share(fullest.useMax), `of its limit: ${headroomName(fullest)}`] as const]),
+  ];
+}
+
+const slotsListed = 100;
+
+function whenSection(result: ReplayResult, gallery: Gallery): Html | null {
+  const { slots, slotMs } = result;
+  const [first] = slots;
+  if (first === undefined) return null;
+  const refusing = slots.filter((slot) => slot.refusedByOrganization + slot.refusedByUser > 0);
+  const picture = callsOverTime({
+    id: "refusals",
+    title: "Calls over time",
+    label: `Calls over ${duration(slots.length * slotMs)} by what would have become of them. ${replayAnswer(result)}`,
+    slots: callSlots(slots),
+    slotMs,
+    lengthMs: slots.length * slotMs,
+  });
+  const columns: Column<ReplaySlot>[] = [
+    { title: "From", name: true, cell: ({ atMs }) => instant(atMs) },
+    { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
+    { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
+    { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
+  ];
+  const listed = refusing.slice(0, slotsListed);
+  return html`<section id="when">
+<h2>When</h2>
+<figure><figcaption>Calls in each ${duration(slotMs)} from ${instant(first.atMs)} on, by what would have become of them.</figcaption>
+${gallery.draw(picture)}${foldedTable(columns, listed, {
+  caption: `The spans of ${duration(slotMs)} in which calls would have been refused`,
+  opener: "When calls would have been refused",
+  more:
+    listed.length < refusing.length
+      ? `The first ${count(listed.length)} of ${count(refusing.length)}; pictures/refusals.csv has all.`
+      : null,
+})}</figure>
+${windowsTable(result)}</section>
+`;
+}
+
+const windowsListed = 40;
+
+function windowsTable({ refusingWindows, refusingWindowsSeen }: ReplayResult): Html | null {
+  if (refusingWindows.length === 0) return null;
+  const listed = refusingWindows.slice(0, windowsListed);
+  return foldedTable(
+    [
+      {
+        title: "Whose",
+        name: true,
+        cell: ({ org, user, scope }) =>
+          headroomName({ owner: user === null ? "organization" : "user", scope, org, user }),
+      },
+      { title: "Opened", cell: ({ opensAt }) => instant(opensAt) },
+      {
+        title: "First refusal after",
+        number: true,
+        cell: (one) => duration(one.firstRefusedAt - one.opensAt),
+      },
+      { title: "Limit", number: true, cell: ({ limit }) => count(limit) },
+      { title: "Refused", number: true, cell: ({ refused }) => count(refused) },
+    ],
+    listed,
+    {
+      caption: "The windows that would have refused most",
+      opener: "The windows that would have refused most",
+      more:
+        listed.length < refusingWindowsSeen
+          ? `${count(listed.length)} of ${counted(refusingWindowsSeen, "window")}.`
+          : null,
+    },
+  );
+}
+
+function headroomSection(result: ReplayResult, gallery: Gallery): Html | null {
+  const { headroom, organizations, smallestLimits } = result;
+  if (headroom.length === 0) return null;
+  const several = new Set(organizations.map(({ org }) => org)).size > 1;
+  return html`<section id="headroom">
+<h2>How much room there was</h2>
+<p>What each window would have counted if nothing had been refused, as a share of its limit: above 100% it would have refused. Of the windows in which there was a call.</p>
+<figure>${gallery.draw(headroomPicture(headroom))}${table(headroomColumns, headroom, { caption: "Use of the windows, as a share of their limit" })}</figure>
+${several ? foldedTable(headroomColumns, organizations.slice(0, 40), { caption: "Each organization's windows, the fullest first", opener: "Each organization's windows" }) : null}<h3>Limits that would have refused nobody</h3>
+${table(smallestColumns, smallestLimits, { caption: "The smallest limit under which no window of a kind would have refused a call", titled: true })}</section>
+`;
+}
+
+const headroomColumns: readonly Column<Headroom>[] = [
+  { title: "Windows", name: true, cell: headroomName },
+  { title: "With a call", number: true, cell: ({ windows }) => count(windows) },
+  { title: "Too full", number: true, cell: ({ windowsOver }) => count(windowsOver) },
+  { title: "Half of them, use", number: true, cell: ({ useP50 }) => share(useP50) },
+  { title: "99%", number: true, cell: ({ useP99 }) => share(useP99) },
+  { title: "Fullest", number: true, cell: ({ useMax }) => share(useMax) },
+];
+
+const smallestColumns: readonly Column<SmallestLimit>[] = [
+  { title: "Windows", name: true, cell: (one) => headroomName({ ...one, org: null, user: null }) },
+  { title: "Limit now", number: true, cell: ({ limit, scope }) => `${count(limit)} ${scopeUnits[scope]}` },
+  {
+    title: "Would have done",
+    number: true,
+    cell: ({ limit, smallest }) =>
+      html`<span class="state ${smallest > limit ? "bad" : "good"}">${count(smallest)}</span>`,
+  },
+  { title: "Needed by", cell: ({ org, user }) => (user === null ? org : `${org}/${user}`) },
+  { title: "In the window until", cell: ({ windowEndsAt }) => instant(windowEndsAt) },
+];
+
+const headroomPicture = (headroom: readonly Headroom[]) =>
+  intervalPicture({
+    id: "headroom",
+    title: "Use of the windows",
+    label: `Use of the windows as a share of their limit. ${headroom
+      .map((one) => `${headroomName(one)}: half up to ${share(one.useP50)}, the fullest ${share(one.useMax)}`)
+      .join("; ")}.`,
+    what: "windows",
+    figure: "99th percentile",
+    ends: ["median", "fullest"],
+    unit: "share",
+    rows: headroom.map((one) => ({
+      name: headroomName(one),
+      mean: one.useP99,
+      low: one.useP50,
+      high: one.useMax,
+      color: one.windowsOver > 0 ? "var(--refused)" : "var(--admitted)",
+    })),
+    line: { at: 1, name: "the limit" },
+    legend: [
+      {
+        name: "from the middle window to the fullest; the dot is the 99th percentile",
+        swatch: "line",
+        color: "var(--muted)",
+      },
+      { name: "some would have refused", swatch: "area", color: "var(--refused)" },
+    ],
+    wideNames: true,
+  });
+
+const usersDrawn = 12;
+const usersListed = 25;
+
+function usersSection(result: ReplayResult, gallery: Gallery): Html | null {
+  const { users, totals } = result;
+  if (users.length === 0) return null;
+  const several = totals.organizations > 1;
+  const bars = users.slice(0, usersDrawn).map(
+    ({ org, user, calls, refusedByUser, refusedByOrganization }): CallBar => ({
+      name: several ? `${org}/${user}` : user,
+      admitted: calls - refusedByUser - refusedByOrganization,
+      refusedByUser,
+      refusedByOrganization,
+      refusedByUnknown: 0,
+      unanswered: 0,
+    }),
+  );
+  const listed = users.slice(0, usersListed);
+  const title =
+    totals.users <= usersDrawn
+      ? "By user"
+      : totals.refused === 0
+        ? "The users who called most"
+        : "The users who would have been refused most";
+  return html`<section id="users">
+<h2>Whom it would have hit</h2>
+<figure><h3>${title}</h3>
+${gallery.draw(callBars({ id: "users", title, what: "user", bars }))}${table(
+  [
+    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
+    { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
+    { title: "Refused", number: true, cell: ({ refused }) => count(refused) },
+    { title: "Share", number: true, cell: ({ calls, refused }) => share(refused / Math.max(1, calls)) },
+    { title: "Fullest REST window", number: true, cell: ({ restUseMax }) => useText(restUseMax) },
+    { title: "GraphQL", number: true, cell: ({ graphqlUseMax }) => useText(graphqlUseMax) },
+    {
+      title: "First refused",
+      cell: ({ firstRefusedAt }) => (firstRefusedAt === null ? "never" : instant(firstRefusedAt)),
+    },
+  ],
+  listed,
+  {
+    caption: "Calls of each user, and how full the user's own windows were",
+    titled: true,
+    more:
+      listed.length < totals.users
+        ? `The ${count(listed.length)} most refused of ${counted(totals.users, "user")}; replay.json has more.`
+        : null,
+  },
+)}</figure></section>
+`;
+}
+
+const useText = (use: number | null): string => (use === null ? "–" : share(use));
+
+function logSection(result: ReplayResult): Html {
+  const { log } = result;
+  const facts: [string, string][] = [
+    ["Files", log.files.join(", ")],
+    ["Rows read", count(log.rows)],
+    ["Rows that could not be read", count(log.unread)],
+    ["REST calls", count(log.rest)],
+    ["GraphQL calls", count(log.graphql)],
+    ["Status calls, which are free", count(log.status)],
+    ["What no quota counts", count(log.other)],
+  ];
+  return html`<section id="log">
+<h2>The log</h2>
+${factList(facts)}${recordedWords(result) === "" ? null : html`<p>${recordedWords(result)}</p>\n`}${
+  log.unread === 0
+    ? null
+    : html`<h3>Rows that could not be read</h3>
+${table(
+  [
+    { title: "Line", name: true, cell: ({ file, line }) => `${file}:${line}` },
+    { title: "Why", cell: ({ why }) => why },
+    { title: "Text", cell: ({ text }) => html`<code>${text}</code>` },
+  ],
+  log.examples,
+  {
+    caption: "Rows that could not be read",
+    titled: true,
+    more: log.examples.length < log.unread ? `${count(log.examples.length)} of ${count(log.unread)}.` : null,
+  },
+)}`
+}</section>
+`;
+}
+
+const rulesSection = (rules: Rules): Html => html`<section id="rules">
+<h2>Under which rules</h2>
+${rulesBlock(rules)}</section>
+`;

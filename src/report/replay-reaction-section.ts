@@ -1,0 +1,93 @@
+// The same log with callers that do something about a refusal: what they waited, and who never got through.
+import type { AddedWaits, ReactingUser, ReplayReaction, ReplayResult } from "../summary/replay-result.ts";
+import { callsOverTime } from "./call-bars.ts";
+import { count, counted, duration, share } from "./format.ts";
+import { type Html, html } from "./html.ts";
+import type { Gallery } from "./picture.ts";
+import { callSlots } from "./replay-slots.ts";
+import { type Column, foldedTable, table } from "./table.ts";
+
+const usersListed = 50;
+
+export function reactionSection({ totals }: ReplayResult, reaction: ReplayReaction, gallery: Gallery): Html {
+  const { slots, slotMs, onRefused, leftOut, independent } = reaction;
+  const picture = callsOverTime({
+    id: "reaction",
+    title: `Calls over time, with ${onRefused}`,
+    label: `Attempts over time when callers react by ${onRefused}. ${reactionWords(reaction)}`,
+    slots: callSlots(slots),
+    slotMs,
+    lengthMs: Math.max(1, slots.length * slotMs),
+  });
+  const order = independent
+    ? "Each call is sent when the log has it, whatever became of those before."
+    : "A caller's later calls wait for its earlier ones.";
+  const out =
+    leftOut === 0
+      ? ""
+      : ` ${counted(leftOut, "row")} that the log says were refused are left out: they were tries.`;
+  return html`<section id="reaction">
+<h2>With callers that react: <code>${onRefused}</code></h2>
+<p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused. ${order}${out}</p>
+${
+  slots.length === 0
+    ? null
+    : html`<figure><figcaption>Attempts in each ${duration(slotMs)}, first ones and repeated ones.</figcaption>
+${gallery.draw(picture)}</figure>
+`
+}${table(waitColumns, waitRows(reaction), { caption: "From when a call was first due to when it was let through" })}${usersTable(reaction)}</section>
+`;
+}
+
+export function reactionWords(reaction: ReplayReaction): string {
+  const { calls, admittedAtOnce, admittedLater, gaveUp, unfinished, attempts, endsLaterMs } = reaction;
+  const parts = [
+    `${count(admittedAtOnce)} get through at once`,
+    `${count(admittedLater)} after a refusal`,
+    ...(gaveUp > 0 ? [`${count(gaveUp)} are given up`] : []),
+    ...(unfinished > 0 ? [`${count(unfinished)} still wait at the end`] : []),
+  ];
+  const later =
+    endsLaterMs > 0 ? ` The last one is answered ${duration(endsLaterMs)} later than in the log.` : "";
+  return `Of ${counted(calls, "call")}, sent ${counted(attempts, "time")} in all (${share(attempts === 0 ? 0 : reaction.refusals / attempts)} refused), ${parts.join(", ")}.${later}`;
+}
+
+interface WaitRow {
+  readonly name: string;
+  readonly waits: AddedWaits;
+}
+
+const waitRows = ({ waits, waitsOfRefused }: ReplayReaction): WaitRow[] => [
+  { name: "all that were let through", waits },
+  { name: "those refused first", waits: waitsOfRefused },
+];
+
+const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
+
+const waitColumns: readonly Column<WaitRow>[] = [
+  { title: "Calls", name: true, cell: ({ name }) => name },
+  { title: "Half within", number: true, cell: ({ waits }) => waitText(waits.p50) },
+  { title: "95%", number: true, cell: ({ waits }) => waitText(waits.p95) },
+  { title: "99%", number: true, cell: ({ waits }) => waitText(waits.p99) },
+  { title: "All", number: true, cell: ({ waits }) => waitText(waits.max) },
+];
+
+function usersTable({ users }: ReplayReaction): Html | null {
+  if (users.length === 0) return null;
+  const columns: Column<ReactingUser>[] = [
+    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
+    { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
+    { title: "Refusals", number: true, cell: ({ refusals }) => count(refusals) },
+    { title: "Longest wait", number: true, cell: ({ waitMaxMs }) => duration(waitMaxMs) },
+    { title: "Ends later by", number: true, cell: ({ endsLaterMs }) => duration(endsLaterMs) },
+    { title: "Given up", number: true, cell: ({ gaveUp }) => count(gaveUp) },
+  ];
+  const listed = users.slice(0, usersListed);
+  const more =
+    listed.length < users.length ? `The first ${count(listed.length)}; replay.json has more.` : null;
+  return foldedTable(columns, listed, {
+    caption: "The users who would have waited longest",
+    opener: "The users who would have waited longest",
+    more,
+  });
+}

@@ -1,0 +1,96 @@
+// What a replay came to, in sentences.
+import type { Owner, Scope } from "../rules/rules.ts";
+import type { ReplayResult } from "../summary/replay-result.ts";
+import { count, counted, duration, figureText, share } from "./format.ts";
+import type { Outcome } from "./parts.ts";
+import { figureOf, scopeUnits, scopeWords } from "./source.ts";
+
+/** As the log is called: its first file, and how many more. */
+export function replayName({ log: { files } }: ReplayResult): string {
+  const [first = "a log"] = files;
+  return files.length < 2 ? first : `${first} and ${count(files.length - 1)} more`;
+}
+
+/** Refusals are no failure of their own: something must have been expected. */
+export function replayOutcome({ totals, expectations }: ReplayResult): Outcome {
+  if (expectations.length > 0) return expectations.every(({ held }) => held) ? "good" : "bad";
+  return totals.calls > 0 && totals.refused === 0 ? "good" : "none";
+}
+
+/** What was expected and did not hold, or that all of it did; nothing where nothing was. */
+export function expectedWords({ expectations }: ReplayResult): string {
+  const missed = expectations.filter(({ held }) => !held);
+  if (expectations.length === 0) return "";
+  if (missed.length === 0)
+    return `As expected: ${expectations.map(({ figure, bound }) => `${figure} ${bound}`).join(", ")}.`;
+  return `Missed: ${missed.map(({ figure, bound, actual }) => `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`).join("; ")}.`;
+}
+
+/** The answer in a sentence. */
+export function replayAnswer({ totals }: ReplayResult): string {
+  const { calls, refused } = totals;
+  if (calls === 0) return "The log has no call that a quota counts";
+  if (refused === 0) return `None of ${counted(calls, "call")} would have been refused`;
+  return `${count(refused)} of ${counted(calls, "call")} (${share(refused / calls)}) would have been refused`;
+}
+
+/** Whose windows, and whom it hit. */
+export function hitWords({ totals }: ReplayResult): string {
+  const { refused, refusedByOrganization, refusedByUser, users, usersRefused, hopeless } = totals;
+  if (refused === 0) return "";
+  const parts = [
+    [refusedByOrganization, "by an organization's window"],
+    [refusedByUser, "by a user's own"],
+  ] as const;
+  const words = parts
+    .filter(([amount]) => amount > 0)
+    .map(([amount, reason]) => `${amount === refused ? "all" : count(amount)} ${reason}`);
+  const lost =
+    hopeless === 0
+      ? ""
+      : ` ${counted(hopeless, "call")} cost more than a limit: waiting would have helped none of them.`;
+  return `${words.join(", ")}; ${count(usersRefused)} of ${counted(users, "user")} would have been hit.${lost}`.replace(
+    /^a/,
+    "A",
+  );
+}
+
+/** Which limits would have done, where one did not. */
+export function smallestWords({ smallestLimits }: ReplayResult): string {
+  const lacking = smallestLimits.filter(({ limit, smallest }) => smallest > limit);
+  if (lacking.length === 0) return "";
+  const words = lacking.map(
+    ({ owner, scope, limit, smallest }) =>
+      `${count(smallest)} instead of ${count(limit)} ${scopeUnits[scope]} for ${owner === "organization" ? "the organization" : "a user"} (${scopeWords[scope]})`,
+  );
+  return `Nobody would have been refused with ${words.join(", ")}.`;
+}
+
+export function lookedAtWords({ log, totals }: ReplayResult): string {
+  const length =
+    log.firstAt === null || log.lastAt === null ? "" : ` over ${duration(log.lastAt - log.firstAt)}`;
+  const unread = log.unread === 0 ? "" : ` ${counted(log.unread, "row")} could not be read.`;
+  return `${counted(totals.calls, "call")} of ${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}${length}, replayed under these rules as they came.${unread}`;
+}
+
+/** What the log itself says was refused, beside the replay. */
+export function recordedWords({ recorded }: ReplayResult): string {
+  if (recorded === null) return "";
+  const { refused, both, onlyInLog, onlyInReplay, calls } = recorded;
+  return `The log itself has ${counted(refused, "refusal")} among ${counted(calls, "call")} whose answer it knows: ${count(both)} would have been refused here, too, ${count(onlyInLog)} would not; ${counted(onlyInReplay, "call")} that the log admitted would have been refused.`;
+}
+
+export interface Windows {
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** `null`: of all organizations. */
+  readonly org: string | null;
+  readonly user?: string | null;
+}
+
+/** `organization, REST`, `acme/agent-7, GraphQL`. */
+export function headroomName({ owner, scope, org, user = null }: Windows): string {
+  const whose =
+    org === null ? owner : user === null ? `${org}${owner === "user" ? ", users" : ""}` : `${org}/${user}`;
+  return `${whose}, ${scopeWords[scope]}`;
+}
