@@ -99,10 +99,14 @@ function hasMixOf(cluster: Cluster, { mix, jobs }: Profile): boolean {
   return apart <= 0.1 + 1.2 / Math.sqrt(Math.min(cluster.jobs, jobs.length));
 }
 
-/** Few refusals say nothing. */
+/** Few refusals say nothing of whether, and fewer retries than these not much of when. */
 const tellingRefusals = 5;
+const tellingRetries = 30;
 
 function retriesLike(a: Profile, b: Profile): boolean {
   if (a.refused < tellingRefusals || b.refused < tellingRefusals) return true;
-  return (a.guess?.retry.kind ?? "none") === (b.guess?.retry.kind ?? "none");
+  const [x, y] = [a, b].map(({ guess }) => guess?.retry.kind ?? "none");
+  if (x === y) return true;
+  if (x === "none" || y === "none") return false;
+  return Math.min(a.retries.length, b.retries.length) < tellingRetries;
 }

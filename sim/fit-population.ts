@@ -1,5 +1,4 @@
 // One cluster of callers → one population: how many, doing what, when, and what after a refusal.
-import type { Rules } from "../src/rules/rules.ts";
 import { closedArrivals, cronArrivals, openArrivals } from "./fit-arrivals.ts";
 import type { Cluster } from "./fit-clusters.ts";
 import { isRefused, type Job } from "./fit-jobs.ts";
@@ -17,11 +16,7 @@ const kindsMost = 6;
 const rareShare = 0.005;
 
 /** What is worked out of a cluster before it has a name. */
-export function fittedPopulation(
-  cluster: Cluster,
-  recording: Recording,
-  rules: Rules,
-): Omit<FittedPopulation, "name"> {
+export function fittedPopulation(cluster: Cluster, recording: Recording): Omit<FittedPopulation, "name"> {
   const { profiles } = cluster;
   const pace = paceOf(cluster, recording);
   const { mix, unexplained } = mixOf(cluster, pace.single);
@@ -43,7 +38,7 @@ export function fittedPopulation(
     arrivals: pace.arrivals,
     onRefused: onRefused.retry,
     retriesExplained: onRefused.guess?.explained ?? null,
-    attempts: attemptsOf(profiles, rules, recording),
+    attempts: attemptsOf(profiles),
     reasons: {
       population: `${count(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${count(users, "user")}, ${count(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
       behaviour: pace.why,
@@ -228,6 +223,8 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
       : `${count(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
   const when = every === null ? "" : `, every ${timeText(every.everyMs)}`;
   const common = { behaviour, why: what + when, single: true };
+  const cron = every === null ? null : byCron(profiles, every.everyMs);
+  if (cron !== null) return { ...common, behaviour: { ...shape, everyMs: null }, ...cron };
   const starts = profiles
     .flatMap((profile) => profile.runs.map(({ startMs }) => startMs))
     .sort((a, b) => a - b);
@@ -360,13 +357,18 @@ function whenText(retry: FittedRetry): string {
 }
 
 /** The most attempts that calls were given, where those that were given up had them all, and no other had more. */
-function attemptsOf(profiles: readonly Profile[], rules: Rules, { endedAtMs }: Recording): number | null {
-  const longestMs =
-    1000 * Math.max(...(["rest", "graphql"] as const).map((s) => rules.organization[s].windowSeconds));
-  const jobs = profiles.flatMap((profile) => profile.jobs);
-  const gaveUp = jobs.filter((job) => isRefused(job.last) && job.endMs < endedAtMs - 2 * longestMs);
-  const most = jobs.reduce((high, job) => Math.max(high, job.attempts), 0);
+function attemptsOf(profiles: readonly Profile[]): number | null {
+  let most = 0;
+  const gaveUp: number[] = [];
+  for (const { jobs } of profiles) {
+    const lastStartMs = jobs.at(-1)?.startMs ?? 0;
+    for (const job of jobs) {
+      most = Math.max(most, job.attempts);
+      // What its caller did later shows that it was not about to try again.
+      if (isRefused(job.last) && job.endMs <= lastStartMs) gaveUp.push(job.attempts);
+    }
+  }
   if (most <= 1 || gaveUp.length < 2) return null;
-  const all = gaveUp.filter(({ attempts }) => attempts === most);
+  const all = gaveUp.filter((attempts) => attempts === most);
   return all.length >= 0.8 * gaveUp.length ? most : null;
 }

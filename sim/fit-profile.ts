@@ -4,7 +4,7 @@ import type { Rules } from "../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./fit-jobs.ts";
 import type { RecordedCaller, Recording } from "./fit-recording.ts";
 import { guessRetry, type RetryGuess } from "./fit-retries.ts";
-import type { FittedSpan } from "./fit-spread.ts";
+import { type FittedSpan, spanOf } from "./fit-spread.ts";
 import { mode, Sample } from "./fit-statistics.ts";
 
 export type Shape =
@@ -88,9 +88,7 @@ function usualSpan(jobs: readonly Job[], slackMs: number): FittedSpan {
     const next = jobs[index + 1];
     return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
   });
-  const sample = new Sample(pauses);
-  if (sample.count === 0) return { least: 0, most: 600_000 };
-  return { least: sample.quantile(0.02) - slackMs, most: sample.quantile(0.98) + slackMs };
+  return pauses.length === 0 ? { least: 0, most: 600_000 } : spanOf(pauses, slackMs);
 }
 
 function described(
@@ -114,7 +112,10 @@ function described(
     const pausesMs = pausesOf(runs);
     const pace = paceOf(runs, pausesMs, slackMs);
     // Limits, too, make callers keep to a clock: the windows'.
-    const several = pace.kind === "pause" && common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
+    const pauses = new Sample(pausesMs);
+    const uneven = pauses.breadth > 0.2 * pauses.median + slackMs;
+    const several =
+      pace.kind === "pause" && uneven && common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
     return { ...call, pausesMs, pace: several?.pace ?? pace, clients: several?.clients ?? 1 };
   }
   const several = common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
@@ -187,7 +188,8 @@ function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: numb
   if (runs.length < 2) return { kind: "once" };
   const ticks = clockOf(runs, 1, slackMs);
   const pauses = new Sample(pausesMs);
-  return ticks !== null && ticks.offMs <= pauses.breadth / 2 + slackMs / 5 ? ticks : { kind: "pause" };
+  // Starts that scatter about ticks scatter less than the pauses between them; starts that follow pauses drift.
+  return ticks !== null && ticks.offMs <= 0.8 * pauses.breadth + slackMs / 5 ? ticks : { kind: "pause" };
 }
 
 /**

@@ -23,16 +23,16 @@ const z95 = normalQuantile(0.95);
 
 /**
  * The span of uniform draws, both ends a little beyond what was seen: n draws leave about the n-th part of the span
- * free at either end, and people choose round numbers.
+ * free at either end, hardly ever 4.6 times that (e^-4.6 is 1 %), and people choose round numbers.
  */
 export function spanOf(values: readonly number[], slackMs: number): FittedSpan {
   const sample = new Sample(values);
   // One in a hundred may be astray: the ends count where they are not far from the rest.
   const [inner, outer] = [sample.quantile(0.01), sample.quantile(0.99)];
-  const near = 0.03 * (outer - inner) + slackMs;
+  const near = (0.03 + 5 / (sample.count + 1)) * (outer - inner) + slackMs;
   const low = inner - sample.least <= near ? sample.least : inner;
   const high = sample.most - outer <= near ? sample.most : outer;
-  const room = (3 * (high - low)) / (sample.count + 1) + slackMs;
+  const room = (4.6 * (high - low)) / (sample.count + 1) + slackMs;
   if (high - low <= 2 * slackMs) {
     const least = roundestWithin(Math.max(0, high - slackMs), Math.max(0, low + slackMs));
     return { least, most: least };
@@ -51,8 +51,13 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   const sample = new Sample(values);
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
-  if (sample.quantile(0.95) - sample.quantile(0.05) <= slackMs)
-    return { kind: "constant", ms: shift(spanOf([sample.median], Math.ceil(slackMs / 2)).least) };
+  if (sample.quantile(0.95) - sample.quantile(0.05) <= slackMs) {
+    const doubt = Math.min(slackMs / 2, Math.max(1, 0.02 * sample.mean));
+    return {
+      kind: "constant",
+      ms: shift(roundestWithin(Math.max(0, sample.mean - doubt), sample.mean + doubt)),
+    };
+  }
   const allowed = kolmogorov99 / Math.sqrt(sample.count);
   const { least, most } = spanOf(values, 0);
   const uniform = { kind: "uniform", least: shift(least), most: Math.max(shift(least) + 1, most) } as const;

@@ -36,7 +36,7 @@ export function fitScenario(
   const { clusters, others } = clustersOf(profiles);
   const names = new Names();
   const populations = clusters.map((cluster): FittedPopulation => {
-    const population = fittedPopulation(cluster, recording, rules);
+    const population = fittedPopulation(cluster, recording);
     return { name: names.of(population, cluster.profiles), ...population };
   });
   const outside = others.reduce((sum, { caller }) => sum + caller.calls.length, 0);

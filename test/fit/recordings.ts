@@ -1,0 +1,76 @@
+// Recordings for tests: what a scenario leaves, as a trace with all that it tells, or as a log that tells users and
+// instants alone.
+import { Recorder, type Recording } from "../../sim/fit-recording.ts";
+import { simulate } from "../../sim/simulate.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
+import { GRAPHQL_CALL, type LogBatch, REST_CALL, STATUS_CALL } from "../../src/trace/logs/rows.ts";
+import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+
+export function world(
+  populations: Readonly<Record<string, PopulationInput>>,
+  more: Partial<ScenarioInput> = {},
+): Scenario {
+  return defineScenario({ name: "recorded", duration: "10m", populations, ...more });
+}
+
+export function recorded(header: TraceHeader, calls: Iterable<TraceCall>): Recording {
+  const recorder = new Recorder(header);
+  for (const call of calls) recorder.add(call);
+  return recorder.finish();
+}
+
+/** What a simulation of the scenario leaves: its trace. */
+export function traced(scenario: Scenario, seed = 1): Recording {
+  const { header, calls } = simulate(scenario, { seed });
+  return recorded(header, calls);
+}
+
+/** The same, under clients' names that tell nothing of their populations. */
+export function tracedNameless(scenario: Scenario, seed = 1): Recording {
+  const { header, calls } = simulate(scenario, { seed });
+  const names = new Map<string, string>();
+  const nameOf = (client: string): string => {
+    const name = names.get(client) ?? `${names.size}`;
+    names.set(client, name);
+    return name;
+  };
+  const nameless = [...calls].map((call) => ({ ...call, client: nameOf(call.client) }));
+  return recorded(header, nameless);
+}
+
+export interface LoggedOptions {
+  readonly seed?: number;
+  /** As coarse as the log's clock is, in ms. */
+  readonly resolutionMs?: number;
+}
+
+/** What the same simulation leaves in a server's log. */
+export function logged(scenario: Scenario, { seed = 1, resolutionMs = 1 }: LoggedOptions = {}): Recording {
+  const { calls } = simulate(scenario, { seed });
+  const rows = [...calls].sort((a, b) => a.sent - b.sent);
+  const callers: { organization: string; user: string }[] = [];
+  const places = new Map<string, number>();
+  const placeOf = ({ org, user }: TraceCall): number => {
+    const name = `${org}/${user}`;
+    const known = places.get(name);
+    if (known !== undefined) return known;
+    places.set(name, callers.length);
+    return callers.push({ organization: org, user: user ?? "" }) - 1;
+  };
+  const batch: LogBatch = {
+    count: rows.length,
+    atMs: Float64Array.from(rows, ({ sent }) => Math.floor(sent / resolutionMs) * resolutionMs),
+    durationMs: Float64Array.from(rows, ({ sent, received }) => received - sent),
+    caller: Int32Array.from(rows, placeOf),
+    kind: Uint8Array.from(rows, ({ kind, scope }) =>
+      kind === "status" ? STATUS_CALL : scope === "rest" ? REST_CALL : GRAPHQL_CALL,
+    ),
+    cost: Int32Array.from(rows, ({ cost }) => cost ?? 0),
+    actual: Int32Array.from(rows, ({ actual }) => actual ?? -1),
+    status: Int16Array.from(rows, ({ status }) => status),
+  };
+  const recorder = new Recorder();
+  recorder.addBatch(batch, callers);
+  return recorder.finish();
+}
