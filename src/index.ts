@@ -1,12 +1,29 @@
 // The package's public entry: the functions behind the verbs, typed, without printing or exiting.
 // `spillway/engine`, `spillway/laws` and `spillway/scenario` are entries of their own.
 export type { AnsweredCall } from "../sim/answered-call.ts";
+export { type BacktestOptions, backtest } from "../sim/backtest.ts";
+export type { BacktestResult, FitResult } from "../sim/backtest-result.ts";
+export { type FitOptions, fitScenario } from "../sim/fit.ts";
+export type { FittedModel } from "../sim/fit-model.ts";
+export { Recorder, type Recording } from "../sim/fit-recording.ts";
+export { fitMarkdown } from "../sim/fit-report.ts";
+export { fittedScenario, fittedSource } from "../sim/fit-source.ts";
+export { type Measurement, measure } from "../sim/measure.ts";
+export { type ReplayOptions, replay } from "../sim/replay.ts";
 export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
+export {
+  type LimiterSimulation,
+  type SimulateLimiterOptions,
+  simulateLimiter,
+} from "../sim/simulate-limiter.ts";
+export { type SwarmOptions, type SwarmResult, swarm } from "../sim/swarm.ts";
+export { type LogArgs, logArgs, type OpenedLogs, openLogs } from "./cli/log-input.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
 export { faultFactory } from "./faults/factory.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";
 export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
+export { type PlanOptions, plan } from "./plan/plan.ts";
 export type { Confidence, Finding, FindingName } from "./probe/finding.ts";
 export { type Allowance, type ProbeOptions, type ProbeReport, probe } from "./probe/probe.ts";
 export { readStatus, type StatusOptions, type StatusReading } from "./probe/status.ts";
@@ -24,6 +41,8 @@ export { type AppOptions, buildApp } from "./service/app.ts";
 export { type Deployment, type DeployOptions, deploy } from "./service/deploy.ts";
 export { type ServeOptions, type Serving, serve } from "./service/serve.ts";
 export { figure, judgeExpectations } from "./summary/expectations.ts";
+export type { PlanResult } from "./summary/plan-result.ts";
+export type { ReplayResult } from "./summary/replay-result.ts";
 export { Summarizer, summarize } from "./summary/summarizer.ts";
 export type { ExpectationResult, Summary } from "./summary/summary.ts";
 export { readTrace, type TraceLine, type TraceReading } from "./trace/read.ts";
