@@ -8,8 +8,8 @@ export interface Shrunk {
   readonly tried: number;
 }
 
-/** Members that stay: without them, or with others, it is another world. */
-const kept: ReadonlySet<string> = new Set(["name", "seed", "executor", "make"]);
+/** Members that stay: without them it is another world, and lower they make it larger. */
+const kept: ReadonlySet<string> = new Set(["name", "seed", "executor", "timeUnit", "make"]);
 
 /**
  * @param fails whether a world fails as the first one does; a world that cannot be made does not
@@ -88,13 +88,17 @@ function* without(value: Plain): Generator<Plain> {
     if (!kept.has(name)) yield Object.fromEntries(members.filter(([other]) => other !== name));
 }
 
-/** Each value with one number lowered: to 1, to half, by one. */
+/** Up to here numbers are lowered one by one, too: limits and counts, not times. */
+const smallMost = 12;
+
+/** Each value with one number lowered: to 1, to half, a small one by one, a large one to its thousands. */
 function* lower(value: Plain): Generator<Plain> {
   if (typeof value === "number") {
     if (!Number.isInteger(value) || value <= 1) return;
     yield 1;
     if (value > 3) yield Math.floor(value / 2);
-    if (value > 2) yield value - 1;
+    if (value > 2 && value <= smallMost) yield value - 1;
+    if (value > 1_000 && value % 1_000 !== 0) yield value - (value % 1_000);
     return;
   }
   yield* within(value, lower);

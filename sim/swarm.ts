@@ -142,6 +142,8 @@ interface Outcome {
 }
 
 const usualTries = 400;
+/** What is simpler may have more calls than the world that was drawn, and not so many that it takes for ever. */
+const growth = 2;
 
 class Swarm {
   done = 0;
@@ -179,7 +181,7 @@ class Swarm {
     const fails = async (smaller: WorldRecipe): Promise<boolean> => {
       await this.#tell(world);
       if (signal?.aborted === true) return false;
-      const outcome = await this.#tried(smaller, failure);
+      const outcome = await this.#tried(smaller, failure, growth * calls);
       if (outcome?.failure?.law !== failure.law) return false;
       last = { calls: outcome.calls, explanation: outcome.failure.explanation };
       return true;
@@ -201,9 +203,9 @@ class Swarm {
   }
 
   /** `null` where there is no such world: a member that it needs was left out, or the fault does not go with it. */
-  async #tried(world: WorldRecipe, { law }: WorldFailure): Promise<Outcome | null> {
+  async #tried(world: WorldRecipe, { law }: WorldFailure, callsMost: number): Promise<Outcome | null> {
     try {
-      return await judgeWorld(scenarioOf(world), this.#options, new Map(), law);
+      return await judgeWorld(scenarioOf(world), this.#options, new Map(), { law, callsMost });
     } catch (error) {
       if (error instanceof SpillwayError) return null;
       throw error;
@@ -227,15 +229,20 @@ class Swarm {
   }
 }
 
-/**
- * @param states is added to
- * @param law of several that are broken, the one to be told of; the likeliest where it is left out
- */
+/** How a world that is made smaller is judged. */
+interface Smaller {
+  /** Of several laws that are broken, the one to be told of. */
+  readonly law: LawName | null;
+  /** One of more calls is not smaller: it is given up, and counts as one that does not fail. */
+  readonly callsMost: number;
+}
+
+/** @param states is added to */
 async function judgeWorld(
   scenario: Scenario,
   { fault, limiter }: SwarmTarget,
   states: Map<StateName, number>,
-  law?: LawName | null,
+  { law, callsMost }: Smaller = { law: null, callsMost: Number.POSITIVE_INFINITY },
 ): Promise<Outcome> {
   const { header, calls } =
     limiter === undefined
@@ -247,12 +254,14 @@ async function judgeWorld(
     for await (const call of calls as AsyncIterable<TraceCall> | Iterable<TraceCall>) {
       watch?.add(call);
       count += 1;
+      if (count > callsMost) return;
       yield { line: count + 1, call };
     }
   };
   try {
     const verdict = claimedVerdict(await judge(header, lines()), limiter?.factory.claims ?? "all");
-    return { calls: count, windows: verdict.windows, failure: failureOf(verdict, law ?? null) };
+    const failure = count > callsMost ? null : failureOf(verdict, law);
+    return { calls: count, windows: verdict.windows, failure };
   } catch (error) {
     if (!(error instanceof SpillwayError) || error.code !== "ADAPTER_FAILED") throw error;
     const [problem] = error.problems;
