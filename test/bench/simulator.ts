@@ -1,14 +1,13 @@
 // The simulator in events a second, an event being one pop of its queue, with clients that are real state machines:
-// against the same world by hand in Go, in the same run; its queue alone against a binary heap; memory a client.
-// What is built before the first answer is left out on both sides.
+// against the same world by hand in Go, and in simulators that others wrote, in the same run; its queue alone against a
+// binary heap; memory a client. What is built before the first answer is left out on all sides.
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EventQueue } from "../../sim/event-queue.ts";
 import { simulate, simulateNumbers } from "../../sim/simulate.ts";
+import type { WorldCount } from "./peers/count.ts";
+import { goWorld, nexosimWorld, simpyWorld, type WorldProgram } from "./peers/programs.ts";
+import { simulatedBySimJs } from "./peers/simjs-world.ts";
 import { worldOf } from "./peers/world.ts";
 import { type BenchRow, median } from "./row.ts";
 
@@ -28,17 +27,9 @@ const sizes: readonly Size[] = [
   { label: "1M clients", clients: 1_000_000, seconds: 60, bar: ">= 0.5, and 4,000,000 events/s" },
 ];
 
-interface Count {
-  readonly events: number;
-  readonly calls: number;
-  readonly refused: number;
-  /** From the first answer to the last. */
-  readonly ms: number;
-}
-
 const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-function simulated({ clients, seconds }: Size): Count {
+function simulated({ clients, seconds }: Size): WorldCount {
   let [calls, refused, firstMs] = [0, 0, 0];
   const { events } = simulateNumbers(worldOf(clients, seconds), {}, ({ status }) => {
     if (calls === 0) firstMs = nowMs();
@@ -49,7 +40,7 @@ function simulated({ clients, seconds }: Size): Count {
 }
 
 /** The same calls as records of a trace: what objects cost. */
-function recorded({ clients, seconds }: Size): Count {
+function recorded({ clients, seconds }: Size): WorldCount {
   let [calls, refused, firstMs] = [0, 0, 0];
   for (const { status } of simulate(worldOf(clients, seconds)).calls) {
     if (calls === 0) firstMs = nowMs();
@@ -59,37 +50,19 @@ function recorded({ clients, seconds }: Size): Count {
   return { events: 3 * calls, calls, refused, ms: nowMs() - firstMs };
 }
 
-/** A compiled `peers/world.go`; `null` without Go. */
-async function goWorld(folder: string): Promise<string | null> {
-  const source = fileURLToPath(new URL("../../../test/bench/peers/world.go", import.meta.url));
-  const program = join(folder, "world");
-  try {
-    await run_("go", ["build", "-o", program, source]);
-    return program;
-  } catch (error) {
-    console.error(`no Go to compare with: ${(error as Error).message.split("\n")[0]}`);
-    return null;
-  }
-}
-
-async function byHand(program: string, { clients, seconds }: Size): Promise<Count> {
-  const { stdout } = await run_(program, [String(clients), String(seconds)]);
-  return JSON.parse(stdout) as Count;
-}
-
-function mustAgree(ours: Count, theirs: Count): void {
+function mustAgree(ours: WorldCount, theirs: WorldCount): void {
   for (const member of ["events", "calls", "refused"] as const)
     if (ours[member] !== theirs[member])
       throw new Error(`the worlds differ: ${ours[member]} ${member} here, ${theirs[member]} by hand`);
 }
 
-const perSecond = ({ events, ms }: Count): number => (1000 * events) / ms;
+const perSecond = ({ events, ms }: WorldCount): number => (1000 * events) / ms;
 
-async function simulatorRows(size: Size, program: string | null): Promise<BenchRow[]> {
+async function simulatorRows(size: Size, program: WorldProgram | null): Promise<BenchRow[]> {
   const [ours, hand, traced]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round <= ROUNDS; round++) {
     const count = simulated(size);
-    const peer = program === null ? null : await byHand(program, size);
+    const peer = program === null ? null : await program(size.clients, size.seconds);
     if (peer !== null) mustAgree(count, peer);
     // The first round is for the compiler.
     if (round === 0) continue;
@@ -207,14 +180,53 @@ async function memoryRow(): Promise<BenchRow> {
   return { name: "memory a client, its user's name and windows included", value, unit: "bytes" };
 }
 
-export async function run(): Promise<BenchRow[]> {
-  const folder = mkdtempSync(join(tmpdir(), "spillway-bench-"));
-  try {
-    const program = await goWorld(folder);
-    const rows: BenchRow[] = [];
-    for (const size of sizes) rows.push(...(await simulatorRows(size, program)), ...queueRows(size));
-    return [...rows, await memoryRow()];
-  } finally {
-    rmSync(folder, { recursive: true });
+/** A few minutes of the smaller world: what others take for it is more than the rest of this bench together. */
+const short: Size = { label: "10k clients, 2 min", clients: 10_000, seconds: 120, bar: "" };
+const shortRounds = 3;
+
+/** The others' count may differ where their ties or draws do. */
+function mustNearlyAgree(name: string, ours: WorldCount, theirs: WorldCount): void {
+  for (const member of ["events", "calls"] as const)
+    if (Math.abs(theirs[member] / ours[member] - 1) > 0.02)
+      throw new Error(`the worlds differ: ${ours[member]} ${member} here, ${theirs[member]} in ${name}`);
+}
+
+/** Simulators that others wrote. */
+async function peerRows(): Promise<BenchRow[]> {
+  const programs: (readonly [name: string, program: WorldProgram | null])[] = [
+    ["NeXosim 1 (Rust)", await nexosimWorld()],
+    ["SimPy 4 (Python)", await simpyWorld()],
+    ["simjs 2", async (clients, seconds) => simulatedBySimJs(clients, seconds, nowMs)],
+  ];
+  const ours: number[] = [];
+  const theirs = new Map<string, number[]>();
+  for (let round = 0; round < shortRounds; round++) {
+    const count = simulated(short);
+    ours.push(perSecond(count));
+    for (const [name, program] of programs) {
+      if (program === null) continue;
+      const peer = await program(short.clients, short.seconds);
+      mustNearlyAgree(name, count, peer);
+      theirs.set(name, [...(theirs.get(name) ?? []), perSecond(peer)]);
+    }
   }
+  const value = median(ours);
+  const rows = [...theirs].map(([name, rates]): BenchRow => {
+    const ratio = median(rates) / value;
+    return {
+      name: `${short.label}: ${name}`,
+      value: median(rates),
+      unit: "events/s",
+      ratio,
+      against: "simulator",
+    };
+  });
+  return [{ name: `${short.label}: simulator, as numbers`, value, unit: "events/s" }, ...rows];
+}
+
+export async function run(): Promise<BenchRow[]> {
+  const program = await goWorld();
+  const rows: BenchRow[] = [];
+  for (const size of sizes) rows.push(...(await simulatorRows(size, program)), ...queueRows(size));
+  return [...rows, ...(await peerRows()), await memoryRow()];
 }

@@ -1,0 +1,9 @@
+// What a simulated world comes to, whoever simulates it.
+
+export interface WorldCount {
+  readonly events: number;
+  readonly calls: number;
+  readonly refused: number;
+  /** How long it took, what is built before the first event left out. */
+  readonly ms: number;
+}
