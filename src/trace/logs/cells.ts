@@ -53,8 +53,12 @@ export class Cells {
   #written = new Uint8Array(1024);
 
   clear(): void {
-    this.from.fill(0);
-    this.to.fill(0);
+    const { from, to } = this;
+    // Faster than `fill`, which is a call of its own.
+    for (let role = 0; role < roles.length; role++) {
+      from[role] = 0;
+      to[role] = 0;
+    }
   }
 
   isEmpty(role: number): boolean {

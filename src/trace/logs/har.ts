@@ -41,6 +41,7 @@ export const harMapping: LogMapping = {
     ...headers.map(([role, side, name]) => use(role, [side, "headers", name])),
   ],
   userIsToken: true,
+  hasTokens: true,
   durationUnit: "ms",
   timeIs: "start",
   organization: null,

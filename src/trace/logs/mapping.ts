@@ -36,6 +36,8 @@ export interface ColumnUse {
 export interface LogMapping {
   readonly uses: readonly ColumnUse[];
   readonly userIsToken: boolean;
+  /** Some column holds tokens, whether it is used or not. */
+  readonly hasTokens: boolean;
   readonly durationUnit: DurationUnit;
   readonly timeIs: "start" | "end";
   /** The only organization that the first rows name in their paths: it is that of rows that name none. */
@@ -46,6 +48,7 @@ export interface LogMapping {
 export const noMapping: LogMapping = {
   uses: [],
   userIsToken: false,
+  hasTokens: false,
   durationUnit: "ms",
   timeIs: "start",
   organization: null,
@@ -244,10 +247,14 @@ export function guessMapping(sample: Sample, flags: MappingFlags, file: string):
   requireEnough(uses, sample, file);
   const user = uses.find(({ role }) => role === "user");
   const duration = uses.find(({ role }) => role === "duration");
+  const userIsToken =
+    user !== undefined &&
+    (flags.tokenColumn !== undefined || isTokenColumn(sample.columns[user.index], user.path));
   const durationUnit = flags.durationUnit ?? unitOf(sample, duration);
   return {
     uses,
-    userIsToken: user !== undefined && (flags.tokenColumn !== undefined || isTokenColumn(sample, user)),
+    userIsToken,
+    hasTokens: userIsToken || sample.columns.some((column) => isTokenColumn(column, column.path)),
     durationUnit,
     timeIs: flags.timeIs ?? timeOf(sample, uses, durationUnit),
     organization: loneOrganization(sample, uses),
@@ -352,10 +359,10 @@ function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): string | 
   return named.size === 1 ? only : null;
 }
 
-function isTokenColumn(sample: Sample, use: ColumnUse): boolean {
-  const last = plainName(use.path.at(-1) ?? use.column);
+/** @param column `undefined` where the first rows have none of this path */
+function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {
+  const last = plainName(path.at(-1) ?? "");
   if (tokenNames.includes(last) || /token|secret|authorization|apikey/.test(last)) return true;
-  const column = sample.columns[use.index];
   return column !== undefined && fitsAll(column, looksSecret, false);
 }
 

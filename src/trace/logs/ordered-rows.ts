@@ -81,6 +81,7 @@ export class OrderedRows {
   readonly sorts: boolean;
   #rows: Columns;
   #spare: Columns | null = null;
+  #order = new Float64Array(0);
   #inOrder = true;
   readonly #capacityMost: number;
   readonly #waitMs: number;
@@ -159,7 +160,10 @@ export class OrderedRows {
     this.#inOrder = true;
     const rows = this.#rows;
     const spare = this.#spareColumns();
-    spare.gather(rows, orderOf(rows.atMs.subarray(0, rows.count)));
+    if (this.#order.length < rows.count) this.#order = new Float64Array(rows.capacity);
+    const order = this.#order.subarray(0, rows.count);
+    putInOrder(order, rows.atMs);
+    spare.gather(rows, order);
     this.#spare = rows;
     this.#rows = spare;
   }
@@ -190,20 +194,24 @@ function lowerBound(times: Float64Array, count: number, atMs: number): number {
 }
 
 /**
- * The rows' numbers in the order of their times, equals in their own order. Time and number are packed into one double,
- * time x rows + number, so that they are sorted without calling back; where that needs more than 53 bits, rows are
- * compared one by one.
+ * Makes `order` the rows' numbers in the order of their times, equals in their own order. Time and number are packed
+ * into one double, time x rows + number, so that they are sorted without calling back; where that needs more than 53
+ * bits, rows are compared one by one.
  */
-function orderOf(times: Float64Array): Float64Array {
+function putInOrder(order: Float64Array, times: Float64Array): void {
+  const { length } = order;
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const time of times) {
+  for (let row = 0; row < length; row++) {
+    const time = times[row] ?? 0;
     if (time < least) least = time;
     if (time > greatest) greatest = time;
   }
-  const { length } = times;
-  if ((greatest - least + 1) * length > 2 ** 53)
-    return times.map((_, row) => row).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
-  const packed = times.map((time, row) => (time - least) * length + row).sort();
-  for (let row = 0; row < length; row++) packed[row] = (packed[row] ?? 0) % length;
-  return packed;
+  if ((greatest - least + 1) * length > 2 ** 53) {
+    for (let row = 0; row < length; row++) order[row] = row;
+    order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+    return;
+  }
+  for (let row = 0; row < length; row++) order[row] = ((times[row] ?? 0) - least) * length + row;
+  order.sort();
+  for (let row = 0; row < length; row++) order[row] = (order[row] ?? 0) % length;
 }

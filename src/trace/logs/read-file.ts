@@ -119,7 +119,7 @@ export class FileReader {
 
   /** @param isWhole the line may hold a token, and it is not known where */
   #reject(line: number, why: string, text: string, isWhole: boolean): void {
-    const strict = isWhole && this.#file.mapping.userIsToken;
+    const strict = isWhole && this.#file.mapping.hasTokens;
     this.#tally.reject(this.#file.name, line, why, () => withoutSecrets(text, strict));
   }
 }

@@ -20,6 +20,7 @@ import {
 } from "./cells.ts";
 import { InstantReader } from "./instant.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
+import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
@@ -48,6 +49,8 @@ export const DEFAULT_ORGANIZATION = "default";
 
 const [zero, dot, dash, space, quoteMark] = [0x30, 0x2e, 0x2d, 0x20, 0x22] as const;
 
+const NONE = -1;
+
 const GET = 1;
 const HEAD = 2;
 const POST = 3;
@@ -61,7 +64,10 @@ export class RowReader {
   readonly #settings: RowSettings;
   readonly #callers: Callers;
   readonly #path: RequestPath;
+  readonly #memory = new PathMemory();
   readonly #times: InstantReader;
+  /** The organization that the row's path names. */
+  #organization = NONE;
   readonly #everyone: () => number;
 
   constructor(settings: RowSettings, callers: Callers) {
@@ -110,9 +116,7 @@ export class RowReader {
     const byScope = scopeOf(cells);
     if (byScope === -1) return -1;
     const method = this.#splitRequest(cells);
-    const path = cells.isEmpty(PATH)
-      ? -1
-      : this.#path.read(cells.view, cells.from[PATH] ?? 0, cells.to[PATH] ?? 0);
+    const path = this.#readPath(cells);
     if (path === STATUS_PATH && (method === GET || method === HEAD || method === NO_METHOD))
       return STATUS_CALL;
     if (status === 401 || status === 403 || (path === -1 && this.#settings.hasPaths)) return OTHER_CALL;
@@ -121,6 +125,29 @@ export class RowReader {
     if (!isQuery) return REST_CALL;
     const isPost = method === POST || method === NO_METHOD;
     return isPost && !uncountedQueries.has(status) ? GRAPHQL_CALL : OTHER_CALL;
+  }
+
+  /** What the path says, -1 where there is none; and its organization. */
+  #readPath({ view, from, to }: Cells): number {
+    const start = from[PATH] ?? 0;
+    const end = to[PATH] ?? 0;
+    this.#organization = NONE;
+    if (end <= start) return NONE;
+    const memory = this.#memory;
+    if (memory.find(view, start, end)) {
+      this.#organization = memory.organization;
+      return memory.kind;
+    }
+    const kind = this.#path.read(view, start, end);
+    const { organizationFrom, organizationTo } = this.#path;
+    if (organizationTo > organizationFrom)
+      this.#organization = this.#organizationAt(view, organizationFrom, organizationTo);
+    memory.keep(view, start, end, kind, this.#organization);
+    return kind;
+  }
+
+  #organizationAt(view: DataView, from: number, to: number): number {
+    return this.#callers.organizationAt(view, from, to, hashOf(view, from, to));
   }
 
   /** Where neither path nor scope tells, a cost other than 1 does: of REST each call costs 1. */
@@ -167,13 +194,17 @@ export class RowReader {
     return value === -1 ? -2 : value;
   }
 
+  /** In the row's own organization; else its path's; else the one that its user named last. */
   #caller(cells: Cells): number {
     const callers = this.#callers;
     const user = this.#user(cells);
-    const organization = this.#organization(cells);
-    if (organization !== -1) return callers.of(user, organization);
+    if (isNamed(cells, ORGANIZATION)) {
+      const { view, from, to } = cells;
+      return callers.of(user, this.#organizationAt(view, from[ORGANIZATION] ?? 0, to[ORGANIZATION] ?? 0));
+    }
+    if (this.#organization !== NONE) return callers.of(user, this.#organization);
     const last = callers.lastOrganization(user);
-    if (last !== -1) return callers.of(user, last);
+    if (last !== NONE) return callers.of(user, last);
     return callers.of(user, callers.organization(this.#settings.organization ?? DEFAULT_ORGANIZATION));
   }
 
@@ -185,19 +216,6 @@ export class RowReader {
     const end = to[role] ?? 0;
     const isToken = role === USER && this.#settings.userIsToken;
     return this.#callers.userAt(view, start, end, hashOf(view, start, end), isToken);
-  }
-
-  /** The row's own, or its path's; -1 where it names none. */
-  #organization(cells: Cells): number {
-    const { view, from, to } = cells;
-    let start = from[ORGANIZATION] ?? 0;
-    let end = to[ORGANIZATION] ?? 0;
-    if (!isNamed(cells, ORGANIZATION)) {
-      start = this.#path.organizationFrom;
-      end = cells.isEmpty(PATH) ? start : this.#path.organizationTo;
-      if (end <= start) return -1;
-    }
-    return this.#callers.organizationAt(view, start, end, hashOf(view, start, end));
   }
 }
 

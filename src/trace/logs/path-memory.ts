@@ -1,0 +1,55 @@
+// Most requests of a log have one of a few paths: what was found out about the last ones is remembered by their bytes.
+// Where such a path stands again, comparing words is all there is to do.
+
+/** Paths that are remembered, a power of two. */
+const places = 512;
+/** Longer ones, and those that are shorter than a word, are read each time. */
+const [lengthLeast, lengthMost] = [4, 128];
+
+export class PathMemory {
+  readonly #words = new DataView(new ArrayBuffer(places * lengthMost));
+  readonly #bytes = new Uint8Array(this.#words.buffer);
+  readonly #length = new Int32Array(places);
+  readonly #kind = new Uint8Array(places);
+  readonly #organization = new Int32Array(places);
+  /** Of the path that `find` found, or where it would stand. */
+  #place = 0;
+
+  /** Whether this path is remembered: `kind` and `organization` are its own then. */
+  find(view: DataView, from: number, to: number): boolean {
+    const length = to - from;
+    if (length < lengthLeast || length > lengthMost) return false;
+    const last = view.getInt32(to - 4, true);
+    // What tells paths of one API apart is mostly at their end.
+    const middle = view.getInt32(from + ((length - 4) >> 1), true);
+    const hash = Math.imul(last ^ Math.imul(middle, 0x9e37_79b1), 0x85eb_ca6b) + length;
+    const place = (hash ^ (hash >>> 15)) & (places - 1);
+    this.#place = place;
+    if (this.#length[place] !== length) return false;
+    const words = this.#words;
+    const start = place * lengthMost;
+    if (words.getInt32(start + length - 4, true) !== last) return false;
+    for (let index = 0; index < length - 4; index += 4)
+      if (words.getInt32(start + index, true) !== view.getInt32(from + index, true)) return false;
+    return true;
+  }
+
+  get kind(): number {
+    return this.#kind[this.#place] ?? 0;
+  }
+
+  get organization(): number {
+    return this.#organization[this.#place] ?? -1;
+  }
+
+  /** Remembers the path that `find` did not find. */
+  keep(view: DataView, from: number, to: number, kind: number, organization: number): void {
+    const length = to - from;
+    if (length < lengthLeast || length > lengthMost) return;
+    const place = this.#place;
+    this.#bytes.set(new Uint8Array(view.buffer, view.byteOffset + from, length), place * lengthMost);
+    this.#length[place] = length;
+    this.#kind[place] = kind;
+    this.#organization[place] = organization;
+  }
+}
