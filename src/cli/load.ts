@@ -65,7 +65,7 @@ export const command: CommandModule<object, Args> = {
       .option("timeout", {
         type: "string",
         requiresArg: true,
-        describe: "how long to wait for an answer [default: 30s]",
+        describe: "how long to wait for an answer [default: the scenario's network.timeout, 30s]",
       })
       .option("keep-alive", {
         type: "boolean",

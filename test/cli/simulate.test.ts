@@ -110,7 +110,7 @@ test("--like takes start, duration, seed, rules and users from a run, and says s
   await simulate("herd", "--seed", "4", "--duration", "2m", "--rules", "rules.json", "--out", "measured");
   const { stdout, code } = await simulate("herd", "--like", "measured", "--out", "predicted");
   expect(stdout).toMatch(
-    /note start, users and network are those of measured: latency \d+ to \d+ ms one way/,
+    /note start, users and network are those of measured: trips of \d+ to \d+ ms, \d+ ms in the middle/,
   );
   expect(code).toBe(0);
   const [measured, predicted] = [await json("measured", "run.json"), await json("predicted", "run.json")];

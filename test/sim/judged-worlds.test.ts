@@ -41,7 +41,7 @@ const crowdIn = (world: World) =>
           calls: [{ call: user }, { call: pipelinesQuery(30) }, { call: status() }],
           think: { least: 0, most: "1s" },
         }),
-        onRefused: waitReset({ of: "both", fallback: "500ms", unanswered: true }),
+        onRefused: waitReset({ of: "both", least: "50ms", fallback: "500ms", unanswered: true }),
       },
       exporters: {
         clients: 2,
