@@ -8,7 +8,7 @@ import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import { factList, head } from "./parts.ts";
 import { Gallery, type Picture } from "./picture.ts";
-import { figureCell, stateCell } from "./plan-cells.ts";
+import { figureCell, heldCell, stateCell } from "./plan-cells.ts";
 import { comparisonFigures } from "./plan-comparison-section.ts";
 import { stormSection } from "./plan-storm-section.ts";
 import {
@@ -81,7 +81,7 @@ function sweepSection(result: PlanResult, gallery: Gallery): Html | null {
   const held = result.question.goals.length > 0 && axis.unit !== "choice" ? [heldPicture(result, axis)] : [];
   return html`<section id="sweep">
 <h2>What was measured</h2>
-<p>Each point is the mean of its runs, each with a seed of its own; the band is where the mean lies with ${share(result.question.confidence)} confidence.</p>
+<p>Each point is the mean of its runs, each with a seed of its own; the band, or line, is where the mean lies with ${share(result.question.confidence)} confidence.</p>
 ${[...pictures, ...held].map(
   (picture) => html`<figure><h3>${picture.title}</h3>
 ${gallery.draw(picture)}</figure>
@@ -210,7 +210,7 @@ function pointsTable(result: PlanResult, axis: PlanAxis): Html {
       ? []
       : [
           { title: "The goals", cell: ({ state }: PlanPoint) => stateCell(state) },
-          { title: "Hold in", cell: (point: PlanPoint) => heldWords(point) ?? "–" },
+          { title: "Hold in", cell: heldCell },
         ]),
     ...listedFigures(result).map(
       (figure): Column<PlanPoint> => ({

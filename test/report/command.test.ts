@@ -1,6 +1,6 @@
 // `spillway report`: what it says, where it writes, what it makes of a folder that is none.
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -8,6 +8,7 @@ import yargs from "yargs";
 import { command } from "../../src/cli/report.ts";
 import { writeRun } from "../../src/report/run-folder.ts";
 import { fixture } from "./fixtures.ts";
+import { replayed, searched } from "./results.ts";
 
 const one = fixture({ seconds: 6 });
 const other = fixture({ seconds: 6, latencyMs: 5, record: { driver: "simulator" } });
@@ -98,4 +99,19 @@ it("names what is wrong with a folder: not there, a file, not a run's, broken", 
 
 it("wants a folder", async () => {
   await expect(report()).rejects.toThrow(/Not enough non-option arguments/);
+});
+
+it("makes the documents of a plan and of a replay, and compares neither with a run", async () => {
+  const plan = join(root, "plan");
+  await mkdir(plan);
+  await writeFile(join(plan, "plan.json"), JSON.stringify(searched));
+  expect((await report(plan)).out).toContain("agents.clients = 28 is the largest");
+  expect(existsSync(join(plan, "pictures", "sweep-1.svg"))).toBe(true);
+  await expect(report(plan, "--compare", run)).rejects.toMatchObject({ code: "USAGE", exitCode: 2 });
+  const log = join(root, "replay");
+  await mkdir(log);
+  await writeFile(join(log, "replay.json"), JSON.stringify(await replayed()));
+  const { out, err } = await report(log, "--json");
+  expect(JSON.parse(out)).toMatchObject({ html: join(log, "report.html") });
+  expect(err).toContain("would have been refused");
 });

@@ -1,0 +1,95 @@
+// The first clients' calls, mark by mark: true to the trace, each population seen, bounded whatever the run.
+import { describe, expect, it } from "vitest";
+import { summarize } from "../../src/summary/summarizer.ts";
+import type { PopulationSummary } from "../../src/summary/summary.ts";
+import {
+  callOutcomes,
+  outcomeOf,
+  rowsOf,
+  TimelineCollector,
+  timelineMarksMost,
+  timelineRowsMost,
+} from "../../src/summary/timeline.ts";
+import { traceCall, traceHeader } from "./traces.ts";
+
+function populations(...sizes: readonly number[]): PopulationSummary[] {
+  const calls = sizes.flatMap((size, place) =>
+    Array.from({ length: size }, (_, index) => traceCall({ client: `p${place}/${index}`, call: index })),
+  );
+  return [...summarize(traceHeader(), calls).populations];
+}
+
+describe("which clients have a row", () => {
+  it.each([
+    [[30], [12]],
+    [[3], [3]],
+    [
+      [30, 1],
+      [11, 1],
+    ],
+    [
+      [2, 30, 30],
+      [2, 5, 5],
+    ],
+  ])("of populations of %j clients: %j", (sizes, rows) => {
+    expect([...rowsOf(populations(...sizes)).values()]).toEqual(rows);
+  });
+
+  it("gives none to a population that only asks for the status", () => {
+    const calls = [traceCall({ client: "watch/0", kind: "status" }), traceCall({ client: "agents/0" })];
+    expect(rowsOf(summarize(traceHeader(), calls).populations)).toEqual(new Map([["agents", 1]]));
+  });
+
+  it("takes those that were answered first, and sorts them by their numbers", () => {
+    const collector = new TimelineCollector(populations(30));
+    for (const index of [29, 10, 9, ...Array.from({ length: 27 }, (_, other) => other)])
+      collector.add(`p0/${index}`, "admitted", index);
+    const clients = collector.finish().rows.map(({ client }) => client);
+    expect(clients).toHaveLength(timelineRowsMost);
+    expect([clients[0], clients.at(-3), clients.at(-1)]).toEqual(["p0/0", "p0/9", "p0/29"]);
+  });
+});
+
+describe("what a mark says", () => {
+  it.each([
+    ["admitted", { status: 200 }, null],
+    ["admitted", { status: 404 }, null],
+    ["refusedByUser", { status: 429 }, "user"],
+    ["refusedByOrganization", { status: 429 }, "organization"],
+    ["refusedByUnknown", { status: 429 }, null],
+    ["unanswered", { status: 0 }, null],
+    ["unanswered", { status: 503 }, null],
+  ] as const)("%s for %j by %s", (outcome, call, owner) => {
+    expect(outcomeOf(traceCall(call), owner)).toBe(outcome);
+  });
+
+  it("keeps each call apart while there is room", () => {
+    const collector = new TimelineCollector(populations(1));
+    collector.add("p0/0", "admitted", 5);
+    collector.add("p0/0", "refusedByUser", 5);
+    collector.add("p0/0", "admitted", 6);
+    const { rows, slotMs } = collector.finish();
+    expect(slotMs).toBe(1);
+    expect(rows[0]?.marks).toEqual([
+      { atMs: 5, outcome: "admitted", count: 1 },
+      { atMs: 5, outcome: "refusedByUser", count: 1 },
+      { atMs: 6, outcome: "admitted", count: 1 },
+    ]);
+  });
+
+  it("merges neighbours that ended alike where there are too many, and loses none", () => {
+    const collector = new TimelineCollector(populations(20, 20));
+    const calls = 100_000;
+    for (let index = 0; index < calls; index++)
+      collector.add(`p${index % 2}/${(index >> 1) % 6}`, callOutcomes[index % 5] ?? "admitted", index * 3);
+    const { rows, slotMs } = collector.finish();
+    const marks = rows.flatMap((row) => row.marks);
+    expect(marks.length).toBeLessThanOrEqual(timelineMarksMost);
+    expect(marks.length).toBeGreaterThan(timelineMarksMost / 4);
+    expect(marks.reduce((sum, { count }) => sum + count, 0)).toBe(calls);
+    expect(rows.reduce((sum, { counts }) => sum + counts.unanswered, 0)).toBe(calls / 5);
+    expect(slotMs).toBeGreaterThan(1);
+    for (const { marks } of rows)
+      expect(marks.map(({ atMs }) => atMs)).toEqual(marks.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  });
+});
