@@ -1,0 +1,105 @@
+// What a plan asks for: the figures of many runs. Counted as they happen, against traces that are summed up; by two
+// threads against one, over a sweep that takes one of them two seconds or more.
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ciFleet from "../../scenarios/ci-fleet.ts";
+import { measure } from "../../sim/measure.ts";
+import { simulate } from "../../sim/simulate.ts";
+import type { Runner } from "../../src/cli/plan-runner.ts";
+import type { PlanTask } from "../../src/cli/plan-worker.ts";
+import type { Job } from "../../src/plan/job.ts";
+import { summarize } from "../../src/summary/summarizer.ts";
+import { worldOf } from "./peers/world.ts";
+import { type BenchRow, median } from "./row.ts";
+
+const ROUNDS = 5;
+const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+function seconds(work: () => unknown): number {
+  const beginMs = nowMs();
+  work();
+  return (nowMs() - beginMs) / 1000;
+}
+
+function figureRows(): BenchRow[] {
+  const world = worldOf(2_000, 300);
+  const [measured, summed]: [number[], number[]] = [[], []];
+  let calls = 0;
+  for (let round = 0; round <= ROUNDS; round++) {
+    const counting = seconds(() => {
+      calls = measure(world).records;
+    });
+    const { header, calls: lines } = simulate(world);
+    const summing = seconds(() => summarize(header, lines));
+    // The first round is for the compiler.
+    if (round === 0) continue;
+    measured.push(calls / counting);
+    summed.push(calls / summing);
+  }
+  const [value, peer] = [median(measured), median(summed)];
+  const against = "its trace, summed up";
+  return [
+    { name: "figures of a run, measured", value, unit: "calls/s", ratio: value / peer, against },
+    { name: "figures of a run, of its trace", value: peer, unit: "calls/s" },
+  ];
+}
+
+// Benches run from a bundle in the cache.
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** The built package's, since a thread needs a file of its own. */
+async function threads(): Promise<typeof import("../../src/cli/plan-runner.ts").runInThreads> {
+  const { runInThreads } = await import(join(root, "dist/src/cli/plan-runner.js"));
+  return runInThreads;
+}
+
+const task: PlanTask = {
+  file: join(root, "scenarios/ci-fleet.ts"),
+  adjustments: {},
+  figures: [{ population: null, name: "refusedShare" }],
+};
+const variant = { changes: [], trigger: null, windowMs: null };
+const sweepOf = (runs: number): Job[] =>
+  Array.from({ length: runs }, (_, replication) => ({ variant, replication }));
+
+/** Runs a second; threads are there already, and warm. */
+async function sweeping(runner: Runner, jobs: readonly Job[], warm: number): Promise<number> {
+  try {
+    await runner.run(sweepOf(warm), () => undefined);
+    const beginMs = nowMs();
+    await runner.run(jobs, () => undefined);
+    return (1000 * jobs.length) / (nowMs() - beginMs);
+  } finally {
+    await runner.close();
+  }
+}
+
+async function threadRows(): Promise<BenchRow[]> {
+  const runInThreads = await threads();
+  for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
+  const each = seconds(() => measure(ciFleet, { seed: 20 }));
+  const jobs = sweepOf(Math.max(50, Math.ceil(3 / each)));
+  const { signal } = new AbortController();
+  const [ones, twos]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    ones.push(await sweeping(runInThreads(1, task, signal), jobs, 20));
+    twos.push(await sweeping(runInThreads(2, task, signal), jobs, 40));
+  }
+  const [one, two] = [median(ones), median(twos)];
+  const name = `sweep of ${jobs.length} runs of ci-fleet: `;
+  return [
+    {
+      name: `${name}two threads`,
+      value: two,
+      unit: "runs/s",
+      ratio: two / one,
+      against: "one",
+      bar: ">= 1.6",
+    },
+    { name: `${name}one thread`, value: one, unit: "runs/s" },
+  ];
+}
+
+export async function run(): Promise<BenchRow[]> {
+  return [...figureRows(), ...(await threadRows())];
+}
