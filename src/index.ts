@@ -17,7 +17,8 @@ export {
   simulateLimiter,
 } from "../sim/simulate-limiter.ts";
 export { type SwarmOptions, type SwarmResult, swarm } from "../sim/swarm.ts";
-export { type LogArgs, logArgs, type OpenedLogs, openLogs } from "./cli/log-input.ts";
+export { type OpenedLogs, openLogs } from "./cli/log-input.ts";
+export { type LogArgs, logArgs } from "./cli/log-options.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
 export { faultFactory } from "./faults/factory.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";

@@ -11,7 +11,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { type LogArgs, logOptions } from "./log-input.ts";
+import { type LogArgs, logOptions } from "./log-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 interface Args extends LogArgs {

@@ -3,105 +3,18 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { InferredOptionTypes, Options } from "yargs";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
-import {
-  type DurationUnit,
-  durationUnits,
-  guessMapping,
-  type MappingFlags,
-  noMapping,
-} from "../trace/logs/mapping.ts";
+import { guessMapping, type MappingFlags, noMapping } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
-import { defaultGraphqlPath, defaultStatusPath } from "../trace/logs/request-path.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
-import { headBytes, logFormats, type Sample, sniffLog } from "../trace/logs/sniff.ts";
+import { headBytes, type Sample, sniffLog } from "../trace/logs/sniff.ts";
 import { requireFile } from "./files.ts";
 import { expandGlobs } from "./log-files.ts";
-
-const column = (what: string) =>
-  ({ type: "string", requiresArg: true, describe: `the column of ${what} [default: guessed]` }) as const;
-
-/** What verbs that read logs have in common. */
-export const logOptions = {
-  format: {
-    choices: logFormats,
-    requiresArg: true,
-    describe: "what the logs are [default: told from their first bytes]",
-  },
-  "time-column": column("times; members of JSON by their path, request.time"),
-  "user-column": column("users' names or addresses"),
-  "token-column": column("tokens, which are shown as fingerprints alone"),
-  "address-column": column("addresses, for rows without a user"),
-  "organization-column": column("organizations"),
-  "method-column": column("HTTP methods"),
-  "path-column": column("paths, URLs or request lines"),
-  "status-column": column("HTTP statuses"),
-  "cost-column": column("requested points of GraphQL calls"),
-  "actual-column": column("points charged in the end"),
-  "duration-column": column("durations"),
-  "scope-column": column("rest or graphql"),
-  "duration-unit": {
-    choices: Object.keys(durationUnits) as DurationUnit[],
-    requiresArg: true,
-    describe: "of the durations [default: guessed]",
-  },
-  "time-is": {
-    choices: ["start", "end"] as const,
-    requiresArg: true,
-    describe: "whether a row's time is when the request began, or when it was over [default: guessed]",
-  },
-  zone: { type: "string", requiresArg: true, describe: "of times that name none: +02:00 [default: UTC]" },
-  organization: { type: "string", requiresArg: true, describe: "of rows that name none" },
-  "graphql-cost": {
-    type: "number",
-    requiresArg: true,
-    describe: "points of a GraphQL call whose row does not say",
-  },
-  "status-path": {
-    type: "string",
-    requiresArg: true,
-    default: defaultStatusPath,
-    describe: "path of the free status endpoint",
-  },
-  "graphql-path": {
-    type: "string",
-    requiresArg: true,
-    default: defaultGraphqlPath,
-    describe: "path of the GraphQL endpoint",
-  },
-  sql: {
-    type: "string",
-    requiresArg: true,
-    describe: 'which rows, of Parquet, CSV and JSON lines, by DuckDB: "where status = 429"',
-  },
-  sort: {
-    type: "boolean",
-    default: false,
-    describe: "put all rows in order first, in memory, however far from it they stand",
-  },
-  "allow-unread": {
-    type: "string",
-    requiresArg: true,
-    default: "1%",
-    describe: "the share of rows that may stay unread",
-  },
-} as const satisfies Record<string, Options>;
-
-export type LogArgs = InferredOptionTypes<typeof logOptions>;
-
-/** Options as without flags, changed as asked: for whoever opens logs without a command line. */
-export function logArgs(changes: Partial<LogArgs> = {}): LogArgs {
-  const names = Object.keys(logOptions) as (keyof LogArgs)[];
-  const usual = names.map((name) => {
-    const option: Options = logOptions[name];
-    return [name, option.default];
-  });
-  return { ...(Object.fromEntries(usual) as LogArgs), ...changes };
-}
+import type { LogArgs } from "./log-options.ts";
 
 export interface LogHooks {
   /** How far reading has come, in words. */

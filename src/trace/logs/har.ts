@@ -1,9 +1,10 @@
 // HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
 import { SpillwayError } from "../../rules/errors.ts";
 import { Cells, type Role, roles } from "./cells.ts";
+import type { NamedRole } from "./column-guesses.ts";
 import { memberOf, textOfValue } from "./json-lines.ts";
 import { plain } from "./log-blocks.ts";
-import type { ColumnUse, LogMapping, NamedRole } from "./mapping.ts";
+import type { ColumnUse, LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { LogFile } from "./read-file.ts";
 import type { Tally } from "./rejections.ts";

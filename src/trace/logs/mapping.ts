@@ -2,15 +2,10 @@
 // right. A column that is named by a flag is taken as it is.
 import { closest } from "../../rules/closest.ts";
 import { quote, SpillwayError } from "../../rules/errors.ts";
-import type { Role } from "./cells.ts";
-import { looksSecret } from "./secrets.ts";
-import { isTime, type Sample, type SampledColumn } from "./sniff.ts";
-
-export const durationUnits = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 } as const;
-export type DurationUnit = keyof typeof durationUnits;
-
-/** The roles that a flag may give to a column. */
-export type NamedRole = Exclude<Role, "select" | "selectToo">;
+import type { DurationUnit } from "./choices.ts";
+import { fitsMost, guesses, isTokenColumn, type NamedRole, plainName, unitless } from "./column-guesses.ts";
+import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
+import type { Sample, SampledColumn } from "./sniff.ts";
 
 /** What flags say. */
 export interface MappingFlags {
@@ -54,173 +49,6 @@ export const noMapping: LogMapping = {
   organization: null,
 };
 
-interface Guess {
-  /** Names without case and punctuation, the likeliest first. */
-  readonly names: readonly string[];
-  /** What a value must look like, for a column of such a name. */
-  readonly fits: (value: string) => boolean;
-  /** What values alone must look like, where no name fits. */
-  readonly byValue?: (value: string) => boolean;
-}
-
-const isWhole = (value: string): boolean => /^\d+(?:\.0*)?$/.test(value) || value === "-";
-const isNumber = (value: string): boolean => /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(value) || value === "-";
-const isWord = (value: string): boolean => value.length > 0 && value.length < 4096;
-const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0)?$/.test(value) || value === "0";
-const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i.test(value);
-const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value) || value === "-";
-const isAddress = (value: string): boolean =>
-  /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
-
-const tokenNames = ["token", "apitoken", "accesstoken", "authorization", "apikey", "key", "tokenid", "keyid"];
-const userNames = [
-  "user",
-  "userid",
-  "username",
-  "remoteuser",
-  "login",
-  "caller",
-  "callerid",
-  "client",
-  "clientid",
-  "consumer",
-  "actor",
-  "account",
-  "accountid",
-  "customer",
-  "customerid",
-  "principal",
-  "sub",
-  "vu",
-];
-
-const guesses: Readonly<Record<NamedRole, Guess>> = {
-  time: {
-    names: [
-      "time",
-      "timestamp",
-      "ts",
-      "timelocal",
-      "timeiso8601",
-      "msec",
-      "datetime",
-      "date",
-      "at",
-      "sent",
-    ].concat([
-      "startedat",
-      "starttime",
-      "start",
-      "begin",
-      "requestedat",
-      "createdat",
-      "eventtime",
-      "received",
-      "endtime",
-      "end",
-      "t",
-      "starteddatetime",
-    ]),
-    fits: (value) => isTime(value) || isNumber(value),
-    byValue: isTime,
-  },
-  scope: { names: ["scope"], fits: (value) => /^(?:rest|graphql)$/i.test(value) },
-  status: {
-    names: [
-      "status",
-      "statuscode",
-      "httpstatus",
-      "httpstatuscode",
-      "responsestatus",
-      "responsecode",
-      "code",
-      "sc",
-    ],
-    fits: (value) => isStatus(value) || value === "-",
-    byValue: isStatus,
-  },
-  method: { names: ["method", "httpmethod", "requestmethod", "verb"], fits: isMethod, byValue: isMethod },
-  path: {
-    names: [
-      "path",
-      "requestpath",
-      "uri",
-      "requesturi",
-      "url",
-      "request",
-      "requestline",
-      "endpoint",
-      "route",
-      "target",
-    ],
-    fits: isPath,
-    byValue: isPath,
-  },
-  actual: {
-    names: ["actual", "actualcost", "actualpoints", "complexityactual", "ratelimitcomplexityactual"],
-    fits: isWhole,
-  },
-  cost: {
-    names: [
-      "cost",
-      "points",
-      "complexity",
-      "requestedpoints",
-      "complexityrequested",
-      "querycost",
-      "graphqlcost",
-    ].concat(["ratelimitcomplexityrequested", "weight"]),
-    fits: isWhole,
-  },
-  duration: {
-    names: [
-      "duration",
-      "requesttime",
-      "latency",
-      "elapsed",
-      "responsetime",
-      "rt",
-      "timetaken",
-      "took",
-      "upstreamresponsetime",
-      "urt",
-    ],
-    fits: isNumber,
-  },
-  organization: {
-    names: ["organization", "organizationslug", "org", "orgslug", "tenant", "workspace", "team"],
-    fits: isWord,
-  },
-  user: { names: [...userNames, ...tokenNames], fits: isWord },
-  address: {
-    names: [
-      "address",
-      "ip",
-      "remoteaddr",
-      "remoteip",
-      "clientip",
-      "sourceip",
-      "remotehost",
-      "clientaddr",
-      "peer",
-      "xforwardedfor",
-    ],
-    fits: isWord,
-    byValue: isAddress,
-  },
-};
-
-const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "");
-const units: readonly (readonly [RegExp, DurationUnit])[] = [
-  [/(?:_|\b)(?:ms|msecs?|millis|milliseconds)$|Ms$|Millis$/, "ms"],
-  [/(?:_|\b)(?:us|usecs?|micros|microseconds)$|Us$|Micros$/, "us"],
-  [/(?:_|\b)(?:ns|nanos|nanoseconds)$|Ns$|Nanos$/, "ns"],
-  [/(?:_|\b)(?:s|secs?|seconds)$|Seconds$/, "s"],
-];
-/** A column's name without its unit. */
-const unitless = (name: string): string =>
-  units.reduce((rest, [suffix]) => (rest === name ? name.replace(suffix, "") : rest), name);
-
 /**
  * What each column is taken for.
  * @param file for errors
@@ -246,17 +74,16 @@ export function guessMapping(sample: Sample, flags: MappingFlags, file: string):
   search((role, taken) => byValue(sample, role, taken));
   requireEnough(uses, sample, file);
   const user = uses.find(({ role }) => role === "user");
-  const duration = uses.find(({ role }) => role === "duration");
   const userIsToken =
     user !== undefined &&
     (flags.tokenColumn !== undefined || isTokenColumn(sample.columns[user.index], user.path));
-  const durationUnit = flags.durationUnit ?? unitOf(sample, duration);
+  const durationUnit = flags.durationUnit ?? durationUnitOf(sample, uses);
   return {
     uses,
     userIsToken,
     hasTokens: userIsToken || sample.columns.some((column) => isTokenColumn(column, column.path)),
     durationUnit,
-    timeIs: flags.timeIs ?? timeOf(sample, uses, durationUnit),
+    timeIs: flags.timeIs ?? meaningOfTime(sample, uses, durationUnit),
     organization: loneOrganization(sample, uses),
   };
 }
@@ -289,20 +116,11 @@ function namedColumn(sample: Sample, role: NamedRole, name: string): ColumnUse {
   });
 }
 
-const valuesOf = (column: SampledColumn): string[] =>
-  column.values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
-
-function fitsAll(column: SampledColumn, fits: (value: string) => boolean, isLenient: boolean): boolean {
-  const values = valuesOf(column);
-  if (values.length === 0) return isLenient;
-  return values.filter(fits).length >= 0.8 * values.length;
-}
-
 function byName(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const { names, fits } = guesses[role];
   for (const wanted of names)
     for (const [index, column] of sample.columns.entries()) {
-      if (isTaken(index) || !hasName(column, wanted, role) || !fitsAll(column, fits, true)) continue;
+      if (isTaken(index) || !hasName(column, wanted, role) || !fitsMost(column, fits, true)) continue;
       return { role, column: column.name, path: column.path, index, why: "by its name" };
     }
   return null;
@@ -323,7 +141,7 @@ function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => bo
   if (fits === undefined) return null;
   for (const [index, column] of sample.columns.entries()) {
     // Referers look like paths.
-    if (isTaken(index) || /refer/i.test(column.name) || !fitsAll(column, fits, false)) continue;
+    if (isTaken(index) || /refer/i.test(column.name) || !fitsMost(column, fits, false)) continue;
     return { role, column: column.name, path: column.path, index, why: "by what stands there" };
   }
   return null;
@@ -346,56 +164,4 @@ function requireEnough(uses: readonly ColumnUse[], sample: Sample, file: string)
       "a user, token, address or path in one of them",
       "--user-column, --token-column and --path-column name them",
     );
-}
-
-function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): string | null {
-  const index = uses.find(({ role }) => role === "path")?.index ?? -1;
-  const named = new Set<string>();
-  for (const value of sample.columns[index]?.values ?? []) {
-    const [, slug] = /\/v2\/organizations\/([^/?#\s]+)/.exec(value ?? "") ?? [];
-    if (slug !== undefined) named.add(slug);
-  }
-  const [only = null] = named;
-  return named.size === 1 ? only : null;
-}
-
-/** @param column `undefined` where the first rows have none of this path */
-function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {
-  const last = plainName(path.at(-1) ?? "");
-  if (tokenNames.includes(last) || /token|secret|authorization|apikey/.test(last)) return true;
-  return column !== undefined && fitsAll(column, looksSecret, false);
-}
-
-/** nginx's own names for a request's time, which are seconds and are known at its end. */
-const nginxDuration = /^(?:requesttime|rt|upstreamresponsetime|urt)$/;
-
-function unitOf(sample: Sample, use: ColumnUse | undefined): DurationUnit {
-  if (use === undefined || sample.format === "k6") return "ms";
-  const last = use.path.at(-1) ?? use.column;
-  const written = units.find(([suffix]) => suffix.test(last));
-  if (written !== undefined) return written[1];
-  if (nginxDuration.test(plainName(last))) return "s";
-  const column = sample.columns[use.index];
-  const values = column === undefined ? [] : valuesOf(column);
-  if (sample.format === "access-log") return values.some((value) => value.includes(".")) ? "s" : "us";
-  const areSeconds =
-    values.some((value) => value.includes(".")) &&
-    values.every((value) => Number(value) <= 60) &&
-    values.some((value) => Number(value) < 1);
-  return areSeconds ? "s" : "ms";
-}
-
-/**
- * nginx writes its line, and the time in it, when a request is over. Apache's time is when the request came, whenever
- * the line is written; its `%D` is in microseconds, which tells the two apart.
- */
-function timeOf(sample: Sample, uses: readonly ColumnUse[], unit: DurationUnit): "start" | "end" {
-  const nameOf = (role: NamedRole): string => {
-    const use = uses.find((each) => each.role === role);
-    return plainName(use?.path.at(-1) ?? "");
-  };
-  if (sample.format === "k6") return "end";
-  if (/^(?:end|ended|finished|completed|received)/.test(nameOf("time"))) return "end";
-  if (nginxDuration.test(nameOf("duration"))) return "end";
-  return sample.format === "access-log" && unit === "s" ? "end" : "start";
 }

@@ -3,11 +3,12 @@
 import { type Block, lineLengthMost, newline } from "../blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
+import type { NamedRole } from "./column-guesses.ts";
 import { CsvFormat } from "./csv.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
 import { type LineFormat, NOT_SCANNED } from "./line-format.ts";
 import { readLogBlocks, tooLong } from "./log-blocks.ts";
-import type { LogMapping, NamedRole } from "./mapping.ts";
+import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { Tally } from "./rejections.ts";
 import type { RowReader } from "./row-reader.ts";

@@ -2,8 +2,8 @@
 // a file is opened only when its time has come, so that a year of rotated logs needs no more memory than a day of them.
 import { SpillwayError } from "../../rules/errors.ts";
 import { Callers } from "./callers.ts";
+import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
-import { durationUnits } from "./mapping.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { FileReader, type LogFile } from "./read-file.ts";

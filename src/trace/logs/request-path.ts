@@ -1,10 +1,10 @@
 // What a request's path says: the organization it names, and whether it is the status endpoint or GraphQL's.
 
+import { defaultGraphqlPath, defaultStatusPath } from "./choices.ts";
+
 /** Where the organization stands in a template. */
 const wildcard = ":organization";
 
-export const defaultStatusPath = "/v2/organizations/:organization/rate_limit";
-export const defaultGraphqlPath = "/v1/graphql";
 const organizationPrefix = "/v2/organizations/";
 
 const [slash, question, hash, colon] = [0x2f, 0x3f, 0x23, 0x3a] as const;

@@ -8,12 +8,10 @@ import {
   splitAccessLog,
   splitRequest,
 } from "./access-log.ts";
+import type { LogFormat } from "./choices.ts";
 import { type Separator, separators, splitCsv } from "./csv.ts";
 import { InstantReader } from "./instant.ts";
 import { textOfValue } from "./json-lines.ts";
-
-export const logFormats = ["access-log", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
-export type LogFormat = (typeof logFormats)[number];
 
 /** One column of a log, and what stands there in the first rows. */
 export interface SampledColumn {

@@ -1,13 +1,14 @@
 // Logs from texts, read as a whole: what was found out about them, and their rows as objects.
 import { createHash } from "node:crypto";
 import { SpillwayError } from "../../../src/rules/errors.ts";
+import type { LogFormat } from "../../../src/trace/logs/choices.ts";
 import { harMapping } from "../../../src/trace/logs/har.ts";
 import { plain } from "../../../src/trace/logs/log-blocks.ts";
 import { guessMapping, type MappingFlags, noMapping } from "../../../src/trace/logs/mapping.ts";
 import type { LogFile } from "../../../src/trace/logs/read-file.ts";
 import { type LogSettings, readLogs, usualSettings } from "../../../src/trace/logs/read-logs.ts";
 import type { LogRows, UnreadRow } from "../../../src/trace/logs/rows.ts";
-import { headBytes, type LogFormat, sniffLog } from "../../../src/trace/logs/sniff.ts";
+import { headBytes, sniffLog } from "../../../src/trace/logs/sniff.ts";
 import { chunks } from "../samples.ts";
 
 export const kindNames = ["rest", "graphql", "status", "other"] as const;

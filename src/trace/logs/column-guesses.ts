@@ -1,0 +1,127 @@
+// What columns are called in the logs that people have, and what stands in them.
+
+import type { Role } from "./cells.ts";
+import type { DurationUnit } from "./choices.ts";
+import { looksSecret } from "./secrets.ts";
+import { isTime, type SampledColumn } from "./sniff.ts";
+
+/** The roles that a flag may give to a column. */
+export type NamedRole = Exclude<Role, "select" | "selectToo">;
+
+interface Guess {
+  /** Names without case and punctuation, the likeliest first. */
+  readonly names: readonly string[];
+  /** What a value must look like, for a column of such a name. */
+  readonly fits: (value: string) => boolean;
+  /** What values alone must look like, where no name fits. */
+  readonly byValue?: (value: string) => boolean;
+}
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+const isWhole = (value: string): boolean => /^\d+(?:\.0*)?$/.test(value);
+const isNumber = (value: string): boolean => /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(value);
+const isWord = (value: string): boolean => value.length < 4096;
+const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0)?$/.test(value) || value === "0";
+const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i.test(value);
+const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value);
+const isAddress = (value: string): boolean =>
+  /^(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?$/.test(value) || /^(?:[\da-f]{0,4}:){2,7}[\da-f.]*$/i.test(value);
+
+const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid");
+
+/** In the order in which they choose. */
+export const guesses: Readonly<Record<NamedRole, Guess>> = {
+  time: {
+    names:
+      words(`time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
+      requestedat createdat eventtime received endtime end t starteddatetime`),
+    fits: (value) => isTime(value) || isNumber(value),
+    byValue: isTime,
+  },
+  scope: { names: ["scope"], fits: (value) => /^(?:rest|graphql)$/i.test(value) },
+  status: {
+    names: words("status statuscode httpstatus httpstatuscode responsestatus responsecode code sc"),
+    fits: isStatus,
+    byValue: isStatus,
+  },
+  method: { names: words("method httpmethod requestmethod verb"), fits: isMethod, byValue: isMethod },
+  path: {
+    names: words("path requestpath uri requesturi url request requestline endpoint route target"),
+    fits: isPath,
+    byValue: isPath,
+  },
+  actual: {
+    names: words("actual actualcost actualpoints complexityactual ratelimitcomplexityactual"),
+    fits: isWhole,
+  },
+  cost: {
+    names: words(`cost points complexity requestedpoints complexityrequested querycost graphqlcost
+      ratelimitcomplexityrequested weight`),
+    fits: isWhole,
+  },
+  duration: {
+    names: words(
+      "duration requesttime latency elapsed responsetime rt timetaken took upstreamresponsetime urt",
+    ),
+    fits: isNumber,
+  },
+  organization: {
+    names: words("organization organizationslug org orgslug tenant workspace team"),
+    fits: isWord,
+  },
+  user: {
+    names:
+      words(`user userid username remoteuser login caller callerid client clientid consumer actor account accountid
+      customer customerid principal sub vu`).concat(tokenNames),
+    fits: isWord,
+  },
+  address: {
+    names: words("address ip remoteaddr remoteip clientip sourceip remotehost clientaddr peer xforwardedfor"),
+    fits: isWord,
+    byValue: isAddress,
+  },
+};
+
+/** A column's name without case and punctuation. */
+export const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "");
+
+const suffixes: readonly (readonly [RegExp, DurationUnit])[] = [
+  [/(?:_|\b)(?:ms|msecs?|millis|milliseconds)$|Ms$|Millis$/, "ms"],
+  [/(?:_|\b)(?:us|usecs?|micros|microseconds)$|Us$|Micros$/, "us"],
+  [/(?:_|\b)(?:ns|nanos|nanoseconds)$|Ns$|Nanos$/, "ns"],
+  [/(?:_|\b)(?:s|secs?|seconds)$|Seconds$/, "s"],
+];
+
+/** The unit that stands at a column's name's end. */
+export const unitInName = (name: string): DurationUnit | null =>
+  suffixes.find(([suffix]) => suffix.test(name))?.[1] ?? null;
+
+/** A column's name without its unit. */
+export const unitless = (name: string): string =>
+  suffixes.reduce((rest, [suffix]) => (rest === name ? name.replace(suffix, "") : rest), name);
+
+/** Values that say something. */
+export const valuesOf = (column: SampledColumn): string[] =>
+  column.values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
+
+/** Whether most values are such; @param isLenient what is said of a column without any */
+export function fitsMost(
+  column: SampledColumn,
+  fits: (value: string) => boolean,
+  isLenient: boolean,
+): boolean {
+  const values = valuesOf(column);
+  if (values.length === 0) return isLenient;
+  return values.filter(fits).length >= 0.8 * values.length;
+}
+
+/**
+ * Whether a column holds tokens, by its name or by what stands there.
+ * @param column `undefined` where the first rows have none of this path
+ */
+export function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {
+  const last = plainName(path.at(-1) ?? "");
+  if (tokenNames.includes(last) || /token|secret|authorization|apikey/.test(last)) return true;
+  return column !== undefined && fitsMost(column, looksSecret, false);
+}

@@ -1,0 +1,56 @@
+// What the columns that were found mean together: units, what a row's time is the time of, whose rows without an
+// organization are.
+import type { DurationUnit } from "./choices.ts";
+import { type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
+import type { ColumnUse } from "./mapping.ts";
+import type { Sample } from "./sniff.ts";
+
+/** nginx's own names for a request's time, which are seconds and are known at its end. */
+const nginxDuration = /^(?:requesttime|rt|upstreamresponsetime|urt)$/;
+
+const find = (uses: readonly ColumnUse[], role: NamedRole): ColumnUse | undefined =>
+  uses.find((use) => use.role === role);
+
+const lastKey = (use: ColumnUse | undefined): string => use?.path.at(-1) ?? use?.column ?? "";
+
+/** The only organization that the first rows name in their paths. */
+export function loneOrganization(sample: Sample, uses: readonly ColumnUse[]): string | null {
+  const named = new Set<string>();
+  for (const value of sample.columns[find(uses, "path")?.index ?? -1]?.values ?? []) {
+    const [, slug] = /\/v2\/organizations\/([^/?#\s]+)/.exec(value ?? "") ?? [];
+    if (slug !== undefined) named.add(slug);
+  }
+  const [only = null] = named;
+  return named.size === 1 ? only : null;
+}
+
+/** The unit of durations: by the column's name, or by what stands there. */
+export function durationUnitOf(sample: Sample, uses: readonly ColumnUse[]): DurationUnit {
+  const use = find(uses, "duration");
+  if (use === undefined || sample.format === "k6") return "ms";
+  const written = unitInName(lastKey(use));
+  if (written !== null) return written;
+  if (nginxDuration.test(plainName(lastKey(use)))) return "s";
+  const column = sample.columns[use.index];
+  const values = column === undefined ? [] : valuesOf(column);
+  const hasFraction = values.some((value) => value.includes("."));
+  if (sample.format === "access-log") return hasFraction ? "s" : "us";
+  const areSeconds =
+    hasFraction && values.every((value) => Number(value) <= 60) && values.some((value) => Number(value) < 1);
+  return areSeconds ? "s" : "ms";
+}
+
+/**
+ * nginx writes its line, and the time in it, when a request is over. Apache's time is when the request came, whenever
+ * the line is written; its `%D` is in microseconds, which tells the two apart.
+ */
+export function meaningOfTime(
+  sample: Sample,
+  uses: readonly ColumnUse[],
+  unit: DurationUnit,
+): "start" | "end" {
+  if (sample.format === "k6") return "end";
+  if (/^(?:end|ended|finished|completed|received)/.test(plainName(lastKey(find(uses, "time"))))) return "end";
+  if (nginxDuration.test(plainName(lastKey(find(uses, "duration"))))) return "end";
+  return sample.format === "access-log" && unit === "s" ? "end" : "start";
+}
