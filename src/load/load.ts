@@ -213,8 +213,21 @@ async function finish(
     crossed: crossedThresholds(outcome),
     interrupted: outcome.interrupted || outcome.exitCode === k6Exit.interrupted,
     failure,
-    notes: notesOf(account, outcome),
+    notes: [...virtualOnly(plan.scenario), ...notesOf(account, outcome)],
   };
+}
+
+/** What a scenario has and a real run has not, unless the target happens to have it. */
+function virtualOnly({ network, service, outages, clocks }: Scenario): string[] {
+  const parts = [
+    ...(network.loss > 0 ? ["loss"] : []),
+    ...(service === null ? [] : ["service"]),
+    ...(outages.length === 0 ? [] : ["outages"]),
+    ...(clocks.apartMs === 0 ? [] : ["clocks"]),
+  ];
+  return parts.length === 0
+    ? []
+    : [`the scenario's ${parts.join(", ")}: in virtual time only, the target is as it is`];
 }
 
 /** @throws SpillwayError where there was no run, or one of a scenario that is broken */

@@ -2,20 +2,38 @@
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
-import type { Population, Scenario } from "./scenario.ts";
+import { type Population, type Scenario, staysOf } from "./scenario.ts";
 import { defaultOrganization } from "./seats.ts";
 
 /**
- * Calls that can never be admitted, a sentence each (SPEC.md §2.7): waiting for a reset does not help them.
+ * What a scenario surely does not mean, a sentence each: calls that can never be admitted (SPEC.md §2.7), which waiting
+ * for a reset does not help; populations that nobody comes of in this run; outages after its end.
+ * @param scenario as it is run
  * @param rules the rules of the run
  */
 export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
-  return scenario.populations.flatMap((population) =>
+  const { populations, outages, durationMs } = scenario;
+  const hopeless = populations.flatMap((population) =>
     population.behaviour.calls.flatMap((call) => {
       const reason = neverAdmitted(population, call, rules);
       return reason === null ? [] : [`${population.name}: ${call.name} costs ${call.cost}, ${reason}`];
     }),
   );
+  const nobody = populations.flatMap(({ name }, place) =>
+    isEmpty(scenario, place) ? [`${name}: nobody comes in this run`] : [],
+  );
+  const late = outages.flatMap(({ atMs }, index) =>
+    atMs < durationMs
+      ? []
+      : [`outages.${index} begins ${atMs} ms into a run of ${durationMs} ms: it never happens`],
+  );
+  return [...hopeless, ...nobody, ...late];
+}
+
+function isEmpty(scenario: Scenario, place: number): boolean {
+  if (scenario.populations[place]?.arrivals === null) return false;
+  for (const _ of staysOf(scenario, place)) return false;
+  return true;
 }
 
 function neverAdmitted(population: Population, call: CallTemplate, rules: Rules): string | null {

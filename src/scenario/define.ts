@@ -5,7 +5,7 @@ import { type Expectation, parseExpectations } from "../rules/figures.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { arrivalsMost, parseArrivals, roughArrivals } from "./arrivals.ts";
-import type { Behaviour, RefusalPolicy } from "./client.ts";
+import { type Behaviour, inFlightBound, type RefusalPolicy } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
 import { parseClocks, parseNetwork, parseOutages, parseService } from "./network.ts";
 import { none } from "./retries/none.ts";
@@ -16,7 +16,6 @@ const slugAllowed = "letters, digits, dashes, underscores, at most 64";
 const organizationSlug = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const zonedTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 const clientsMost = 1_000_000;
-const inFlightMost = 100_000;
 
 /**
  * Checks a scenario and fills in what it leaves out.
@@ -206,7 +205,7 @@ function parseBehaviour(path: string, value: unknown, mistakes: Mistakes): Behav
     shape.calls.length > 0 &&
     Number.isSafeInteger(shape.inFlightMost) &&
     (shape.inFlightMost ?? 0) >= 1 &&
-    (shape.inFlightMost ?? 0) <= inFlightMost &&
+    (shape.inFlightMost ?? 0) <= inFlightBound &&
     isFunction(shape.start) &&
     isFunction(shape.next);
   if (!fits)

@@ -97,7 +97,7 @@ export interface Clocks {
 }
 
 /** How long clients wait for an answer where nothing else is said, ms. */
-export const defaultTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 const clocksApartMostMs = 60_000;
 /** No trip and no service takes longer than a day: more is a mistake in units. */

@@ -287,3 +287,25 @@ describe("adviseScenario: calls that can never be admitted (SPEC.md §2.7)", () 
     expect(advice(call, rules)).toHaveLength(sentences);
   });
 });
+
+describe("adviseScenario: what never happens", () => {
+  const advised = (change: Partial<ScenarioInput>) =>
+    adviseScenario(defineScenario({ ...right, ...change }), parseRules({}));
+
+  test("a population of whom nobody comes in this run", () => {
+    const arrivals = { executor: "cron", schedule: "0 3 * * *", clients: 9, preAllocatedVUs: 1 } as const;
+    const populations = { nightly: { arrivals, behaviour } };
+    expect(advised({ populations })).toEqual(["nightly: nobody comes in this run"]);
+    expect(advised({ populations, startAt: "2026-01-01T02:59:30Z" })).toEqual([]);
+  });
+
+  test("an outage after the run's end", () => {
+    const outages = [
+      { at: "59s", for: "1s", answer: 503 } as const,
+      { at: "1m", for: "1s", answer: 503 } as const,
+    ];
+    expect(advised({ outages })).toEqual([
+      "outages.1 begins 60000 ms into a run of 60000 ms: it never happens",
+    ]);
+  });
+});

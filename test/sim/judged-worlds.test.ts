@@ -3,6 +3,7 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
+import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import {
@@ -143,6 +144,24 @@ describe.each(Object.entries(worlds))("in a world of %s", (_, world) => {
     expect((await judged(world, { semantics }, seed)).violations.slice(0, 3)).toEqual([]);
   });
 });
+
+test.each(["race-read-then-write", "stale-replica-read", "per-instance-counters"])(
+  "a deployment with %s has its calls there, too, each once",
+  (name) => {
+    const { calls } = simulate(crowdIn(worlds["everything"] ?? {}), {
+      rules: parseRules(limits),
+      fault: parseFault(name),
+    });
+    const ids = new Set<string>();
+    let count = 0;
+    for (const call of calls) {
+      ids.add(`${call.client} ${call.call}`);
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(400);
+    expect(ids.size).toBe(count);
+  },
+);
 
 test("such a world hides no fault that shows: a reset that is off is found", async () => {
   const world = worlds["everything"] ?? {};

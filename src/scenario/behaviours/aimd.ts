@@ -1,5 +1,6 @@
 // Finds its rate by trying: a little faster after each answer, much slower after each refusal, as TCP does with
-// its window (additive increase, multiplicative decrease).
+// its window (additive increase, multiplicative decrease). Silence and failures are as bad as refusals: TCP, too, takes
+// what is lost for too much.
 import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 
@@ -9,7 +10,7 @@ export interface AimdOptions {
   readonly start: number;
   /** Calls a minute added by each answer; 1 where it is left out. */
   readonly increase?: number;
-  /** What a refusal leaves of the rate, above 0 and below 1; 0.5 where it is left out. */
+  /** What a refusal, a failure or silence leaves of the rate, above 0 and below 1; 0.5 where it is left out. */
   readonly decrease?: number;
   /** Calls a minute, never fewer and never more; 1 and 60,000 where they are left out. */
   readonly least?: number;
@@ -22,8 +23,8 @@ type AimdRecord = {
 };
 
 /**
- * One call at a time, `60 s / rate` after each answer. A refusal that `onRefused` gives up (give it `none()`)
- * lowers the rate, and the same call is made again after that longer pause.
+ * One call at a time, `60 s / rate` after each answer. A refusal that `onRefused` gives up (give it `none()`), a 5xx or no
+ * answer lowers the rate, and the same call is made again after that longer pause.
  */
 export function aimd(options: AimdOptions): Behaviour<AimdRecord> {
   const mistakes = new Mistakes();
@@ -46,10 +47,10 @@ export function aimd(options: AimdOptions): Behaviour<AimdRecord> {
     start: () => ({ rate: within(start) }),
     next(record, event, out) {
       if (event.kind === STARTED) return out.send(0, event.nowMs);
-      const refused = event.status === 429;
-      record.rate = within(refused ? record.rate * decrease : record.rate + increase);
+      const failed = event.status === 429 || event.status === 0 || event.status >= 500;
+      record.rate = within(failed ? record.rate * decrease : record.rate + increase);
       const atMs = event.nowMs + Math.ceil(60_000 / record.rate);
-      if (refused) out.retry(event, atMs);
+      if (failed) out.retry(event, atMs);
       else out.send(0, atMs);
     },
   };

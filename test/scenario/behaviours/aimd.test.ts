@@ -17,6 +17,12 @@ test("each answer makes it a little faster, each refusal much slower", () => {
   expect(pauses).toEqual([834, 715, 1_429, 1_112]);
 });
 
+test.each([0, 500, 503])("silence and failures slow it down as refusals do: status %d", (status) => {
+  const rig = new Rig(aimd(options));
+  const call = rig.only(rig.start(0));
+  expect(rig.answer(call, 20, { status })).toMatchObject([{ attempt: 1, wantedMs: 0, atMs: 2_020 }]);
+});
+
 test("a refused call is made again, and was wanted when it was first due", () => {
   const rig = new Rig(aimd(options));
   const call = rig.only(rig.start(5));
