@@ -34,8 +34,7 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
   };
 }
 
-export const highestOf = (points: readonly Point[]): number =>
-  Math.max(0, ...points.map(([, value]) => value));
+const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
 
 /** An organization's windows look different from a user's. */
 export const windowColor = ({ user }: WindowKey): string =>

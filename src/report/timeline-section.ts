@@ -24,19 +24,20 @@ const rowHeight = 24;
 
 export function timelineSection(source: ReportSource, gallery: Gallery): Html | null {
   const { run, series } = source;
-  const { timeline, lengthMs } = series;
+  const { timeline } = series;
   if (timeline.rows.length === 0) return null;
-  const resets = resetsOf(source);
+  const lengthMs = timeline.untilMs ?? series.lengthMs;
+  const resets = resetsOf(source, lengthMs);
   const clients = run.summary.populations.reduce((sum, population) => sum + population.clients, 0);
   const picture = timelinePicture(timeline, resets, lengthMs);
   return html`<section id="timeline">
 <h2>Call by call</h2>
 <p>${whichWords(timeline, clients)} An admitted call is a mark below its client's line, a refused one a mark above it.${
     resets.length === 0 ? "" : " The upright lines are the resets of the organization's windows."
-  } ${
+  }${timeline.untilMs === null ? "" : ` Only the first ${duration(lengthMs)}: all calls would be too many.`}${
     timeline.slotMs === 1
       ? ""
-      : `Calls of one client that ended alike within ${duration(timeline.slotMs)} are one mark.`
+      : ` Calls of one client that ended alike within ${duration(timeline.slotMs)} are one mark.`
   }</p>
 <figure>${gallery.draw(picture)}${clientTable(timeline)}</figure></section>
 `;
@@ -51,11 +52,11 @@ function whichWords({ rows }: Timeline, clients: number): string {
 }
 
 /** When the organization's drawn windows ended, ms since the run's start; none where they are too many to draw. */
-function resetsOf({ run, series }: ReportSource): number[] {
+function resetsOf({ run, series }: ReportSource, lengthMs: number): number[] {
   const ends = series.windows
     .filter(({ user }) => user === null)
     .flatMap(({ windows }) => windows.map(({ endsAt }) => endsAt - run.summary.startedAt));
-  const within = [...new Set(ends)].filter((atMs) => atMs > 0 && atMs < series.lengthMs);
+  const within = [...new Set(ends)].filter((atMs) => atMs > 0 && atMs < lengthMs);
   return within.length > resetsMost ? [] : within.sort((a, b) => a - b);
 }
 
@@ -155,5 +156,5 @@ function clientTable({ rows }: Timeline): Html {
     },
     { title: "Unanswered", number: true, cell: ({ counts }) => count(counts.unanswered) },
   ];
-  return foldedTable(columns, rows, { caption: "Calls of each of these clients" });
+  return foldedTable(columns, rows, { caption: "Calls of each of these clients in the whole run" });
 }

@@ -1,5 +1,6 @@
 // What became of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
-// The marks are bounded: where there are too many, those within one span of time and of one outcome become one.
+// The marks are bounded: those that no picture could tell apart become one, and where there are still too many, the
+// rest of the run is left out. A mark for many calls, over hours, would say nothing of what waits for what.
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { isAnswered } from "./answer.ts";
@@ -34,7 +35,7 @@ export interface TimelineMark {
 export interface TimelineRow {
   /** `population/index`. */
   readonly client: string;
-  /** All its calls, by how they ended. */
+  /** Its calls in the whole run, by how they ended. */
   readonly counts: Readonly<Record<CallOutcome, number>>;
   /** By time. */
   readonly marks: readonly TimelineMark[];
@@ -43,14 +44,18 @@ export interface TimelineRow {
 export interface Timeline {
   /** The first clients of each population, in its order. */
   readonly rows: readonly TimelineRow[];
-  /** Calls so near to each other are one mark; 1 is each for itself, as far as milliseconds tell. */
+  /** Calls of one client that ended alike so near to each other are one mark; 1 is each for itself. */
   readonly slotMs: number;
+  /** Ms since the run's start from which on there are no marks; `null` where there are all. */
+  readonly untilMs: number | null;
 }
 
 /** Rows of a timeline: more could not be told apart. */
 export const timelineRowsMost = 12;
 /** Marks of a whole timeline. */
 export const timelineMarksMost = 2_400;
+/** So many marks of one row, one beside the other, are half a pixel each. */
+const apart = 1_500;
 
 interface Row {
   readonly client: string;
@@ -82,6 +87,7 @@ export class TimelineCollector {
   readonly #left: Map<string, number>;
   readonly #rows = new Map<string, Row>();
   #slotMs = 1;
+  #untilMs = Infinity;
   #marks = 0;
 
   /** @param populations of the whole run, as the summary has them */
@@ -95,6 +101,7 @@ export class TimelineCollector {
     const row = this.#row(client);
     if (row === null) return;
     row.counts[outcome] += 1;
+    if (atMs >= this.#untilMs) return;
     const key = this.#key(callOutcomes.indexOf(outcome), atMs);
     const mark = row.marks.get(key);
     if (mark !== undefined) {
@@ -104,7 +111,19 @@ export class TimelineCollector {
     }
     row.marks.set(key, { atMs, count: 1 });
     this.#marks += 1;
-    if (this.#marks > timelineMarksMost) this.#coarsen();
+    if (this.#marks > timelineMarksMost) this.#makeRoom(atMs);
+  }
+
+  /** Answers come in the order of their times, or nearly so. */
+  #makeRoom(nowMs: number): void {
+    while (this.#marks > 0.75 * timelineMarksMost && 2 * this.#slotMs * apart <= nowMs) this.#coarsen();
+    if (this.#marks <= timelineMarksMost) return;
+    this.#untilMs = Math.min(nowMs, 0.95 * this.#untilMs);
+    this.#marks = 0;
+    for (const { marks } of this.#rows.values()) {
+      for (const [key, { atMs }] of marks) if (atMs >= this.#untilMs) marks.delete(key);
+      this.#marks += marks.size;
+    }
   }
 
   #row(client: string): Row | null {
@@ -130,15 +149,12 @@ export class TimelineCollector {
     return Math.floor(atMs / this.#slotMs) * callOutcomes.length + outcome;
   }
 
-  /** Doubles the slots until the marks are a quarter fewer than they may be, so that it is seldom done. */
   #coarsen(): void {
-    while (this.#marks > 0.75 * timelineMarksMost) {
-      this.#slotMs *= 2;
-      this.#marks = 0;
-      for (const row of this.#rows.values()) {
-        row.marks = this.#merged(row.marks);
-        this.#marks += row.marks.size;
-      }
+    this.#slotMs *= 2;
+    this.#marks = 0;
+    for (const row of this.#rows.values()) {
+      row.marks = this.#merged(row.marks);
+      this.#marks += row.marks.size;
     }
   }
 
@@ -160,6 +176,7 @@ export class TimelineCollector {
     );
     return {
       slotMs: this.#slotMs,
+      untilMs: this.#untilMs === Infinity ? null : this.#untilMs,
       rows: rows.map(({ client, counts, marks }) => ({
         client,
         counts,

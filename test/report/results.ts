@@ -21,7 +21,7 @@ const figure = (name: string, mean: number, spread: number): PlanFigure => ({
   most: mean + 2 * spread,
 });
 
-export function point(values: readonly PlanValue[], state: PlanState, refused: number): PlanPoint {
+function point(values: readonly PlanValue[], state: PlanState, refused: number): PlanPoint {
   const held = { holds: 8, fails: 0, unclear: 4 }[state];
   return {
     values,

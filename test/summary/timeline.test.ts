@@ -77,19 +77,41 @@ describe("what a mark says", () => {
     ]);
   });
 
-  it("merges neighbours that ended alike where there are too many, and loses none", () => {
+  it("ends where there would be too many, and counts the rest", () => {
     const collector = new TimelineCollector(populations(20, 20));
     const calls = 100_000;
     for (let index = 0; index < calls; index++)
       collector.add(`p${index % 2}/${(index >> 1) % 6}`, callOutcomes[index % 5] ?? "admitted", index * 3);
-    const { rows, slotMs } = collector.finish();
+    const { rows, untilMs } = collector.finish();
     const marks = rows.flatMap((row) => row.marks);
-    expect(marks.length).toBeLessThanOrEqual(timelineMarksMost);
-    expect(marks.length).toBeGreaterThan(timelineMarksMost / 4);
-    expect(marks.reduce((sum, { count }) => sum + count, 0)).toBe(calls);
+    expect(marks).toHaveLength(timelineMarksMost);
+    expect(untilMs).toBe(timelineMarksMost * 3);
+    expect(Math.max(...marks.map(({ atMs }) => atMs))).toBeLessThan(untilMs ?? 0);
     expect(rows.reduce((sum, { counts }) => sum + counts.unanswered, 0)).toBe(calls / 5);
-    expect(slotMs).toBeGreaterThan(1);
     for (const { marks } of rows)
       expect(marks.map(({ atMs }) => atMs)).toEqual(marks.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  });
+
+  it("stays bounded where answers come out of order", () => {
+    const collector = new TimelineCollector(populations(12));
+    for (let index = 0; index < 20_000; index++)
+      collector.add(`p0/${index % 12}`, "admitted", 1_000_000 - index * 40);
+    const { rows, untilMs } = collector.finish();
+    expect(rows.flatMap(({ marks }) => marks).length).toBeLessThanOrEqual(timelineMarksMost);
+    for (const { marks } of rows) for (const { atMs } of marks) expect(atMs).toBeLessThan(untilMs ?? 0);
+  });
+
+  it("merges what no picture could tell apart, and loses none: bursts every minute", () => {
+    const collector = new TimelineCollector(populations(12));
+    const bursts = 100;
+    for (let burst = 0; burst < bursts; burst++)
+      for (let call = 0; call < 120; call++)
+        collector.add(`p0/${call % 12}`, "admitted", burst * 60_000 + Math.floor(call / 12) * 5);
+    const { rows, slotMs, untilMs } = collector.finish();
+    expect(untilMs).toBeNull();
+    expect(slotMs).toBeGreaterThan(1);
+    expect(slotMs).toBeLessThan((bursts * 60_000) / 1_500);
+    const marks = rows.flatMap((row) => row.marks);
+    expect(marks.reduce((sum, { count }) => sum + count, 0)).toBe(bursts * 120);
   });
 });
