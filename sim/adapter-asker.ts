@@ -23,6 +23,8 @@ export interface LimiterClock {
   set(nowMs: number): Eventually<unknown>;
   /** Runs a limiter's code with this clock in place of the process's, until what it returns has settled. */
   during<T>(run: () => T): T;
+  /** Forgets the timers of a limiter that is let go of. */
+  clear?(): void;
 }
 
 /** A limiter that threw, rejected, never settled or answered nonsense. */

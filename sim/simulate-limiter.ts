@@ -88,6 +88,7 @@ async function* callsOf(
     }
   } finally {
     await during(clock, () => limiter.close?.());
+    clock?.clear?.();
   }
 }
 

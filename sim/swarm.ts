@@ -175,7 +175,9 @@ class Swarm {
   }
 
   async #shrink(first: WorldRecipe, { calls }: Outcome, failure: WorldFailure): Promise<FailingWorld> {
-    const { seed, signal, triesMost = usualTries } = this.#options;
+    const { seed, signal } = this.#options;
+    // A limiter that never settles takes its time each time.
+    const triesMost = Math.min(this.#options.triesMost ?? usualTries, failure.law === null ? 40 : Infinity);
     const world = `${seed}/${this.done}`;
     let last = { calls, explanation: failure.explanation };
     const fails = async (smaller: WorldRecipe): Promise<boolean> => {

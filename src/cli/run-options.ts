@@ -44,10 +44,10 @@ export function requireDuration(option: string, text: string): number {
   });
 }
 
-/** The command that repeats a run: `spillway VERB SCENARIO` and the options that were given. */
+/** The command that repeats a run: `spillway VERB`, what names the scenario, and the options that were given. */
 export function repeatCommand(
   verb: string,
-  scenario: string,
+  scenario: string | readonly string[],
   options: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
   const words = Object.entries(options).flatMap(([name, value]) =>
@@ -57,5 +57,5 @@ export function repeatCommand(
         ? [`--${name}`]
         : [`--${name}`, String(value)],
   );
-  return shellCommand(["spillway", verb, scenario, ...words]);
+  return shellCommand(["spillway", verb, ...[scenario].flat(), ...words]);
 }

@@ -1,6 +1,7 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
 import type { SimulateLimiterOptions } from "../../sim/simulate-limiter.ts";
+import type { ChosenFault } from "../faults/choice.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
@@ -14,6 +15,7 @@ import {
   scenarioPositional,
 } from "./run-options.ts";
 import { defaultFolder } from "./run-place.ts";
+import type { OpenedLimiter } from "./simulated-limiter.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
@@ -26,6 +28,9 @@ interface Args {
   readonly tokens?: string | undefined;
   readonly fault?: string | undefined;
   readonly adapter?: string | undefined;
+  readonly swarm?: number | undefined;
+  readonly world?: string | undefined;
+  readonly requireStates?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -53,6 +58,23 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe: "a .ts or .js module that exports your limiter, in the deployment's place",
       })
+      .option("swarm", {
+        type: "number",
+        requiresArg: true,
+        describe: "so many whole worlds, drawn from --seed [default: 1], every law judged in each",
+      })
+      .option("world", {
+        type: "string",
+        requiresArg: true,
+        describe: "one world of a swarm again: SEED/NUMBER",
+      })
+      .option("require-states", {
+        type: "boolean",
+        describe: "with --swarm: status 1 where an interesting state was never reached",
+      })
+      .conflicts("swarm", ["scenario", "world", "duration", "rules", "like", "tokens"])
+      .conflicts("world", ["scenario", "seed", "like"])
+      .implies("require-states", "swarm")
       .conflicts("like", "tokens")
       .conflicts("adapter", "fault")
       .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
@@ -63,16 +85,29 @@ export const command: CommandModule<object, Args> = {
         "what the simulator would have said of that measurement",
       )
       .example("$0 simulate herd --fault per-instance-counters=3", "a deployment with a known bug, judged")
-      .example("$0 simulate herd --adapter my-limiter.ts", "your own limiter's code, under the same clients"),
+      .example("$0 simulate herd --adapter my-limiter.ts", "your own limiter's code, under the same clients")
+      .example(
+        "$0 simulate --swarm 1000 --seed 7",
+        "a thousand worlds; one that breaks a law is made smaller",
+      )
+      .example("$0 simulate --swarm 200 --adapter my-limiter.ts", "your own limiter in every one of them")
+      .example("$0 simulate --world 7/13", "the world of number 13 once more, with a run folder"),
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
-    const file = requireScenario(args.scenario);
-    const { loadScenarioFile } = await import("../load/scenario-file.ts");
+    if (args.swarm !== undefined) {
+      const { simulateSwarm } = await import("./simulate-swarm.ts");
+      return simulateSwarm(
+        { ...args, swarm: args.swarm, seed: requireSeed(args.seed ?? 1) },
+        fault,
+        terminal,
+      );
+    }
     const { saySimulation } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
-    const { scenario: written } = await loadScenarioFile(file);
+    const limiter = args.adapter === undefined ? null : await opened(args.adapter);
+    const { file, scenario: written, words: named } = await scenarioNamed(args, fault, limiter);
     const { conditionsOf } = await import("./conditions.ts");
     const { scenario, options, notes } = await conditionsOf(written, {
       seed: args.seed === undefined ? undefined : requireSeed(args.seed),
@@ -85,16 +120,16 @@ export const command: CommandModule<object, Args> = {
     const interrupt = onInterrupt();
     try {
       const { signal } = interrupt;
-      const opened =
-        args.adapter === undefined ? null : await limiterOf(args.adapter, scenario, { ...options, signal });
-      const told = [...notes, ...(words === null ? [] : [words.note]), ...(opened?.notes ?? [])];
+      const simulated =
+        limiter === null ? null : await simulatedBy(limiter, scenario, { ...options, signal });
+      const told = [...notes, ...(words === null ? [] : [words.note]), ...(simulated?.notes ?? [])];
       const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
         options: { ...options, fault: fault ?? undefined, signal },
-        simulation: opened?.simulation,
-        claims: opened?.claims,
+        simulation: simulated?.simulation,
+        claims: simulated?.claims,
         file,
-        command: repeatCommand("simulate", file, {
-          seed: scenario.seed,
+        command: repeatCommand("simulate", named, {
+          seed: args.world === undefined ? scenario.seed : undefined,
           rules: args.rules,
           duration: args.duration,
           like: args.like,
@@ -119,11 +154,34 @@ export const command: CommandModule<object, Args> = {
   },
 };
 
-/** A limiter of the user's, ready to be simulated. */
-async function limiterOf(file: string, scenario: Scenario, options: Omit<SimulateLimiterOptions, "clock">) {
-  const { limiterNotes, openLimiter } = await import("./simulated-limiter.ts");
+/** What is simulated: a scenario's file, or a world of a swarm. */
+async function scenarioNamed(
+  { scenario, world }: Args,
+  fault: ChosenFault | null,
+  limiter: OpenedLimiter | null,
+): Promise<{ file: string | null; scenario: Scenario; words: readonly string[] }> {
+  if (world === undefined) {
+    const file = requireScenario(scenario);
+    const { loadScenarioFile } = await import("../load/scenario-file.ts");
+    return { file, scenario: (await loadScenarioFile(file)).scenario, words: [file] };
+  }
+  const { worldNamed } = await import("../../sim/swarm.ts");
+  const { scenarioOf } = await import("../../sim/world-recipe.ts");
+  const recipe = worldNamed(world, { fault: fault ?? undefined, limiter: limiter ?? undefined });
+  return { file: null, scenario: scenarioOf(recipe), words: ["--world", world] };
+}
+
+async function opened(file: string): Promise<OpenedLimiter> {
+  return (await import("./simulated-limiter.ts")).openLimiter(file);
+}
+
+async function simulatedBy(
+  { factory, clock }: OpenedLimiter,
+  scenario: Scenario,
+  options: Omit<SimulateLimiterOptions, "clock">,
+) {
+  const { limiterNotes } = await import("./simulated-limiter.ts");
   const { simulateLimiter } = await import("../../sim/simulate-limiter.ts");
-  const { factory, clock } = await openLimiter(file, scenario.startAtMs);
   return {
     simulation: simulateLimiter(scenario, factory, { ...options, clock }),
     claims: factory.claims,
@@ -134,6 +192,6 @@ async function limiterOf(file: string, scenario: Scenario, options: Omit<Simulat
 function requireScenario(scenario: string | undefined): string {
   if (scenario !== undefined) return scenario;
   throw new SpillwayError("USAGE", "name a scenario", {
-    hint: "spillway simulate steady, ci-fleet or herd, or a path to a .ts or .js file of your own",
+    hint: "spillway simulate steady, ci-fleet or herd, a path to a .ts or .js file of your own, or --swarm 100",
   });
 }

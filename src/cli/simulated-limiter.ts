@@ -20,16 +20,18 @@ export interface OpenedLimiter {
 
 /**
  * Loads a limiter for virtual time. A promise of it that does not settle within 5 s of real time is given up.
- * @param startAtMs what time it is while it is loaded
  * @throws SpillwayError as `loadLimiterFactory` does
  */
-export async function openLimiter(file: string, startAtMs: number): Promise<OpenedLimiter> {
+export async function openLimiter(file: string): Promise<OpenedLimiter> {
   const clock = new Clock();
-  clock.set(startAtMs);
   const factory = await loadLimiterFactory(file, (run) => clock.during(run));
   return {
     factory: patient(factory, timers),
-    clock: { set: (nowMs) => clock.advance(nowMs), during: (run) => clock.yielding(run) },
+    clock: {
+      set: (nowMs) => clock.advance(nowMs),
+      during: (run) => clock.yielding(run),
+      clear: () => clock.clear(),
+    },
   };
 }
 

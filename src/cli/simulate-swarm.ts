@@ -1,0 +1,161 @@
+// `spillway simulate --swarm N`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
+// that shows it, and the command that repeats it.
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import pc from "picocolors";
+import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm.ts";
+import { type StateName, stateNames, stateWords } from "../../sim/swarm-states.ts";
+import type { ChosenFault } from "../faults/choice.ts";
+import { count, counted, duration } from "../report/format.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { faultWords } from "./fault-list.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { defaultFolder, shellCommand } from "./run-place.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface SwarmArgs {
+  readonly swarm: number;
+  readonly seed: number;
+  readonly out?: string | undefined;
+  readonly adapter?: string | undefined;
+  readonly requireStates?: boolean | undefined;
+}
+
+/** Runs a swarm and says what it came to. Nothing is written where no world fails, but into `--out`. */
+export async function simulateSwarm(
+  args: SwarmArgs,
+  fault: ChosenFault | null,
+  terminal: Terminal,
+): Promise<void> {
+  const worlds = requireWorlds(args.swarm);
+  const { swarm } = await import("../../sim/swarm.ts");
+  const words = fault === null ? null : await faultWords(fault, "simulate");
+  const limiter =
+    args.adapter === undefined
+      ? undefined
+      : await (await import("./simulated-limiter.ts")).openLimiter(args.adapter);
+  const target = shellCommand([
+    ...(words === null ? [] : ["--fault", words.text]),
+    ...(args.adapter === undefined ? [] : ["--adapter", args.adapter]),
+  ]);
+  const interrupt = onInterrupt();
+  try {
+    const { seed } = args;
+    const startedMs = Date.now();
+    const onProgress = progressOf(worlds, terminal);
+    const { signal } = interrupt;
+    const result = await swarm({ worlds, seed, fault: fault ?? undefined, limiter, signal, onProgress });
+    terminal.progress(null);
+    const files = await write(result, args.out);
+    say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
+    terminal.result({ ...result, files });
+    const missed = args.requireStates === true && result.unreached.length > 0;
+    const isOver = result.failures.length > 0 || (missed && !result.interrupted);
+    process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
+  } finally {
+    interrupt.release();
+    if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
+  }
+}
+
+function requireWorlds(worlds: number): number {
+  if (Number.isSafeInteger(worlds) && worlds >= 1 && worlds <= 10_000_000) return worlds;
+  throw new SpillwayError("USAGE", "the swarm cannot be simulated", {
+    problems: [{ path: "--swarm", got: String(worlds), allowed: "a number of worlds, from 1 to 10,000,000" }],
+  });
+}
+
+/** Worlds a second and time left; signals have their turn after each world. */
+function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => Promise<void> {
+  const startedMs = Date.now();
+  return async ({ worlds: done, calls, shrinking }) => {
+    await setImmediate();
+    if (shrinking !== null) return terminal.progress(`world ${shrinking} fails: making it smaller`);
+    const perSecond = done / Math.max(0.001, (Date.now() - startedMs) / 1000);
+    const left = duration(Math.round(((worlds - done) / perSecond) * 1000));
+    terminal.progress(
+      `${count(done)} of ${counted(worlds, "world")}, ${counted(calls, "call")}, ${perSecond.toFixed(0)} worlds/s, ${left} to go`,
+    );
+  };
+}
+
+const resultFile = "swarm.json";
+
+/** @returns the files of the worlds that fail, in their order */
+async function write(result: SwarmResult, out: string | undefined): Promise<string[]> {
+  if (out === undefined && result.failures.length === 0) return [];
+  const folder = out ?? defaultFolder(`swarm-${result.seed}`);
+  const files = result.failures.map(({ world }) => join(folder, `world-${world.replace("/", "-")}.ts`));
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [index, { shrunk }] of result.failures.entries())
+      await writeWhole(files[index] ?? folder, shrunk.source);
+    await writeWhole(join(folder, resultFile), `${JSON.stringify(result, null, 2)}\n`);
+  } catch (cause) {
+    const got = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new SpillwayError("FILE_UNWRITABLE", "the swarm's files cannot be written", {
+      problems: [{ path: folder, got, allowed: "a folder that can be written to" }],
+      cause,
+    });
+  }
+  return files;
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.part`, text);
+  await rename(`${path}.part`, path);
+}
+
+interface Said {
+  readonly seconds: number;
+  readonly files: readonly string[];
+  /** The options that name what was simulated. */
+  readonly target: string;
+}
+
+function say(terminal: Terminal, result: SwarmResult, { seconds, files, target }: Said): void {
+  const { seed, worlds, calls, windows, failures, interrupted, unreached } = result;
+  const speed = `${(worlds / Math.max(0.001, seconds)).toFixed(1)} worlds/s`;
+  terminal.say(
+    `${pc.bold("swarm")}: ${counted(worlds, "world")} of seed ${seed}, ${counted(calls, "call")}, ${counted(windows, "window")} judged, ${seconds.toFixed(1)} s (${speed})`,
+  );
+  for (const [index, failure] of failures.entries())
+    sayFailure(terminal, failure, files[index] ?? "", target);
+  if (failures.length === 0) terminal.say(`  ${pc.green("No law is broken")} in any of them.`);
+  sayStates(terminal, result);
+  // A swarm that ended at a world that fails was not to reach them all.
+  if (unreached.length > 0 && failures.length === 0)
+    terminal.say(
+      `  ${pc.yellow("never reached")}: ${unreached.map((name) => stateWords[name]).join("; ")}. More worlds may.`,
+    );
+  if (interrupted) terminal.say(`  ${pc.yellow("Interrupted")}: what was done is kept.`);
+}
+
+function sayFailure(
+  terminal: Terminal,
+  { world, law, suspects, explanation, calls, populations, shrunk }: FailingWorld,
+  file: string,
+  target: string,
+): void {
+  const repeat = (words: readonly string[]): string =>
+    [shellCommand(["spillway", "simulate", ...words]), target].join(" ").trimEnd();
+  const what = law === null ? "the limiter fails" : `${law} is broken`;
+  const lines = [
+    `${pc.red(`World ${world}: ${what}`)}: ${explanation}`,
+    ...(suspects.length === 0 ? [] : [`suspects: ${suspects.slice(0, 3).join(", ")}`]),
+    `repeat it: ${repeat(["--world", world])}`,
+    `made smaller in ${counted(shrunk.tried, "try", "tries")}: from ${counted(populations, "population")} and ${counted(calls, "call")} to ${count(shrunk.populations)} and ${count(shrunk.calls)}`,
+    `  ${shrunk.explanation}`,
+    `repeat that: ${repeat([file])}`,
+  ];
+  for (const line of lines) terminal.say(`  ${line}`);
+}
+
+function sayStates(terminal: Terminal, { states }: SwarmResult): void {
+  const reached = stateNames.filter((name) => states[name] > 0);
+  const widest = Math.max(0, ...reached.map((name) => count(states[name]).length));
+  const line = (name: StateName): string => `    ${count(states[name]).padStart(widest)} ${stateWords[name]}`;
+  if (reached.length > 0) terminal.say("  reached, so many times:");
+  for (const name of reached) terminal.say(line(name));
+}

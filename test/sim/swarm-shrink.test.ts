@@ -1,0 +1,83 @@
+// Worlds made smaller: to what is needed to fail and no more, within so many tries.
+import { describe, expect, test } from "vitest";
+import { shrinkWorld } from "../../sim/swarm-shrink.ts";
+import { drawWorld } from "../../sim/swarm-world.ts";
+import { type PlainObject, scenarioOf, type WorldRecipe } from "../../sim/world-recipe.ts";
+
+const poller = {
+  make: "poller",
+  with: [{ every: 250, call: { make: "rest", with: ["/v2/user"] } }],
+} as const;
+const large: WorldRecipe = {
+  name: "large",
+  seed: 7,
+  duration: 60_000,
+  rules: {
+    user: { rest: { limit: 9, windowSeconds: 30 } },
+    semantics: { reset: "floor", remaining: "signed" },
+  },
+  network: { latency: { least: 5, most: 700 }, loss: 0.1 },
+  populations: {
+    first: { clients: 8, behaviour: poller },
+    second: { clients: 3, user: "shared", behaviour: poller },
+    third: { clients: 5, organization: "globex", behaviour: poller },
+  },
+};
+
+const usable = (world: WorldRecipe): boolean => {
+  try {
+    scenarioOf(world);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const shrink = (fails: (world: WorldRecipe) => boolean, triesMost = 1_000) =>
+  shrinkWorld(large, async (world) => usable(world) && fails(world), triesMost);
+
+describe("what is left", () => {
+  test("is one population and nothing else where every world fails", async () => {
+    const { world } = await shrink(() => true);
+    expect(world).toEqual({
+      name: "large",
+      seed: 7,
+      duration: 1,
+      populations: {
+        third: { clients: 1, behaviour: { make: "poller", with: [{ every: 1, call: expect.anything() }] } },
+      },
+    });
+  });
+
+  test("is what the failure needs", async () => {
+    const { world } = await shrink(({ rules, populations }) => {
+      const semantics = (rules as PlainObject | undefined)?.["semantics"] as PlainObject | undefined;
+      const second = populations["second"] as PlainObject | undefined;
+      return semantics?.["remaining"] === "signed" && second !== undefined && Number(second["clients"]) >= 2;
+    });
+    expect(world).toMatchObject({
+      rules: { semantics: { remaining: "signed" } },
+      populations: { second: { clients: 2 } },
+    });
+    expect(Object.keys(world.populations)).toEqual(["second"]);
+    expect(world).not.toHaveProperty("network");
+    expect(world).not.toHaveProperty("rules.semantics.reset");
+  });
+
+  test("is the world itself where nothing smaller fails", async () => {
+    const { world } = await shrink(() => false);
+    expect(world).toEqual(large);
+  });
+});
+
+test("no more worlds are tried than was said", async () => {
+  let asked = 0;
+  const { tried } = await shrinkWorld(
+    drawWorld(1, 1).recipe,
+    async () => {
+      asked += 1;
+      return true;
+    },
+    5,
+  );
+  expect([tried, asked]).toEqual([5, 5]);
+});

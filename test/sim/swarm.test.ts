@@ -1,0 +1,167 @@
+// The swarm: no world of the right deployment breaks a law, whatever was drawn; a fault is found within a few worlds,
+// and what is left of such a world is a scenario's file that shows it still.
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { simulate } from "../../sim/simulate.ts";
+import { type FailingWorld, swarm, worldNamed } from "../../sim/swarm.ts";
+import type { LimiterFactory } from "../../src/engine/adapter.ts";
+import { parseFault } from "../../src/faults/choice.ts";
+import { faultFactory } from "../../src/faults/factory.ts";
+import { engineFactory } from "../../src/laws/engine-factory.ts";
+import { keyedLimiter } from "../../src/laws/keyed.ts";
+import { loadScenarioFile } from "../../src/load/scenario-file.ts";
+import { judge } from "../../src/verify/judge.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-swarm-")));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const found = (failures: readonly FailingWorld[]): FailingWorld => {
+  const [failure] = failures;
+  if (failure === undefined) throw new Error("no world failed");
+  return failure;
+};
+
+describe("the right deployment", () => {
+  test("breaks no law in 120 worlds of seed 20261, which reach every interesting state", async () => {
+    const result = await swarm({ worlds: 120, seed: 20_261 });
+    expect(result.failures).toEqual([]);
+    expect(result.unreached).toEqual([]);
+    expect(result.worlds).toBe(120);
+    expect(result.calls).toBeGreaterThan(20_000);
+    expect(result.windows).toBeGreaterThan(2_000);
+  });
+
+  test("the same seed is the same swarm, another one another", async () => {
+    const of = async (seed: number): Promise<string> => JSON.stringify(await swarm({ worlds: 8, seed }));
+    const first = await of(5);
+    expect(await of(5)).toBe(first);
+    expect(await of(6)).not.toBe(first);
+  });
+
+  test("behind the adapter, it breaks none either", async () => {
+    const result = await swarm({ worlds: 15, seed: 11, limiter: { factory: engineFactory } });
+    expect(result.failures).toEqual([]);
+    const right = await swarm({ worlds: 15, seed: 11 });
+    expect(result).toEqual(right);
+  });
+});
+
+describe("a fault is found, and made small", () => {
+  test.each([
+    "race-read-then-write",
+    "one-short",
+    "one-extra",
+    "double-count",
+    "narrow-drains-broad",
+    "status-charged",
+    "scopes-mixed",
+    "reset-truncated",
+    "per-instance-counters",
+    "cost-over-limit-admitted",
+    "unenforced-refuses",
+    "headers-missing-on-429",
+  ])("%s", async (name) => {
+    const fault = parseFault(name);
+    const result = await swarm({ worlds: 30, seed: 2, fault });
+    const failure = found(result.failures);
+    expect(failure.world).toBe(`2/${result.worlds - 1}`);
+    expect(failure.shrunk.populations).toBeLessThanOrEqual(failure.populations);
+    // Its file, as people would run it, breaks the same law.
+    const file = join(folder, `${name}.ts`);
+    await writeFile(file, failure.shrunk.source);
+    const { scenario } = await loadScenarioFile(file);
+    const { header, calls } = simulate(scenario, { fault });
+    const lines = [...calls].map((call, index) => ({ line: index + 2, call }));
+    expect(lines).toHaveLength(failure.shrunk.calls);
+    const { violations } = await judge(header, lines);
+    expect(violations.map(({ law }) => law)).toContain(failure.law);
+    // So does the world that it was, by its name.
+    expect(worldNamed(failure.world, { fault }).seed).toBe(scenario.seed);
+  });
+
+  test("most of them come down to one population and a few calls", async () => {
+    const { failures } = await swarm({ worlds: 30, seed: 2, fault: parseFault("one-extra") });
+    const { shrunk, calls, populations } = found(failures);
+    expect(populations).toBeGreaterThan(0);
+    expect(shrunk.populations).toBe(1);
+    expect(shrunk.calls).toBeLessThan(Math.min(calls, 10));
+  });
+});
+
+describe("somebody else's limiter", () => {
+  test("that has a fault is found", async () => {
+    const factory = faultFactory(parseFault("double-count"), 3);
+    const { failures } = await swarm({ worlds: 10, seed: 4, limiter: { factory } });
+    expect(found(failures).suspects).toContain("double-count");
+  });
+
+  test("that throws is a world that fails, made smaller as any other", async () => {
+    let count = 0;
+    const failing: LimiterFactory = {
+      name: "failing",
+      claims: "all",
+      create: () => {
+        count = 0;
+        return {
+          decide: () => {
+            count += 1;
+            if (count > 5) throw new Error("no luck");
+            return { admitted: true };
+          },
+        };
+      },
+    };
+    const { failures } = await swarm({ worlds: 20, seed: 1, limiter: { factory: failing }, triesMost: 30 });
+    const failure = found(failures);
+    expect(failure.law).toBeNull();
+    expect(failure.explanation).toMatch(/: decide\(.*got Error: no luck/);
+    expect(failure.shrunk.calls).toBeLessThanOrEqual(failure.calls);
+  });
+
+  test("is asked by what it knows, and judged by what it claims", async () => {
+    const asked = new Set<string>();
+    const yes = keyedLimiter({
+      name: "yes",
+      claims: ["headers-present"],
+      create: () => ({
+        consume: (_key, cost) => {
+          asked.add(`cost ${cost}`);
+          return true;
+        },
+      }),
+    });
+    const { failures } = await swarm({ worlds: 12, seed: 1, limiter: { factory: yes } });
+    expect([...asked]).toEqual(["cost 1"]);
+    expect(found(failures).law).toBe("headers-present");
+    const none = await swarm({ worlds: 12, seed: 1, limiter: { factory: { ...yes, claims: [] } } });
+    expect(none.failures).toEqual([]);
+  });
+});
+
+test("what is done when it is interrupted is kept", async () => {
+  const signal = { aborted: false };
+  const onProgress = ({ worlds }: { worlds: number }): void => {
+    signal.aborted = worlds >= 3;
+  };
+  const result = await swarm({ worlds: 50, seed: 1, signal, onProgress });
+  expect(result).toMatchObject({ worlds: 3, interrupted: true, failures: [] });
+});
+
+test("it ends after so many worlds that fail", async () => {
+  const options = { worlds: 20, seed: 1, fault: parseFault("one-extra"), triesMost: 0 };
+  expect((await swarm({ ...options, failuresMost: 3 })).failures).toHaveLength(3);
+  expect((await swarm(options)).failures).toHaveLength(1);
+});
+
+test.each(["7", "7/", "a/1", "7/-1", "7/1.5"])("%s is no world's name", (name) => {
+  expect(() => worldNamed(name)).toThrow(/SEED\/NUMBER/);
+});
+
+test("a number of worlds that is none is a RangeError", async () => {
+  await expect(swarm({ worlds: 1.5, seed: 1 })).rejects.toThrow("worlds must be a whole number");
+});
