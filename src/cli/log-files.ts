@@ -1,31 +1,32 @@
 // Which files are meant: a shell that knows globs has opened them up already; in quotes, or on Windows, it is on us.
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
+import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 /**
- * The files that paths and globs (`*`, `?`, `**`) stand for, those of each glob in the order of their names.
+ * The files that paths and globs (`*`, `?`, `**`) stand for, those of each glob in the order of their names, each file
+ * once; a run's folder stands for its trace.
  * @throws SpillwayError `FILE_UNREADABLE` where nothing fits a glob
  */
-export async function expandGlobs(paths: readonly string[]): Promise<string[]> {
+export async function filesOf(paths: readonly string[]): Promise<string[]> {
   const files: string[] = [];
   for (const path of paths) {
-    if (!/[*?]/.test(path)) files.push(path);
-    else files.push(...(await matches(path)));
+    const trace = join(path, runFiles.trace);
+    if (path !== "-" && existsSync(trace)) files.push(trace);
+    else if (/[*?]/.test(path) && !existsSync(path)) files.push(...(await matching(path)));
+    else files.push(path);
   }
   return [...new Set(files)];
 }
 
-async function matches(glob: string): Promise<string[]> {
-  const base = fixedPart(glob);
+async function matching(glob: string): Promise<string[]> {
+  const base = dirname(`${glob.slice(0, glob.search(/[*?]/))}x`);
   const pattern = patternOf(glob);
-  const entries = await readdir(base, { recursive: glob.includes("**"), withFileTypes: true }).catch(
-    () => [],
-  );
-  const deep = glob.slice(base === "." ? 0 : base.length).split("/").length > 2 || glob.includes("**");
-  const found =
-    deep && !glob.includes("**") ? await readdir(base, { recursive: true, withFileTypes: true }) : entries;
-  const files = found
+  const recursive = glob.includes("**") || glob.slice(glob.search(/[*?]/)).includes("/");
+  const entries = await readdir(base, { recursive, withFileTypes: true }).catch(() => []);
+  const files = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => pattern.test(path.split(sep).join("/")))
@@ -36,15 +37,9 @@ async function matches(glob: string): Promise<string[]> {
   });
 }
 
-/** The folder in front of the first part with a wildcard. */
-function fixedPart(glob: string): string {
-  const fixed = glob.slice(0, glob.search(/[*?]/));
-  return dirname(`${fixed}x`);
-}
-
 function patternOf(glob: string): RegExp {
-  const normal = join(glob).split(sep).join("/");
-  const source = normal.replace(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g, (part) => {
+  const path = join(glob).split(sep).join("/");
+  const source = path.replace(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g, (part) => {
     if (part === "**/") return "(?:.*/)?";
     if (part === "**") return ".*";
     if (part === "*") return "[^/]*";

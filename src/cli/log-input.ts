@@ -13,7 +13,7 @@ import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
 import { headBytes, type Sample, sniffLog } from "../trace/logs/sniff.ts";
 import { requireFile } from "./files.ts";
-import { expandGlobs } from "./log-files.ts";
+import { filesOf } from "./log-files.ts";
 import type { LogArgs } from "./log-options.ts";
 
 export interface LogHooks {
@@ -30,7 +30,7 @@ export interface OpenedLogs extends LogRows {
 
 /**
  * Opens logs.
- * @param paths files, globs, or `-` for standard input
+ * @param paths files, globs, folders of runs, or `-` for standard input
  * @throws SpillwayError `FILE_UNREADABLE`, `LOG_INVALID`, `USAGE`; while `batches` are read as `readLogs` does
  */
 export async function openLogs(
@@ -41,7 +41,7 @@ export async function openLogs(
   const settings = settingsOf(args);
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
-  for (const path of await expandGlobs(paths)) {
+  for (const path of await filesOf(paths)) {
     const file = path === "-" ? standardInput() : await fileOf(path);
     const found = await lookAt(file, args);
     // What DuckDB hands on has not as many bytes as the file.

@@ -1,6 +1,7 @@
 // What `--dry-run` says of logs: what each is, what its columns were taken for and why, and its first rows as read.
 import pc from "picocolors";
 import { instant } from "../report/format.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { Callers } from "../trace/logs/callers.ts";
 import type { ColumnUse } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
@@ -13,7 +14,7 @@ const widthMost = 48;
 
 /**
  * Describes opened logs, and reads their first rows for it: what is left of `batches` is not read.
- * @throws SpillwayError as `batches` does
+ * @throws SpillwayError as `batches` does, but for `LOG_UNREAD`
  */
 export async function describeLogs(logs: OpenedLogs): Promise<string> {
   const rows = await firstRows(logs);
@@ -70,10 +71,15 @@ function shownValue(value: string, isToken: boolean): string {
 
 async function firstRows(logs: LogRows): Promise<string[]> {
   const lines: string[] = [];
-  for await (const batch of logs.batches) {
-    for (let row = 0; row < batch.count && lines.length < rowsMost; row++)
-      lines.push(rowLine(logs, batch, row));
-    if (lines.length === rowsMost) break;
+  try {
+    for await (const batch of logs.batches) {
+      for (let row = 0; row < batch.count && lines.length < rowsMost; row++)
+        lines.push(rowLine(logs, batch, row));
+      if (lines.length === rowsMost) break;
+    }
+  } catch (error) {
+    // Too many unread rows are what this is to find the reason of.
+    if (!(error instanceof SpillwayError && error.code === "LOG_UNREAD")) throw error;
   }
   return lines;
 }

@@ -105,16 +105,15 @@ export const unitless = (name: string): string =>
 export const valuesOf = (column: SampledColumn): string[] =>
   column.values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
 
-/** Whether most values are such; @param isLenient what is said of a column without any */
-export function fitsMost(
-  column: SampledColumn,
-  fits: (value: string) => boolean,
-  isLenient: boolean,
-): boolean {
+/** The share of a column's values that are such; 1 where it has none. */
+export function shareOf(column: SampledColumn, test: (value: string) => boolean): number {
   const values = valuesOf(column);
-  if (values.length === 0) return isLenient;
-  return values.filter(fits).length >= 0.8 * values.length;
+  return values.length === 0 ? 1 : values.filter(test).length / values.length;
 }
+
+/** Whether what stands in a column, something or other, is mostly such. */
+export const isMostly = (column: SampledColumn, test: (value: string) => boolean): boolean =>
+  valuesOf(column).length > 0 && shareOf(column, test) >= 0.8;
 
 /**
  * Whether a column holds tokens, by its name or by what stands there.
@@ -123,5 +122,5 @@ export function fitsMost(
 export function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {
   const last = plainName(path.at(-1) ?? "");
   if (tokenNames.includes(last) || /token|secret|authorization|apikey/.test(last)) return true;
-  return column !== undefined && fitsMost(column, looksSecret, false);
+  return column !== undefined && isMostly(column, looksSecret);
 }

@@ -3,7 +3,15 @@
 import { closest } from "../../rules/closest.ts";
 import { quote, SpillwayError } from "../../rules/errors.ts";
 import type { DurationUnit } from "./choices.ts";
-import { fitsMost, guesses, isTokenColumn, type NamedRole, plainName, unitless } from "./column-guesses.ts";
+import {
+  guesses,
+  isMostly,
+  isTokenColumn,
+  type NamedRole,
+  plainName,
+  shareOf,
+  unitless,
+} from "./column-guesses.ts";
 import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
 import type { Sample, SampledColumn } from "./sniff.ts";
 
@@ -120,7 +128,7 @@ function byName(sample: Sample, role: NamedRole, isTaken: (index: number) => boo
   const { names, fits } = guesses[role];
   for (const wanted of names)
     for (const [index, column] of sample.columns.entries()) {
-      if (isTaken(index) || !hasName(column, wanted, role) || !fitsMost(column, fits, true)) continue;
+      if (isTaken(index) || !hasName(column, wanted, role) || shareOf(column, fits) < 0.5) continue;
       return { role, column: column.name, path: column.path, index, why: "by its name" };
     }
   return null;
@@ -141,7 +149,7 @@ function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => bo
   if (fits === undefined) return null;
   for (const [index, column] of sample.columns.entries()) {
     // Referers look like paths.
-    if (isTaken(index) || /refer/i.test(column.name) || !fitsMost(column, fits, false)) continue;
+    if (isTaken(index) || /refer/i.test(column.name) || !isMostly(column, fits)) continue;
     return { role, column: column.name, path: column.path, index, why: "by what stands there" };
   }
   return null;
