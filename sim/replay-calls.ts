@@ -3,7 +3,7 @@ import type { ScopeIndex } from "../src/engine/core.ts";
 import { SpillwayError } from "../src/rules/errors.ts";
 
 /** More calls than this are not kept in memory: each takes about 80 bytes. */
-export const reactingCallsMost = 5_000_000;
+const reactingCallsMost = 5_000_000;
 
 /** No call: none is waited for, none follows. */
 export const NONE = -1;

@@ -24,7 +24,7 @@ const plainFigures = [
 ] as const satisfies readonly FigureName[];
 
 /** The figures that a replay has. */
-export const replayFigureNames: readonly string[] = plainFigures;
+const replayFigureNames: readonly string[] = plainFigures;
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
@@ -32,7 +32,7 @@ const shareOf = (part: number, whole: number): number | null => (whole === 0 ? n
  * What a replay came to, in figures: of callers that react where they were to, else of the log as it is. Without a
  * reaction nobody waits: waits are `null`, and what was refused was given up.
  */
-export function replayFigures({ log, totals, reaction }: Replayed): Figures {
+function replayFigures({ log, totals, reaction }: Replayed): Figures {
   const statusCalls = log.status;
   if (reaction === null) {
     const { calls, admitted, refused, refusedByOrganization, refusedByUser } = totals;

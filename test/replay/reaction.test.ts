@@ -90,6 +90,43 @@ describe("what a refusal moves", () => {
     ]);
   });
 
+  test("a call that begins when the one before is over has waited for it", async () => {
+    // Two back to back: the second is wanted when the first, sent at the reset, is over.
+    const reaction = { onRefused: waitReset({ of: "both" }) };
+    const reacted = await react(calls(0, 100, 2000, 2100), twoAMinute, reaction);
+    expect(reacted).toMatchObject({ attempts: 5, refusals: 1, admittedAtOnce: 3, waitedMs: 58_001 });
+  });
+
+  describe("a policy is told of each refusal", () => {
+    const spaced = async (onRefused: RefusalPolicy) => {
+      const { slots } = await react(calls(0, 1, 2), twoAMinute, { onRefused, independent: true });
+      return slots.filter((slot) => slot.calls > 0).map(({ atMs }) => (atMs - noon) / 1000);
+    };
+
+    test("which try it was: waits grow, and attempts end", async () => {
+      // Each wait counts from the answer, 1 ms after the refusal.
+      const onRefused = exponential({ first: "2s", most: "1h", attempts: 5 });
+      expect(await spaced(onRefused)).toEqual([0, 2, 6, 14, 30]);
+    });
+
+    test("what it waited last", async () => {
+      const seen: number[] = [];
+      const onRefused: RefusalPolicy = {
+        name: "doubling",
+        retryAt(_, { delayMs, nowMs }) {
+          seen.push(delayMs);
+          return nowMs + Math.max(1000, 2 * delayMs);
+        },
+      };
+      expect(await spaced(onRefused)).toEqual([0, 1, 3, 7, 15, 31, 63]);
+      expect(seen).toEqual([0, 1000, 2000, 4000, 8000, 16_000]);
+    });
+
+    test("when the call was first due", async () => {
+      expect(await spaced(fixed({ wait: "10s", deadline: "25s" }))).toEqual([0, 10, 20]);
+    });
+  });
+
   test("who gives up goes on with the next call", async () => {
     const reacted = await react(calls(0, 1000, 2000, 61_000), twoAMinute, { onRefused: none() });
     expect(reacted).toMatchObject({ attempts: 4, refusals: 1, gaveUp: 1, admittedAtOnce: 3, waitedMs: 0 });
@@ -104,7 +141,12 @@ describe("what a refusal moves", () => {
   test("Retry-After is what the window that refused says, where the rules send one", async () => {
     const onRefused = retryAfter({});
     const sent = await react(calls(0, 1, 2), twoAMinute, { onRefused });
-    expect(sent).toMatchObject({ admittedLater: 1, gaveUp: 0 });
+    // Refused at 2 ms, told 60 s (rounded up) 1 ms later.
+    expect(sent).toMatchObject({ admittedLater: 1, gaveUp: 0, waitedMs: 60_001 });
+    // The organization's window is the longer one, and has room.
+    const organization = { rest: { limit: 200, windowSeconds: 3_600 } };
+    const apart = parseRules({ organization, user: { rest: { limit: 2 } } });
+    expect(await react(calls(0, 1, 2), apart, { onRefused })).toMatchObject({ waitedMs: 60_001 });
     const silent = parseRules({ user: { rest: { limit: 2 } }, semantics: { retryAfter: false } });
     expect(await react(calls(0, 1, 2), silent, { onRefused })).toMatchObject({ admittedLater: 0, gaveUp: 1 });
   });
