@@ -40,6 +40,9 @@ const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.ma
 export const windowColor = ({ user }: WindowKey): string =>
   user === null ? "var(--admitted)" : "var(--user)";
 
+export const refusalColor = ({ user }: WindowKey): string =>
+  user === null ? "var(--refused)" : "var(--refused-user)";
+
 /** Above the windows, if they refused anything: a strip of bars. */
 const strip = { top: 8, height: 26, gap: 8 } as const;
 export const windowChartHeight = ({ refusals }: WindowSeries): number =>
@@ -70,7 +73,7 @@ export function windowChart(
       { ...stepLine(series.counts, color, false), areaStyle: { color, opacity: 0.13 } },
       ...(predicted === null ? [] : [stepLine(predicted.counts, "var(--predicted)", true)]),
       stepLine(series.limits, "var(--limit)", true),
-      ...(refusing ? [refusalBars(layout, series.refusals)] : []),
+      ...(refusing ? [refusalBars(layout, series)] : []),
     ],
   };
 }
@@ -84,7 +87,7 @@ const hiddenAxis = (max: number) => ({
   containShape: false,
 });
 
-function refusalBars(layout: Layout, refusals: readonly Point[]) {
+function refusalBars(layout: Layout, series: WindowSeries) {
   return {
     type: "bar" as const,
     xAxisIndex: 1,
@@ -92,8 +95,8 @@ function refusalBars(layout: Layout, refusals: readonly Point[]) {
     silent: true,
     barWidth: plotWidth(layout) / refusalSlots,
     barMinHeight: 4,
-    itemStyle: { color: "var(--refused)" },
-    data: mutable(refusals),
+    itemStyle: { color: refusalColor(series) },
+    data: mutable(series.refusals),
   };
 }
 

@@ -3,7 +3,7 @@ import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
 import type { WindowKey, WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
 import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
-import { waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
+import { refusalColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
@@ -121,7 +121,7 @@ function windowComparison(
     { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
   ];
   if (ours.refusals.length > 0)
-    legend.push({ name: `refused, ${measuredName}`, swatch: "area", color: "var(--refused)" });
+    legend.push({ name: `refused, ${measuredName}`, swatch: "area", color: refusalColor(ours) });
   const names = [measuredName, predictedName] as const;
   const rows = windowRows(ours, lengthMs, theirs);
   const height = windowChartHeight(ours);

@@ -2,6 +2,7 @@
 // the higher its figure: lightness alone tells it, so that it reads without colours, too.
 import type { PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
 import { type Layout, width } from "./axes.ts";
+import { shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { html } from "./html.ts";
 import type { Drawing, LegendEntry, Margins, Picture } from "./picture.ts";
@@ -244,15 +245,17 @@ function axisTexts(layout: Layout, { xNames, yNames, xPath, yPath }: Drawable, {
   const { left, right } = edges[layout];
   const longest = Math.max(...xNames.map((name) => name.length)) + 2;
   const room = (size.width - left - right) / xNames.length;
-  const every = Math.max(1, Math.ceil((longest * digitWidth) / room));
+  // Of numbers some will do; of names none may be missing.
+  const numbers = xNames.every((name) => /^[\d,.]/.test(name));
+  const every = numbers ? Math.max(1, Math.ceil((longest * digitWidth) / room)) : 1;
   const named = xNames.map((name, column) =>
     column % every === 0
-      ? html`<text x="${x(column + 0.5)}" y="${y(0) + 17}" text-anchor="middle" font-size="12" fill="var(--muted)">${name}</text>`
+      ? html`<text x="${x(column + 0.5)}" y="${y(0) + 17}" text-anchor="middle" font-size="12" fill="var(--muted)">${numbers ? name : shortened(name, room + 8)}</text>`
       : null,
   );
   const rows = yNames.map(
     (name, row) =>
-      html`<text x="${left - 8}" y="${y(row + 0.5) + 4}" text-anchor="end" font-size="12" fill="var(--muted)">${name}</text>`,
+      html`<text x="${left - 8}" y="${y(row + 0.5) + 4}" text-anchor="end" font-size="12" fill="var(--muted)">${shortened(name, left + 6)}</text>`,
   );
   return html`${named}${rows}<text x="${size.width - right}" y="${size.height - 8}" text-anchor="end" font-size="12" fill="var(--ink)">${xPath} →</text><text x="${0}" y="${14}" font-size="12" fill="var(--ink)">↑ ${yPath}</text>\n`;
 }

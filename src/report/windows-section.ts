@@ -2,7 +2,7 @@
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
 import { timeDrawing } from "./axes.ts";
-import { windowChart, windowChartHeight, windowColor } from "./charts.ts";
+import { refusalColor, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { count, counted, duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
@@ -68,7 +68,7 @@ function windowLegend(one: WindowSeries): LegendEntry[] {
     { name: limitWords(one), swatch: "dashed", color: "var(--limit)" },
   ];
   if (one.refusals.length > 0)
-    entries.push({ name: "calls it refused (bars above)", swatch: "area", color: "var(--refused)" });
+    entries.push({ name: "calls it refused (bars above)", swatch: "area", color: refusalColor(one) });
   return entries;
 }
 
