@@ -1,7 +1,6 @@
 // `spillway replay FILES...`: logs under rules.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { ReplayProgress } from "../../sim/replay.ts";
 import { counted, duration, share } from "../report/format.ts";
@@ -15,6 +14,7 @@ import { type LogArgs, logOptions } from "./log-options.ts";
 import { Pace } from "./pace.ts";
 import { requireSeed } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
 
 interface Args extends LogArgs {
   readonly files: readonly string[];
@@ -147,10 +147,12 @@ async function keep(folder: string, result: ReplayResult, terminal: Terminal): P
   const { writeText } = await import("../report/run-folder.ts");
   const { renderCsv } = await import("../report/csv.ts");
   const { usersTable, windowsTable } = await import("./replay-table.ts");
+  const { writeReplayReport } = await import("../report/result-report.ts");
+  const written = await writeReplayReport(folder, result, version);
   await writeText(join(folder, "users.csv"), renderCsv(usersTable(result)));
   await writeText(join(folder, "windows.csv"), renderCsv(windowsTable(result)));
   await writeText(join(folder, "replay.json"), `${JSON.stringify(result, null, 2)}\n`);
-  terminal.say(`  ${pc.dim("written to")} ${folder}`);
+  terminal.say(`  ${written.html}`);
 }
 
 /** Says how far it is: rows, rows a second, and the time that is left where that can be known. */
