@@ -1,4 +1,5 @@
-// What a simulation takes from an earlier run's trace to be like it: who sat where, and how long trips took.
+// What a simulation takes from an earlier run's trace to be like it: who sat where, how long trips took, how late
+// clients were.
 import type { Network } from "../src/scenario/network.ts";
 import type { Spread } from "../src/scenario/spread.ts";
 import type { TraceCall } from "../src/trace/record.ts";
@@ -38,13 +39,28 @@ export class Likeness {
   readonly #users = new Map<string, { organization: string; user: string }>();
   readonly #restMs = new Histogram();
   readonly #graphqlMs = new Histogram();
+  readonly #latenessMs = new Histogram();
+  /** When each client received the answer that came last. */
+  readonly #received = new Map<string, number>();
 
   add(call: TraceCall): void {
     if (call.user !== null) this.#users.set(call.client, { organization: call.org, user: call.user });
+    this.#addLateness(call);
     if (call.status === 0 || call.status === 429 || call.status >= 500) return;
     const tookMs = call.received - call.sent;
     if (call.scope === "rest") this.#restMs.add(tookMs);
     else if (call.kind === "call" && call.status === 200) this.#graphqlMs.add(tookMs);
+  }
+
+  /**
+   * A first attempt that was wanted after the client's last answer was slept for: how much too long? (When a retry was
+   * due is not in the trace, nor is what else a client did meanwhile that has several calls on the way.)
+   */
+  #addLateness({ client, sent, received, wanted, attempt }: TraceCall): void {
+    const before = this.#received.get(client);
+    this.#received.set(client, Math.max(received, before ?? received));
+    if (attempt !== 0 || wanted === undefined || before === undefined) return;
+    if (wanted > before && sent >= wanted) this.#latenessMs.add(sent - wanted);
   }
 
   /** The users of the run's clients, by `population/index`; for `seatingLike`. */
@@ -54,19 +70,21 @@ export class Likeness {
 
   /**
    * The network as it was seen. Round trip: what the answered REST and status calls took, refusals aside, each at
-   * least 1 ms. Execution: what the executed queries took, less what half of those calls took. Both as 200 equal
+   * least 1 ms. Lateness: that of first attempts that clients slept for. Execution: what the executed queries took, less what half of those calls took. Both as 200 equal
    * parts of all calls, so that simulated ones take what measured ones took; what the trace has no calls for stays
    * as in `fallback`.
    */
   network(fallback: Network): Network {
     const trips = this.#restMs.quantiles();
-    if (trips === null) return fallback;
+    const late = this.#latenessMs.quantiles();
+    const known = late === null ? fallback : { ...fallback, latenessMs: empirical(late) };
+    if (trips === null) return known;
     const roundTripMs = empirical(trips.map((ms) => Math.max(1, ms)));
     const middle = trips[parts / 2] ?? 0;
     const queries = this.#graphqlMs.quantiles();
-    if (queries === null) return { ...fallback, roundTripMs };
+    if (queries === null) return { ...known, roundTripMs };
     return {
-      ...fallback,
+      ...known,
       roundTripMs,
       executionMs: empirical(queries.map((ms) => Math.max(0, ms - middle))),
     };

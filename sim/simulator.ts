@@ -84,9 +84,7 @@ export class Simulator {
       this.#schedule(atMs, kind, flight),
     );
     this.#servers = scenario.service === null ? null : new Servers(scenario.service);
-    this.#driver = new Driver(this.clients, flights, startAtMs, (flight, atMs) =>
-      this.#schedule(atMs, SEND, flight),
-    );
+    this.#driver = new Driver(this.clients, flights, startAtMs, (flight, atMs) => this.#plan(flight, atMs));
     this.#populate();
   }
 
@@ -203,6 +201,15 @@ export class Simulator {
     const { place, index, endMs } = arriving;
     this.#driver.start(this.#client(this.clients.population(place), place, index, endMs), nowMs);
     this.#await(stream);
+  }
+
+  /** A client means to send a call; one that has to wait until then may oversleep. */
+  #plan(flight: number, atMs: number): void {
+    const lateMs =
+      atMs > this.#queue.nowMs
+        ? this.clients.draw(this.#clientOf(flight), this.#scenario.network.latenessMs)
+        : 0;
+    this.#schedule(atMs + lateMs, SEND, flight);
   }
 
   #send(flight: number, nowMs: number): void {

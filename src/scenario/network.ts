@@ -18,6 +18,11 @@ export interface NetworkInput {
   /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
   readonly execution?: SpreadInput;
   /**
+   * How late clients send what they waited to send: timers wake late, and on a busy machine later. Not at all where it
+   * is left out. Drawn for each call that was not sent at once.
+   */
+  readonly lateness?: SpreadInput;
+  /**
    * The share of trips that get lost, from 0 to 0.99; none where it is left out. Of a lost request the deployment
    * never hears; a call whose answer is lost was charged. Either client waits until its `timeout`.
    */
@@ -71,6 +76,7 @@ export interface Network {
   /** In place of `latencyMs` where it is not `null`. */
   readonly roundTripMs: Spread | null;
   readonly executionMs: Spread;
+  readonly latenessMs: Spread;
   /** A share of all trips. */
   readonly loss: number;
   readonly timeoutMs: number;
@@ -109,12 +115,13 @@ export function parseNetwork(value: unknown, mistakes: Mistakes): Network {
     latencyMs: { least: 2, most: 8 },
     roundTripMs: null,
     executionMs: { least: 5, most: 20 },
+    latenessMs: { least: 0, most: 0 },
     loss: 0,
     timeoutMs: defaultTimeoutMs,
   };
-  const names = ["latency", "roundTrip", "execution", "loss", "timeout"];
+  const names = ["latency", "roundTrip", "execution", "lateness", "loss", "timeout"];
   if (value === undefined || !mistakes.members("network", value, names)) return fallback;
-  const { latency, roundTrip, execution, loss, timeout } = value;
+  const { latency, roundTrip, execution, lateness, loss, timeout } = value;
   if (latency !== undefined && roundTrip !== undefined)
     mistakes.add("network.roundTrip", roundTrip, "nothing beside network.latency");
   return {
@@ -128,6 +135,10 @@ export function parseNetwork(value: unknown, mistakes: Mistakes): Network {
       execution === undefined
         ? fallback.executionMs
         : parseSpread("network.execution", execution, mistakes, 0, tripMostMs),
+    latenessMs:
+      lateness === undefined
+        ? fallback.latenessMs
+        : parseSpread("network.lateness", lateness, mistakes, 0, tripMostMs),
     loss: loss === undefined ? 0 : parseLoss(loss, mistakes),
     timeoutMs: mistakes.duration("network.timeout", timeout ?? defaultTimeoutMs, 1),
   };

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { Likeness } from "../../sim/likeness.ts";
 import { simulate } from "../../sim/simulate.ts";
-import { defineScenario, pipelinesQuery, poller, rest, status, worker } from "../../src/scenario/index.ts";
+import {
+  defineScenario,
+  pipelinesQuery,
+  poller,
+  queue,
+  rest,
+  status,
+  worker,
+} from "../../src/scenario/index.ts";
 import type { Network } from "../../src/scenario/network.ts";
 import { seatingLike } from "../../src/scenario/seats.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
@@ -29,6 +37,7 @@ describe("the network of a trace", () => {
     latencyMs: { least: 1, most: 2 },
     roundTripMs: null,
     executionMs: { least: 3, most: 4 },
+    latenessMs: { least: 0, most: 0 },
     loss: 0.01,
     timeoutMs: 9_000,
   };
@@ -64,6 +73,26 @@ describe("the network of a trace", () => {
       loss: 0.01,
       timeoutMs: 9_000,
     });
+  });
+
+  test("clients are as late as they were", () => {
+    const late = { ...measured, network: { ...measured.network, latenessMs: { least: 5, most: 60 } } };
+    const network = likenessOf(simulate(late).calls).network(fallback);
+    const lateness = (scenario: typeof measured): number[] =>
+      Array.from(simulate(scenario).calls)
+        .filter(({ call }) => call > 0)
+        .map(({ sent, wanted = Number.NaN }) => sent - wanted)
+        .sort((a, b) => a - b);
+    const [before, after] = [lateness(late), lateness({ ...measured, network, seed: 99 })];
+    expect([at(before, 0), at(before, 1)]).toEqual([5, 60]);
+    for (const share of [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1])
+      expect(Math.abs(at(after, share) - at(before, share)), `at ${share}`).toBeLessThanOrEqual(2);
+  });
+
+  test("a job that waited for its worker was not late", () => {
+    const jobs = { clients: 1, behaviour: queue({ call: rest("/v2/user"), jobs: 50, workers: 1 }) };
+    const busy = defineScenario({ name: "busy", duration: "5m", populations: { jobs } });
+    expect(likenessOf(simulate(busy).calls).network(fallback).latenessMs).toEqual(fallback.latenessMs);
   });
 
   const call = (took: number, change: Partial<TraceCall> = {}): TraceCall => {

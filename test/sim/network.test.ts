@@ -317,6 +317,19 @@ describe("a round trip", () => {
   });
 });
 
+test("lateness: what is waited for is sent late, what is sent at once is not", () => {
+  const one = { clients: 1, behaviour: burst({ call: user, size: 2, every: "1s" }) };
+  const calls = run(scenarioOf({ one }, { duration: "3s", network: { latency: 10, lateness: 7 } }));
+  expect(calls.map((call) => [(call.wanted ?? 0) - START, call.sent - START])).toEqual([
+    [0, 0],
+    [0, 0],
+    [1_000, 1_007],
+    [1_000, 1_007],
+    [2_000, 2_007],
+    [2_000, 2_007],
+  ]);
+});
+
 describe("clocks", () => {
   const apart = scenarioOf(
     { many: { clients: 200, behaviour: poller({ every: "10s", call: user }) } },
@@ -357,6 +370,7 @@ describe("all of it together", () => {
     network: {
       latency: { median: "20ms", p95: "90ms" },
       execution: { quantiles: [5, 20, 400] },
+      lateness: { median: 2, p95: 20 },
       loss: 0.02,
       timeout: "300ms",
     },
