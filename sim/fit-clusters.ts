@@ -1,7 +1,9 @@
 // Callers that do the same: the same things at once, at the same pace, with the same mix of calls, after a refusal the
 // same. How different two callers may be depends on how much was seen of them.
 import { ln } from "../src/scenario/elementary.ts";
+import type { FittedRetry } from "./fit-policies.ts";
 import type { Profile } from "./fit-profile.ts";
+import { explainedBy } from "./fit-retries.ts";
 import { Sample } from "./fit-statistics.ts";
 
 /** Callers that are alike, the busiest first: the one that the others were held to. */
@@ -19,7 +21,10 @@ const clustersMost = 12;
  * Puts callers together.
  * @returns clusters, the busiest first, and the callers for whom there were too many of them
  */
-export function clustersOf(profiles: readonly Profile[]): {
+export function clustersOf(
+  profiles: readonly Profile[],
+  slackMs: number,
+): {
   readonly clusters: readonly Cluster[];
   readonly others: readonly Profile[];
 } {
@@ -28,7 +33,7 @@ export function clustersOf(profiles: readonly Profile[]): {
   const medians = new Map<Profile, number>();
   for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
     medians.set(profile, new Sample(profile.pausesMs).median);
-    const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients));
+    const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
     if (home === undefined) {
       clusters.push({ profiles: [profile], mix: new Map(profile.mix), jobs: profile.jobs.length });
       continue;
@@ -57,6 +62,7 @@ function isAlike(
   profile: Profile,
   medians: ReadonlyMap<Profile, number>,
   clients: ReadonlyMap<string, number>,
+  slackMs: number,
 ): boolean {
   const [model] = cluster.profiles;
   if (model === undefined || model.caller.organization !== profile.caller.organization) return false;
@@ -66,7 +72,7 @@ function isAlike(
     hasShapeOf(model, profile) &&
     hasPaceOf(model, profile, medians) &&
     hasMixOf(cluster, profile) &&
-    retriesLike(model, profile)
+    retriesLike(model, profile, slackMs)
   );
 }
 
@@ -76,6 +82,7 @@ function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
     x === y || (Math.min(x, y) > 5 && x <= 1.25 * y && y <= 1.25 * x);
   if (a.kind === "burst") return b.kind === "burst" && near(a.size, b.size);
   if (a.kind === "pager") return b.kind === "pager" && near(a.pages, b.pages) && near(a.parallel, b.parallel);
+  if (a.kind === "queue") return b.kind === "queue" && near(a.jobs, b.jobs) && a.workers === b.workers;
   return b.kind === "call";
 }
 
@@ -103,10 +110,14 @@ function hasMixOf(cluster: Cluster, { mix, jobs }: Profile): boolean {
 const tellingRefusals = 5;
 const tellingRetries = 30;
 
-function retriesLike(a: Profile, b: Profile): boolean {
+function retriesLike(a: Profile, b: Profile, slackMs: number): boolean {
   if (a.refused < tellingRefusals || b.refused < tellingRefusals) return true;
-  const [x, y] = [a, b].map(({ guess }) => guess?.retry.kind ?? "none");
-  if (x === y) return true;
-  if (x === "none" || y === "none") return false;
-  return Math.min(a.retries.length, b.retries.length) < tellingRetries;
+  const [x, y] = [a.guess?.retry ?? never, b.guess?.retry ?? never];
+  if (x.kind === y.kind) return true;
+  if (x.kind === "none" || y.kind === "none") return false;
+  if (Math.min(a.retries.length, b.retries.length) < tellingRetries) return true;
+  // One of them may have been guessed by what was like the other's policy for it alone.
+  return Math.max(explainedBy(x, b.retries, slackMs), explainedBy(y, a.retries, slackMs)) >= 0.9;
 }
+
+const never: FittedRetry = { kind: "none" };

@@ -11,7 +11,7 @@ export interface CallKind {
   readonly cost: number;
 }
 
-export const keyOf = ({ scope, free, cost }: CallKind): string => `${free ? "status" : scope} ${cost}`;
+const keyOf = ({ scope, free, cost }: CallKind): string => `${free ? "status" : scope} ${cost}`;
 
 export interface Job {
   /** When it was wanted, ms since the epoch. */

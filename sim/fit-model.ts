@@ -2,7 +2,7 @@
 // scenario itself are both made of this (fit-source.ts).
 import type { Rules } from "../src/rules/rules.ts";
 import type { CallKind } from "./fit-jobs.ts";
-import type { FittedRetry } from "./fit-retries.ts";
+import type { FittedRetry } from "./fit-policies.ts";
 import type { FittedSpread } from "./fit-spread.ts";
 
 /** A kind of call with how often it comes. */
@@ -18,6 +18,12 @@ export type FittedBehaviour =
   | { readonly kind: "poller"; readonly everyMs: number }
   | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null }
   | { readonly kind: "burst"; readonly size: number; readonly everyMs: number | null }
+  | {
+      readonly kind: "queue";
+      readonly jobs: number;
+      readonly workers: number;
+      readonly everyMs: number | null;
+    }
   | {
       readonly kind: "pager";
       readonly pages: number;

@@ -16,22 +16,21 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
       execution: null,
       reason: "nothing says how long calls took: the simulator's defaults",
     };
-  const trips = tookMs(recording, ({ scope, status }) => scope === "rest" && status !== 0);
+  // A refused query was not executed: it took a trip.
+  const trips = tookMs(
+    recording,
+    ({ scope, status }) => (scope === "rest" && status !== 0) || status === 429,
+  );
   const queries = tookMs(
     recording,
     ({ scope, status, free }) => scope === "graphql" && status === 200 && !free,
   );
-  // A server's log has durations, not trips: a call took no time that the clock shows, but it took some.
-  const roundTrip =
-    trips.length === 0
-      ? null
-      : spreadOf(
-          trips.map((ms) => Math.max(1, ms)),
-          1,
-          1,
-        );
-  const middle = new Sample(trips).median;
-  const execution = queries.length === 0 ? null : spreadOf(onTop(queries, trips, middle), 0, 1);
+  if (trips.length === 0 && queries.length === 0)
+    return { roundTrip: null, execution: null, reason: "no call has an answer: the simulator's defaults" };
+  // Where there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
+  const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
+  const roundTrip = spreadOf(travelled, 1, 1);
+  const execution = queries.length === 0 ? null : spreadOf(onTop(queries, travelled), 0, 1);
   return { roundTrip, execution, reason: reasonOf(trips, queries) };
 }
 
@@ -48,13 +47,14 @@ function tookMs({ callers }: Recording, fits: (call: RecordedCall) => boolean): 
   return step <= 1 ? all : all.filter((_, index) => index % step === 0);
 }
 
-/** Execution alone: what queries took less a trip, by equal ranks where trips are spread as widely, else their middle. */
-function onTop(queries: readonly number[], trips: readonly number[], middleMs: number): number[] {
+/**
+ * Execution alone. Spreads of sums are not sums of spreads: deviations add by their squares, and what is left beside
+ * the trips' is the execution's; the shape is the queries' own.
+ */
+function onTop(queries: readonly number[], trips: readonly number[]): number[] {
   const [all, travel] = [new Sample(queries), new Sample(trips)];
-  // Spreads of sums are not sums of spreads: deviations add by their squares, and what is left is the execution's.
   const rest = all.deviation * all.deviation - travel.deviation * travel.deviation;
   const scale = all.deviation === 0 ? 1 : Math.sqrt(Math.max(0, rest)) / all.deviation;
-  const mean = all.mean - (travel.count === 0 ? 0 : travel.mean);
-  if (travel.count === 0) return queries.map((ms) => Math.max(0, ms - middleMs));
+  const mean = all.mean - travel.mean;
   return queries.map((ms) => Math.max(0, mean + (ms - all.mean) * scale));
 }

@@ -4,19 +4,9 @@ import type { Rules } from "../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./fit-jobs.ts";
 import type { RecordedCaller, Recording } from "./fit-recording.ts";
 import { guessRetry, type RetryGuess } from "./fit-retries.ts";
+import { alone, endedByRefusals, queueOf, type Run, runsOf, type Shape, shapeOf } from "./fit-runs.ts";
 import { type FittedSpan, spanOf } from "./fit-spread.ts";
-import { mode, Sample } from "./fit-statistics.ts";
-
-export type Shape =
-  | { readonly kind: "call" }
-  | { readonly kind: "burst"; readonly size: number }
-  /** `pages` at most; `last`: the one that has no next page, where pages asked for beyond it come now and then. */
-  | {
-      readonly kind: "pager";
-      readonly pages: number;
-      readonly last: number | null;
-      readonly parallel: number;
-    };
+import { Sample } from "./fit-statistics.ts";
 
 export type Pace =
   /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
@@ -27,19 +17,6 @@ export type Pace =
   | { readonly kind: "once" }
   /** Its calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
-
-/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
-export interface Run {
-  readonly startMs: number;
-  endMs: number;
-  jobs: number;
-  /** The last of them was refused. */
-  refused: boolean;
-  /** How many of them began at the start. */
-  together: number;
-  /** The most that were open at once. */
-  open: number;
-}
 
 export interface Profile {
   readonly caller: RecordedCaller;
@@ -75,7 +52,7 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
   const apart = described(caller, jobsGuessed(caller, rules, false), null, slackMs);
-  if (apart.refused === 0 || apart.pace.kind === "ticks" || apart.pace.kind === "chance") return apart;
+  if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
   const together = jobsGuessed(caller, rules, true);
   const guess = guessRetry(together.retries, slackMs, usualSpan(apart.jobs, slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
@@ -101,7 +78,7 @@ function described(
   for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
   const common = { caller, jobs, retries, guess, mix, refused: caller.calls.filter(isRefused).length };
   const whole = runsOf(jobs, slackMs);
-  const shape = endedByRefusals(whole) ? null : shapeOf(whole);
+  const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
   if (shape !== null && shape.kind !== "call") {
     const pausesMs = pausesOf(whole);
     return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
@@ -123,71 +100,19 @@ function described(
   return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
 }
 
-const alone = ({ startMs, endMs, last }: Job): Run => ({
-  startMs,
-  endMs,
-  jobs: 1,
-  refused: isRefused(last),
-  together: 1,
-  open: 1,
-});
-
-/** Runs that end where a call is refused are as long as the limit has it, not as the caller would. */
-function endedByRefusals(runs: readonly Run[]): boolean {
-  const long = runs.filter(({ jobs }) => jobs > 1);
-  return long.length > 0 && 2 * long.filter(({ refused }) => refused).length >= long.length;
-}
-
-function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
-  const runs: Run[] = [];
-  let ends: number[] = [];
-  for (const job of jobs) {
-    const run = runs.at(-1);
-    if (run === undefined || job.startMs > run.endMs + slackMs) {
-      runs.push(alone(job));
-      ends = [job.endMs];
-      continue;
-    }
-    ends = [...ends.filter((endMs) => endMs > job.startMs), job.endMs];
-    run.jobs += 1;
-    run.refused = isRefused(job.last);
-    run.open = Math.max(run.open, ends.length);
-    if (job.startMs - run.startMs <= slackMs && job.first.atMs - run.startMs <= slackMs) run.together += 1;
-    run.endMs = Math.max(run.endMs, job.endMs);
-  }
-  return runs;
-}
-
-/** `null` where runs are of no one length: they are no unit then. */
-function shapeOf(runs: readonly Run[]): Shape | null {
-  // The last one may have been cut off.
-  const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
-  const lengths = new Sample(whole.map(({ jobs }) => jobs));
-  const length = mode(whole.map(({ jobs }) => jobs));
-  if (length.value === 1 && length.share >= 0.9) return { kind: "call" };
-  if (length.value <= 1) return null;
-  const usual = whole.filter(({ jobs }) => jobs === length.value);
-  const together = new Sample(usual.map((run) => run.together)).median;
-  const parallel = new Sample(usual.map(({ open }) => open)).median;
-  if (length.share >= 0.6 && together >= 0.8 * length.value) return { kind: "burst", size: length.value };
-  // One endless run is a worker without pauses, unless several calls are on the way at once.
-  if (runs.length === 1 && (parallel === 1 || together > 1)) return null;
-  if (lengths.quantile(0.05) === length.value && length.share >= 0.95)
-    return { kind: "pager", pages: length.value, last: null, parallel };
-  // Pages on the way when the last one comes are asked for in vain, `parallel - 1` of them at most.
-  const [last, pages] = [lengths.quantile(0.05), lengths.quantile(0.95)];
-  if (last > 1 && pages - last < parallel) return { kind: "pager", pages, last, parallel };
-  return length.share >= 0.6 ? { kind: "pager", pages: length.value, last: null, parallel } : null;
-}
-
 function pausesOf(runs: readonly Run[]): number[] {
   return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
 }
 
+/** Fewer show no clock. */
+const fewRuns = 4;
+
 function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: number): Pace {
   if (runs.length < 2) return { kind: "once" };
-  const ticks = clockOf(runs, 1, slackMs);
+  const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
   const pauses = new Sample(pausesMs);
+  // Who calls again as soon as there is an answer keeps to the answers, however regular they are.
+  if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
   // Starts that scatter about ticks scatter less than the pauses between them; starts that follow pauses drift.
   return ticks !== null && ticks.offMs <= 0.8 * pauses.breadth + slackMs / 5 ? ticks : { kind: "pause" };
 }

@@ -74,7 +74,7 @@ export interface Recording {
 }
 
 /** The most calls that are held; a call takes about 150 bytes. */
-export const recordedCallsMost = 5_000_000;
+const recordedCallsMost = 5_000_000;
 
 interface OpenCaller {
   readonly organization: string;

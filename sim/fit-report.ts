@@ -61,7 +61,12 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
       return `worker${jobs}${kinds}${come}`;
     }
     default: {
-      const size = behaviour.kind === "burst" ? `${behaviour.size} at once` : count(behaviour.pages, "page");
+      const size =
+        behaviour.kind === "burst"
+          ? `${behaviour.size} at once`
+          : behaviour.kind === "queue"
+            ? `${count(behaviour.jobs, "job")}, ${behaviour.workers} at a time`
+            : count(behaviour.pages, "page");
       const every = behaviour.everyMs === null ? "" : `, every ${timeText(behaviour.everyMs)}`;
       return `${behaviour.kind}, ${size}${every}${come}`;
     }

@@ -3,30 +3,9 @@
 // seen are likeliest can be told: the one that needs the narrowest spans, with a price on what it leaves to be chosen.
 import { ln } from "../src/scenario/elementary.ts";
 import type { RetrySample } from "./fit-jobs.ts";
+import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./fit-policies.ts";
 import { type FittedSpan, spanOf } from "./fit-spread.ts";
 import { roundestWithin, Sample } from "./fit-statistics.ts";
-
-export type Jitter = "none" | "full" | "equal" | "half" | "decorrelated";
-
-/** A policy, as `src/scenario/retries` makes it. */
-export type FittedRetry =
-  | { readonly kind: "unknown" }
-  | { readonly kind: "none" }
-  | {
-      readonly kind: "waitReset";
-      readonly of: "organization" | "both";
-      readonly from: "answer" | "second";
-      readonly jitter: FittedSpan;
-    }
-  | { readonly kind: "retryAfter"; readonly jitter: FittedSpan }
-  | { readonly kind: "fixed"; readonly wait: FittedSpan }
-  | {
-      readonly kind: "exponential";
-      readonly first: number;
-      readonly factor: number;
-      readonly most: number;
-      readonly jitter: Jitter;
-    };
 
 export interface RetryGuess {
   readonly retry: FittedRetry;
@@ -48,8 +27,6 @@ interface Candidate {
   readonly retry: FittedRetry;
   /** What was chosen to fit. */
   readonly parameters: number;
-  /** Where the attempt is expected, ms from the refusal's arrival; `null` where the policy would give up. */
-  span(sample: RetrySample): FittedSpan | null;
 }
 
 /**
@@ -66,109 +43,84 @@ export function guessRetry(
   const samples = step <= 1 ? given : given.filter((_, index) => index % step === 0);
   if (samples.length === 0) return null;
   const candidates = [
-    ...(usual === null ? [] : [{ retry: { kind: "none" } as const, parameters: 0, span: () => usual }]),
     ...resets(samples, slackMs),
-    ...fixedWaits(samples, slackMs),
+    fixedWait(samples, slackMs),
     ...exponentials(samples, slackMs),
   ];
-  const guesses = candidates.map((candidate) => judged(candidate, samples, slackMs));
-  let best: RetryGuess | null = null;
-  for (const guess of guesses) if (best === null || guess.score < best.score - 1e-9) best = guess;
-  if (best === null) return null;
-  // What looks like waiting may be going on as ever: the simpler reading, where it says nearly the same spans.
-  const goingOn = usual === null ? undefined : guesses[0];
-  if (goingOn !== undefined && goingOn.score < best.score + muchBetter) return goingOn;
-  const { score, retry } = best;
-  const near = guesses.filter(
-    (guess) => guess.score - score < 2 / samples.length && guess.retry.kind !== retry.kind,
+  const guesses = candidates.map(({ retry, parameters }) =>
+    judged(retry, parameters, samples, slackMs, (sample) => expectedSpan(retry, sample)),
   );
-  return { ...best, alike: [...new Set(near.map((guess) => guess.retry.kind))] };
+  const best = guesses.reduce((a, b) => (b.score < a.score - 1e-9 ? b : a));
+  if (usual !== null) {
+    // What looks like waiting may be going on as ever: the simpler reading, where it says nearly the same spans.
+    const goingOn = judged({ kind: "none" }, 0, samples, slackMs, () => usual);
+    if (goingOn.score < best.score + muchBetter) return goingOn;
+  }
+  const near = guesses.filter(
+    ({ score, retry }) => score - best.score < 2 / samples.length && retry.kind !== best.retry.kind,
+  );
+  return { ...best, alike: [...new Set(near.map(({ retry }) => retry.kind))] };
 }
 
-function judged(candidate: Candidate, samples: readonly RetrySample[], slackMs: number): RetryGuess {
-  let cost = 0;
+/** The share of the attempts that came where a policy says. */
+export function explainedBy(retry: FittedRetry, samples: readonly RetrySample[], slackMs: number): number {
+  return judged(retry, 0, samples, slackMs, (sample) => expectedSpan(retry, sample)).explained;
+}
+
+function judged(
+  retry: FittedRetry,
+  parameters: number,
+  samples: readonly RetrySample[],
+  slackMs: number,
+  spanAfter: (sample: RetrySample) => FittedSpan | null,
+): RetryGuess {
+  let cost = (parameters * ln(samples.length + 1)) / 2;
   let inside = 0;
   for (const sample of samples) {
-    const span = candidate.span(sample);
+    const span = spanAfter(sample);
     const hit =
       span !== null && sample.waitMs >= span.least - slackMs && sample.waitMs <= span.most + slackMs;
     if (hit) inside += 1;
     cost += hit ? ln(span.most - span.least + 1 + 2 * slackMs) : strayCost;
   }
-  const price = (candidate.parameters * ln(samples.length + 1)) / 2;
-  return {
-    retry: candidate.retry,
-    score: (cost + price) / samples.length,
-    explained: inside / samples.length,
-    alike: [],
-  };
+  return { retry, score: cost / samples.length, explained: inside / samples.length, alike: [] };
 }
 
 function resets(samples: readonly RetrySample[], slackMs: number): Candidate[] {
-  const second = (from: "answer" | "second", { nowMs }: RetrySample): number =>
-    from === "second" ? nowMs % 1000 : 0;
-  const waits = (["both", "organization"] as const).flatMap((of) =>
-    (["answer", "second"] as const).map((from) => ({
-      make: (jitter: FittedSpan): FittedRetry => ({ kind: "waitReset", of, from, jitter }),
-      base: (sample: RetrySample): number | null => {
-        const seconds = of === "both" ? laterReset(sample) : sample.reset;
-        return seconds < 0 ? null : Math.max(0, seconds * 1000 - second(from, sample));
-      },
-      extra: from === "second" ? 0.5 : 0,
-    })),
-  );
-  const after = {
-    make: (jitter: FittedSpan): FittedRetry => ({ kind: "retryAfter", jitter }),
-    base: ({ retryAfter }: RetrySample): number | null => (retryAfter < 0 ? null : retryAfter * 1000),
-    extra: 0,
-  };
-  return [...waits, after].flatMap(({ make, base, extra }) => {
+  const announced = [
+    { kind: "waitReset", of: "both", from: "answer" },
+    { kind: "waitReset", of: "both", from: "second" },
+    { kind: "waitReset", of: "organization", from: "answer" },
+    { kind: "waitReset", of: "organization", from: "second" },
+    { kind: "retryAfter" },
+  ] as const;
+  return announced.flatMap((policy) => {
     const late = samples.flatMap((sample) => {
-      const from = base(sample);
-      return from === null ? [] : [sample.waitMs - from];
+      const saidMs = announcedWaitMs(policy, sample);
+      return saidMs === null ? [] : [sample.waitMs - saidMs];
     });
     if (late.length < 0.9 * samples.length || new Sample(late).quantile(0.1) < -2 * slackMs) return [];
     const jitter = spanOf(late, slackMs);
-    return [
-      {
-        retry: make(jitter),
-        parameters: extra + (jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2),
-        span(sample) {
-          const from = base(sample);
-          return from === null ? null : { least: from + jitter.least, most: from + jitter.most };
-        },
-      },
-    ];
+    const parameters = jitter.most === 0 ? 0 : jitter.least === 0 ? 1 : 2;
+    const rare = policy.kind === "waitReset" && policy.from === "second" ? 0.5 : 0;
+    return [{ retry: { ...policy, jitter }, parameters: parameters + rare }];
   });
 }
 
-/** As `waitReset({ of: "both" })` chooses: of the windows that lack room, the one that resets last. */
-function laterReset({ cost, remaining, reset, userRemaining, userReset }: RetrySample): number {
-  const organizationLacks = remaining < cost;
-  const userLacks = userRemaining < cost;
-  if (organizationLacks === userLacks) return Math.max(reset, userReset);
-  return organizationLacks ? reset : userReset;
-}
-
-function fixedWaits(samples: readonly RetrySample[], slackMs: number): Candidate[] {
+function fixedWait(samples: readonly RetrySample[], slackMs: number): Candidate {
   const wait = spanOf(
     samples.map(({ waitMs }) => waitMs),
     slackMs,
   );
-  return [{ retry: { kind: "fixed", wait }, parameters: wait.least === wait.most ? 1 : 2, span: () => wait }];
+  return { retry: { kind: "fixed", wait }, parameters: wait.least === wait.most ? 1 : 2 };
 }
 
-/** What an exponential wait of w ms is drawn from, and how the waits of one attempt tell w. */
-const jitters: Readonly<
-  Record<
-    Exclude<Jitter, "decorrelated">,
-    { span(w: number, most: number): FittedSpan; of(waits: Sample): number }
-  >
-> = {
-  none: { span: (w) => ({ least: w, most: w }), of: (waits) => waits.median },
-  equal: { span: (w) => ({ least: w / 2, most: w }), of: (waits) => (waits.mean * 4) / 3 },
-  full: { span: (w) => ({ least: 0, most: w }), of: (waits) => waits.mean * 2 },
-  half: { span: (w, most) => ({ least: w / 2, most: Math.min(most, w * 1.5) }), of: (waits) => waits.mean },
+/** How the waits of one attempt tell the wait that they were drawn from. */
+const drawnFrom: Readonly<Record<Exclude<Jitter, "decorrelated">, (waits: Sample) => number>> = {
+  none: ({ median }) => median,
+  equal: ({ mean }) => (mean * 4) / 3,
+  full: ({ mean }) => mean * 2,
+  half: ({ mean }) => mean,
 };
 
 function exponentials(samples: readonly RetrySample[], slackMs: number): Candidate[] {
@@ -192,8 +144,7 @@ function growing(
   longest: number,
   slackMs: number,
 ): Candidate[] {
-  const { span, of } = jitters[jitter];
-  const waits = groups.map(of);
+  const waits = groups.map(drawnFrom[jitter]);
   // A mean of n uniform draws is off by a third of the span over the root of n; a wait without jitter hardly at all.
   const doubt = (index: number): number =>
     slackMs + (jitter === "none" ? 0 : (waits[index] ?? 0) / Math.sqrt(3 * (groups[index]?.count ?? 1)));
@@ -206,9 +157,6 @@ function growing(
     mosts.map((most) => ({
       retry: { kind: "exponential" as const, first, factor, most: Math.max(first, most), jitter },
       parameters: 3,
-      span({ attempt }: RetrySample): FittedSpan {
-        return span(grown(first, factor, Math.max(first, most), attempt), most);
-      },
     })),
   );
 }
@@ -220,19 +168,9 @@ function capOf(jitter: Jitter, longest: number, slackMs: number): number {
     : roundestWithin(longest, longest * 1.1 + slackMs);
 }
 
-function grown(first: number, factor: number, most: number, times: number): number {
-  let wait = first;
-  for (let step = 0; step < times && wait < most; step++) wait *= factor;
-  return Math.min(most, wait);
-}
-
 function decorrelated(samples: readonly RetrySample[], longest: number, slackMs: number): Candidate {
   const least = new Sample(samples.map(({ waitMs }) => waitMs)).least;
   const first = Math.max(1, roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least)));
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
-  return {
-    retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" },
-    parameters: 2,
-    span: ({ beforeMs }) => ({ least: first, most: Math.min(most, Math.max(first, beforeMs * 3)) }),
-  };
+  return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
 }

@@ -5,6 +5,7 @@ import { type Rules, type Scope, type SwitchName, scopes, switchValues } from ".
 import { burst } from "../src/scenario/behaviours/burst.ts";
 import { pager } from "../src/scenario/behaviours/pager.ts";
 import { poller } from "../src/scenario/behaviours/poller.ts";
+import { queue } from "../src/scenario/behaviours/queue.ts";
 import { worker } from "../src/scenario/behaviours/worker.ts";
 import { graphql, pipelinesQuery, rest, status } from "../src/scenario/calls.ts";
 import { defineScenario } from "../src/scenario/define.ts";
@@ -29,7 +30,7 @@ import {
   written,
 } from "./fit-expression.ts";
 import type { FittedArrivals, FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./fit-model.ts";
-import type { FittedRetry } from "./fit-retries.ts";
+import type { FittedRetry } from "./fit-policies.ts";
 import type { FittedSpan, FittedSpread } from "./fit-spread.ts";
 import { count, timeText } from "./fit-words.ts";
 
@@ -43,6 +44,7 @@ const makers: Makers = {
   pager,
   pipelinesQuery,
   poller,
+  queue,
   rest,
   retryAfter,
   status,
@@ -173,6 +175,10 @@ function behaviourExpression({ behaviour, mix }: FittedPopulation): Expression {
       return make("poller", object({ every: timeText(behaviour.everyMs), call }));
     case "burst":
       return make("burst", object({ call, size: behaviour.size, every: everyText(behaviour.everyMs) }));
+    case "queue": {
+      const { jobs, workers, everyMs } = behaviour;
+      return make("queue", object({ call, every: everyText(everyMs), jobs, workers }));
+    }
     case "pager": {
       const { pages, last, parallel, everyMs } = behaviour;
       return make(

@@ -7,7 +7,7 @@ import { clustersOf } from "./fit-clusters.ts";
 import type { FittedModel, FittedPopulation, RulesFrom } from "./fit-model.ts";
 import { fittedNetwork } from "./fit-network.ts";
 import { fittedPopulation } from "./fit-population.ts";
-import { type Profile, profileOf } from "./fit-profile.ts";
+import { type Profile, profileOf, slackOf } from "./fit-profile.ts";
 import type { Recording } from "./fit-recording.ts";
 import { timeText } from "./fit-words.ts";
 
@@ -33,7 +33,7 @@ export function fitScenario(
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
   const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
-  const { clusters, others } = clustersOf(profiles);
+  const { clusters, others } = clustersOf(profiles, slackOf(recording));
   const names = new Names();
   const populations = clusters.map((cluster): FittedPopulation => {
     const population = fittedPopulation(cluster, recording);
