@@ -44,9 +44,9 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
   });
   const notes = adviseScenario(scenario, rules);
   if (like === null) return { scenario, options: { tokens: changes.tokens }, notes };
-  const { latencyMs, roundTripMs, executionMs } = scenario.network;
+  const { latencyMs, roundTripMs, executionMs, latenessMs } = scenario.network;
   const trip = `${describeSpread(roundTripMs ?? latencyMs)}${roundTripMs === null ? " one way" : ""}`;
-  const trips = `trips of ${trip}, queries of ${describeSpread(executionMs)}`;
+  const trips = `trips of ${trip}, queries of ${describeSpread(executionMs)}, clients late by ${describeSpread(latenessMs)}`;
   return {
     scenario,
     options: { seating: seatingLike(scenario, like.likeness.users) },

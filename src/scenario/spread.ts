@@ -66,6 +66,10 @@ export function parseSpread(
   if (typeof value === "object" && value !== null) {
     if ("median" in value || "p95" in value) return parseLognormal(path, value, mistakes, bounds);
     if ("quantiles" in value) return parseQuantiles(path, value, mistakes, bounds);
+    if (!("least" in value || "most" in value)) {
+      mistakes.add(path, value, "a time, {least, most}, {median, p95} or {quantiles: [...]}");
+      return { least: leastMs, most: leastMs };
+    }
   }
   return mistakes.span(path, value, leastMs, mostMs);
 }
@@ -75,7 +79,8 @@ function parseLognormal(path: string, value: object, mistakes: Mistakes, bounds:
   if (!mistakes.members(path, value, ["median", "p95"])) return { least: leastMs, most: leastMs };
   const median = mistakes.duration(`${path}.median`, value["median"], Math.max(1, leastMs), mostMs);
   const p95 = mistakes.duration(`${path}.p95`, value["p95"], 1, mostMs);
-  if (p95 <= median) mistakes.add(`${path}.p95`, value["p95"], `longer than ${path}.median`);
+  if (p95 <= median && value["p95"] !== undefined)
+    mistakes.add(`${path}.p95`, value["p95"], `longer than ${path}.median`);
   const mu = ln(median);
   return { shape: "lognormal", mu, sigma: (ln(p95) - mu) / z95, ...bounds };
 }

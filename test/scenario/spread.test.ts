@@ -134,7 +134,9 @@ describe("mistakes are told by their path", () => {
     ["quantiles that are none", { quantiles: "5, 6" }, "time.quantiles"],
     ["quantiles that fall", { quantiles: [1, 5, 4] }, "time.quantiles.2"],
     ["a quantile below 0", { quantiles: [-1, 5] }, "time.quantiles.0"],
-    ["a percentile nobody knows", { p50: 5, p99: 9 }, "time.p50"],
+    ["a percentile nobody knows", { p50: 5, p99: 9 }, "time"],
+    ["a list", [5, 9], "time"],
+    ["a span and something else", { least: 5, most: 9, mean: 6 }, "time.mean"],
   ])("%s", (_, input, path) => {
     expect(() => checked(input)).toThrow(
       expect.objectContaining({
