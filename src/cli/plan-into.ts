@@ -1,5 +1,6 @@
 // A plan, driven: its runs are done by threads, kept as they end, and taken over where an earlier plan was
 // interrupted; the result is written into a folder.
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
 import type { PreparedPlan } from "../plan/plan.ts";
@@ -9,6 +10,8 @@ import type { Runner } from "./plan-runner.ts";
 import { type KnownOutcomes, PointsFile, type PointsHeader } from "./points-file.ts";
 
 export const pointsName = "points.ndjson";
+/** Written last: a folder that has one is whole. */
+export const resultName = "plan.json";
 
 export interface DriveOptions {
   readonly header: PointsHeader;
@@ -36,6 +39,7 @@ export async function drivePlan(
   { header, known, runner, signal, onProgress }: DriveOptions,
 ): Promise<Driven> {
   const file = await PointsFile.begin(join(folder, pointsName), header, known);
+  await rm(join(folder, resultName), { force: true });
   const pace = new Pace(onProgress);
   const onDone = (job: Job, outcome: Outcome): void => {
     known.set(jobKey(job), outcome);

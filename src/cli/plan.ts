@@ -16,6 +16,7 @@ interface Args {
   readonly until?: readonly string[] | undefined;
   readonly find?: "largest" | "smallest" | undefined;
   readonly storm?: string | undefined;
+  readonly within?: number | undefined;
   readonly compare?: boolean | undefined;
   readonly replications?: number | undefined;
   readonly confidence?: number | undefined;
@@ -57,6 +58,11 @@ export const command: CommandModule<object, Args> = {
         requiresArg: true,
         describe:
           "the smallest trigger that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
+      })
+      .option("within", {
+        type: "number",
+        requiresArg: true,
+        describe: "windows after the trigger in which the load must be back [default: by the end of the run]",
       })
       .option("compare", { type: "boolean", describe: "retry policies and larger limits, side by side" })
       .option("replications", {
@@ -177,26 +183,30 @@ async function planWith(
     args.resume === true
       ? await files.readPoints(join(folder, pointsName), header)
       : new Map<string, never>();
-  const { runHere, runInThreads } = await import("./plan-runner.ts");
+  const { createRunner } = await import("./plan-runner.ts");
   const task = { file: path, adjustments, figures: plan.figures };
-  const runner = workers === 1 ? runHere(scenario, task, signal) : runInThreads(workers, task, signal);
+  const runner = createRunner(workers, scenario, task, signal);
   try {
     const { result } = await drivePlan(folder, plan, { header, known, runner, signal, onProgress });
-    if (result !== null) await keep(folder, result);
+    if (result !== null) await keep(folder, result, version);
     return { folder, result, again: `${commandOf(args)} ${shellCommand(["--out", folder, "--resume"])}` };
   } finally {
     await runner.close();
   }
 }
 
-async function keep(folder: string, result: PlanResult): Promise<void> {
-  const [{ writeText }, { renderCsv }, { planTable }] = await Promise.all([
-    import("../report/run-folder.ts"),
-    import("../report/csv.ts"),
-    import("./plan-table.ts"),
-  ]);
+async function keep(folder: string, result: PlanResult, version: string): Promise<void> {
+  const [{ resultName }, { writeText }, { writePlanReport }, { renderCsv }, { planTable }] =
+    await Promise.all([
+      import("./plan-into.ts"),
+      import("../report/run-folder.ts"),
+      import("../report/result-report.ts"),
+      import("../report/csv.ts"),
+      import("./plan-table.ts"),
+    ]);
   await writeText(join(folder, "points.csv"), renderCsv(planTable(result)));
-  await writeText(join(folder, "plan.json"), `${JSON.stringify(result, null, 2)}\n`);
+  await writePlanReport(folder, result, version);
+  await writeText(join(folder, resultName), `${JSON.stringify(result, null, 2)}\n`);
 }
 
 function requireWorkers(workers: number | undefined): number {
@@ -221,6 +231,7 @@ function commandOf(args: Args): string {
     "until",
     "find",
     "storm",
+    "within",
     "compare",
     "replications",
     "confidence",

@@ -3,7 +3,7 @@ import pc from "picocolors";
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
 import { sparkline } from "../report/sparkline.ts";
-import { type FigureReference, parseFigure } from "../rules/figures.ts";
+import { parseFigure, unitOf } from "../rules/figures.ts";
 import type {
   PlanAlternative,
   PlanComparison,
@@ -34,14 +34,15 @@ export function sayPlan(terminal: Terminal, result: PlanResult, folder: string):
   ];
   for (const line of pictures) terminal.say(`  ${line}`);
   for (const note of notes) terminal.say(`  ${pc.dim("note")} ${note}`);
-  terminal.say(`  ${folder}`);
+  terminal.say(`  ${folder}/report.html`);
 }
 
-const name = (figure: string): FigureReference["name"] => {
+/** A mean as people read it: of many calls no fractions. */
+function meanOf({ figure, mean }: PlanFigure): string {
   const found = parseFigure(figure);
-  return "path" in found ? "calls" : found.name;
-};
-const meanOf = ({ figure, mean }: PlanFigure): string => figureText(name(figure), mean);
+  const name = "path" in found ? "calls" : found.name;
+  return figureText(name, mean !== null && unitOf(name) === "count" && mean >= 10 ? Math.round(mean) : mean);
+}
 
 /** Columns of text, each as wide as its widest cell; colours count for nothing. */
 function columns(rows: readonly (readonly string[])[]): string[] {

@@ -23,10 +23,10 @@ export function answerAlong(
   return { kind: "too-noisy", holds, fails, replicationsMore };
 }
 
-/** An error bar is an answer where it is no longer than a quarter of the greater end, or one candidate. */
+/** An error bar is an answer where it is no longer than a quarter of the greater end, or one candidate is unclear. */
 const shortMost = 0.25;
 const isShort = (fromPlace: number, toPlace: number, holds: number, fails: number): boolean =>
-  toPlace - fromPlace <= 1 || Math.abs(fails - holds) <= shortMost * Math.max(holds, fails);
+  toPlace - fromPlace <= 2 || Math.abs(fails - holds) <= shortMost * Math.max(holds, fails);
 
 /** The farthest unclear value that held in more than the wanted share of its runs. */
 function bestOf(
@@ -45,29 +45,43 @@ function bestOf(
 const runsMost = 1_000_000;
 
 /**
- * How many more replications of each unclear value would shorten the error bar enough, if each went on to hold in
- * the share of runs in which it held so far: the least doubling that does.
+ * How many more runs of each unclear value would shorten the error bar enough: the least doubling that does, if every
+ * value held in the share of its runs in which it held so far, and values that were not tried in a share on the
+ * straight line between their neighbours'.
  */
 function moreNeeded(
-  { holds, fails, unclear }: Extract<Edge, { kind: "edge" }>,
+  { holds, fails }: Extract<Edge, { kind: "edge" }>,
   sampling: Sampling,
   line: readonly PlanValue[],
   triedAt: (value: PlanValue) => Tried | null,
 ): number | null {
+  if (holds === null || fails === null) return null;
+  const shares = sharesBetween(holds, fails, (place) => triedAt(line[place] ?? ""));
   const most = sampling.looks.at(-1) ?? 1;
   for (let runs = most * 2; runs <= runsMost; runs *= 2) {
-    let [low, high] = [holds, fails];
-    for (const place of unclear) {
-      const tried = triedAt(line[place] ?? "");
-      if (tried === null) continue;
-      const state = stateOf(Math.round((tried.held / tried.replications) * runs), runs, sampling);
-      if (state === "holds") low = Math.max(low ?? -1, place);
-      if (state === "fails") high = Math.min(high ?? line.length, place);
-    }
-    if (low === null || high === null) continue;
+    const states = shares.map((share) => stateOf(Math.round(share * runs), runs, sampling));
+    const low = holds + Math.max(0, states.lastIndexOf("holds"));
+    const failing = states.indexOf("fails");
+    const high = failing < 0 ? fails : holds + failing;
     if (isShort(low, high, Number(line[low]), Number(line[high]))) return runs - most;
   }
   return null;
+}
+
+/** The share of runs that held at each place from one to another, both tried. */
+function sharesBetween(from: number, to: number, triedAt: (place: number) => Tried | null): number[] {
+  const shares: number[] = [];
+  let [leftPlace, left] = [from, 1];
+  for (let place = from; place <= to; place++) {
+    const tried = triedAt(place);
+    if (tried === null) continue;
+    const right = tried.held / tried.replications;
+    for (let between = leftPlace + 1; between < place; between++)
+      shares.push(left + ((right - left) * (between - leftPlace)) / (place - leftPlace));
+    shares.push(right);
+    [leftPlace, left] = [place, right];
+  }
+  return shares;
 }
 
 function evidenceOf(line: readonly PlanValue[], triedAt: (value: PlanValue) => Tried | null): PlanEvidence[] {

@@ -35,9 +35,6 @@ export function jobKey({ variant: { changes, trigger, windowMs }, replication }:
   return `${words.join(" ")}#${replication}`;
 }
 
-/** A variant's name. */
-export const variantKey = (variant: Variant): string => jobKey({ variant, replication: 0 });
-
 /**
  * The seed of a replication: the plan's own for the first, so that `simulate` repeats it, and independent draws
  * for the others. Each replication has the same seed at every point (common random numbers).

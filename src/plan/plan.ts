@@ -31,6 +31,8 @@ export interface PlanOptions {
   readonly confidence?: number | undefined;
   /** `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
   readonly storm?: string | undefined;
+  /** Within how many windows after the trigger the load must be back; by the end of the run where it is left out. */
+  readonly within?: number | undefined;
   /** Policies and limits side by side. */
   readonly compare?: boolean | undefined;
   /** What repeats the plan; for the result. */
@@ -61,7 +63,7 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   const notes: string[] = adviseScenario(scenario, scenario.rules ?? parseRules({}));
   const goals = varies.length === 0 ? [] : readGoals(scenario, options, notes);
   const sampling = readSampling(options);
-  const storm = options.storm === undefined ? null : parseStorm(options.storm, scenario);
+  const storm = readStorm(scenario, options);
   const find = goals.length === 0 ? null : (options.find ?? guessFind(varies));
   if (find !== null && options.find === undefined && varies.every(({ axis }) => axis.unit !== "choice"))
     notes.push(
@@ -179,6 +181,16 @@ function readSampling({ replications = replicationsDefault, confidence = 0.95 }:
     got: String(replications),
     allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree decide nothing at ${confidence * 100}%`,
   });
+}
+
+function readStorm(scenario: Scenario, { storm, within }: PlanOptions): StormQuestion | null {
+  if (within !== undefined && !(Number.isSafeInteger(within) && within >= 0 && storm !== undefined))
+    throw usage({
+      path: "--within",
+      got: String(within),
+      allowed: "a whole number of windows, with --storm",
+    });
+  return storm === undefined ? null : parseStorm(storm, scenario, within ?? null);
 }
 
 /** More clients and more calls make it worse, larger limits make it better: what is wanted is the far end. */

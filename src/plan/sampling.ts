@@ -110,7 +110,10 @@ export interface Tried {
   readonly state: PlanState;
 }
 
-/** Replicates trials until each is decided, or the most replications are done. */
+/**
+ * Replicates trials until each is decided, or the most replications are done.
+ * @param later about how many more trials will follow
+ */
 export function* decide(
   trials: readonly Trial[],
   outcomes: Outcomes,
@@ -124,7 +127,7 @@ export function* decide(
     yield* outcomes.replicate(
       open.flatMap(({ variants }) => variants),
       look,
-      later,
+      later * (sampling.looks[0] ?? 1),
     );
     for (const [index, trial] of trials.entries()) {
       if (tried[index]?.state !== "unclear") continue;

@@ -23,6 +23,8 @@ export interface StormQuestion {
   readonly windowMs: number;
   /** Rising. */
   readonly sizes: readonly number[];
+  /** Within how many windows after the trigger the load must be back; `null`: by the end of the run. */
+  readonly withinWindows: number | null;
 }
 
 /** How many windows there must be: one before the trigger, one with it, two in which to recover. */
@@ -35,7 +37,11 @@ const burstMostDefault = 2_000;
  * that is left, a burst of up to 2,000 calls.
  * @throws SpillwayError `USAGE`
  */
-export function parseStorm(text: string, scenario: Scenario): StormQuestion {
+export function parseStorm(
+  text: string,
+  scenario: Scenario,
+  withinWindows: number | null = null,
+): StormQuestion {
   const [kind = "", range] = text.split("=");
   const refuse = (problem: Problem, hint?: string): SpillwayError =>
     new SpillwayError("USAGE", "this storm cannot be looked for", {
@@ -77,7 +83,7 @@ export function parseStorm(text: string, scenario: Scenario): StormQuestion {
       got: quote(text),
       allowed: `a trigger that is over a window before the end, at ${durationMs - windowMs} ms`,
     });
-  return { kind, atMs: windowMs, windowMs, sizes };
+  return { kind, atMs: windowMs, windowMs, sizes, withinWindows };
 }
 
 /** The shortest window of the organization's limits that the scenario's calls touch, ms. */
@@ -122,7 +128,7 @@ export function recoveredAfter(
 
 /** Searches for the smallest trigger that the load does not recover from. */
 export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<PlanStorm> {
-  const { kind, atMs, windowMs, sizes } = question;
+  const { kind, atMs, windowMs, sizes, withinWindows } = question;
   const { outcomes, sampling } = shop;
   const calm: Variant = { changes: [], trigger: null, windowMs };
   const hit = (size: number): Variant => ({ changes: [], trigger: { kind, atMs, size }, windowMs });
@@ -135,7 +141,7 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<Pla
     );
   const trial = (size: number): Trial => ({
     variants: [calm, hit(size)],
-    holds: (replication) => after(size, replication) !== null,
+    holds: (replication) => (after(size, replication) ?? Infinity) <= (withinWindows ?? Number.MAX_VALUE),
   });
   const tried = new Map<number, Tried>();
   const edge = yield* findEdge(sizes.length, function* (places, later) {
@@ -170,7 +176,7 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<Pla
     unit: kind === "outage" ? "ms" : "count",
     atMs,
     windowMs,
-    withinWindows: null,
+    withinWindows,
     answer,
     from: sizes[0] ?? 0,
     to: sizes.at(-1) ?? 0,

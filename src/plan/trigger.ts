@@ -15,7 +15,7 @@ export interface Trigger {
 }
 
 /** A burst's calls all come within this time. */
-export const burstMs = 1000;
+const burstMs = 1000;
 
 /** When a trigger is over, ms from the run's start. */
 export const overAtMs = ({ kind, atMs, size }: Trigger): number =>

@@ -22,7 +22,7 @@ export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {
 }
 
 /** An amount of a figure, in the figure's unit. @param figure as it was written: `agents.waitP95Ms` */
-export function amountText(figure: string, amount: number): string {
+function amountText(figure: string, amount: number): string {
   const found = parseFigure(figure);
   const unit = "path" in found ? "count" : unitOf(found.name);
   return unit === "ms" ? msText(amount) : unit === "share" ? shareText(amount) : countText(amount);
@@ -50,3 +50,6 @@ export function listText(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
+
+/** `(95% confidence)`. */
+export const sureText = (confidence: number): string => `(${Math.round(confidence * 1000) / 10}% confidence)`;

@@ -1,0 +1,134 @@
+// The answer of a search in sentences, with its error bar and what was measured on both sides of it.
+import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import { figureText, goalsText, listText, sureText, valueText } from "./words.ts";
+
+/** What the sentences are about. */
+interface Topic {
+  readonly result: PlanResult;
+  readonly axis: PlanAxis;
+  /** `refusedShare <1% and unanswered ==0`. */
+  readonly wanted: string;
+  readonly hold: "hold" | "holds";
+  readonly fail: "fail" | "fails";
+  of(value: PlanValue): string;
+}
+
+/** The answer, and what was measured there. */
+export function answerSentences(result: PlanResult): string[] {
+  const { answer, question } = result;
+  const [axis] = question.vary;
+  if (answer === null || axis === undefined) return [];
+  const one = question.goals.length === 1;
+  const topic: Topic = {
+    result,
+    axis,
+    wanted: goalsText(question.goals),
+    hold: one ? "holds" : "hold",
+    fail: one ? "fails" : "fail",
+    of: (value) => valueText(axis.unit, value),
+  };
+  switch (answer.kind) {
+    case "value":
+      return valueSentences(topic, answer);
+    case "all":
+      return [
+        `${topic.wanted} ${topic.hold} all over ${axis.path} = ${axis.range}, as far as it was tried: ` +
+          `the ${question.find ?? "last"} value lies beyond that range.`,
+      ];
+    case "none":
+      return [
+        `${topic.wanted} ${topic.hold} nowhere in ${axis.path} = ${axis.range}.`,
+        ...measuredAt(topic, [question.find === "largest" ? axis.from : axis.to]),
+      ];
+    case "not-monotone":
+      return [alternation(topic, answer)];
+    case "too-noisy":
+      return [noise(topic, answer)];
+    case "choices":
+      return [choices(topic, answer)];
+    case "frontier":
+      return frontierSentences(topic, answer);
+  }
+}
+
+type Answer<K extends PlanAnswer["kind"]> = Extract<PlanAnswer, { kind: K }>;
+
+function valueSentences(topic: Topic, { value, holds, fails }: Answer<"value">): string[] {
+  const { result, axis, wanted, hold, fail, of } = topic;
+  const { find, confidence } = result.question;
+  const they = hold === "holds" ? "it" : "they";
+  const bar =
+    value === holds
+      ? `at ${of(fails)} ${they} ${fail}`
+      : `${they} surely ${hold} at ${of(holds)} and surely ${fail} at ${of(fails)}`;
+  return [
+    `${axis.path} = ${of(value)} is the ${find} for which ${wanted} ${hold}; ${bar} ${sureText(confidence)}.`,
+    ...measuredAt(topic, [value, fails]),
+  ];
+}
+
+function alternation({ axis, wanted, hold, fail, of }: Topic, { evidence }: Answer<"not-monotone">): string {
+  const verbs = { holds: hold, fails: fail, unclear: hold === "holds" ? "is unclear" : "are unclear" };
+  const turns = evidence
+    .filter(({ state }, index) => state !== evidence[index - 1]?.state)
+    .map(({ state, value }) => `${verbs[state]} from ${of(value)}`);
+  return `There is no one answer: ${wanted} ${listText(turns)} on, so that neither end of ${axis.range} says anything about what lies between.`;
+}
+
+function noise({ result, wanted, hold, fail, of }: Topic, answer: Answer<"too-noisy">): string {
+  const [low, high] = [answer.holds, answer.fails].map((value) =>
+    value === null ? "no value tried" : of(value),
+  );
+  const { replicationsMore } = answer;
+  const more =
+    replicationsMore === null
+      ? "no number of replications that can be run would tell"
+      : `about ${replicationsMore} more runs of each value would tell (--replications ${result.question.replicationsMost + replicationsMore})`;
+  return `The runs differ too much to say: ${wanted} surely ${hold} at ${low} and surely ${fail} at ${high}, and between them in some runs and not in others; ${more}.`;
+}
+
+function choices({ wanted, hold, fail }: Topic, { holding, failing, unclear }: Answer<"choices">): string {
+  const groups = [
+    [hold, holding],
+    [fail, failing],
+    [hold === "holds" ? "is unclear" : "are unclear", unclear],
+  ] as const;
+  const words = groups
+    .filter(([, those]) => those.length > 0)
+    .map(([verb, those]) => `${verb} with ${listText(those)}`);
+  return `${wanted} ${listText(words)}.`;
+}
+
+function measuredAt({ result, of }: Topic, values: readonly PlanValue[]): string[] {
+  const goals = new Set(result.question.goals.map(({ figure }) => figure));
+  return [...new Set(values)].flatMap((value) => {
+    const point = result.points.find((one) => one.values[0] === value);
+    if (point === undefined) return [];
+    const figures = point.figures.filter(({ figure }) => goals.has(figure));
+    const words = figures.map((figure) => `${figure.figure} ${figureText(figure)}`);
+    const runs = `${point.held ?? 0} of ${point.replications} runs hold`;
+    return [`At ${of(value)}: ${listText(words)}; ${runs}.`];
+  });
+}
+
+function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"frontier">): string[] {
+  const { result, axis: x, wanted, hold, fail, of } = topic;
+  const { question, heatMap, points } = result;
+  const [, y] = question.vary;
+  if (y === undefined || heatMap === null) return [];
+  const open = unclear === 0 ? "" : `, ${unclear} ${unclear === 1 ? "is" : "are"} unclear`;
+  const ends = new Set([heatMap.frontier[0], heatMap.frontier.at(-1)]);
+  const edges = [...ends].flatMap((edge) => {
+    if (edge === undefined) return [];
+    const at = `${x.path} = ${of(edge.x)}`;
+    if (edge.holds === null) return [`With ${at} no ${y.path} that was tried will do.`];
+    return [`With ${at} the ${question.find} ${y.path} that will do is ${valueText(y.unit, edge.holds)}.`];
+  });
+  const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
+  const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;
+  return [
+    `${wanted} ${hold} at ${holding} of ${points.length} points and ${fail} at ${failing}${open}.`,
+    ...edges,
+    ...(odd.length === 0 ? [] : [warning]),
+  ];
+}

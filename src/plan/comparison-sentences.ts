@@ -1,0 +1,74 @@
+// A comparison in sentences: what jitter does, which policy is refused least, what larger limits bring.
+import type { Scenario } from "../scenario/scenario.ts";
+import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/plan-result.ts";
+import { policyMeaning } from "./policies.ts";
+import { listText, meanText } from "./words.ts";
+
+/** What a comparison says of each population that is refused. */
+export function comparisonSentences(comparison: PlanComparison, scenario: Scenario): string[] {
+  if (comparison.populations.length === 0)
+    return ["Nobody is refused as things stand: there is nothing to change."];
+  return comparison.populations.flatMap((population) => {
+    const clients = scenario.populations.find(({ name }) => name === population)?.clients ?? null;
+    return populationSentences(comparison, population, clients);
+  });
+}
+
+const named = (alternative: PlanAlternative | undefined, figure: string): PlanFigure | undefined =>
+  alternative?.figures.find((one) => one.figure === figure);
+const asTheyAre = "as they are";
+
+function populationSentences(
+  { alternatives }: PlanComparison,
+  population: string,
+  clients: number | null,
+): string[] {
+  const mine = alternatives.filter((one) => one.population === population);
+  const asIs = alternatives.find((one) => one.asIs);
+  const who = clients === null ? population : `${clients} ${population}`;
+  const share = `${population}.refusedShare`;
+  const text = (one: PlanAlternative | undefined, figure: string): string => {
+    const found = named(one, figure);
+    return found === undefined ? "–" : meanText(found);
+  };
+  const at = (policy: string): PlanAlternative | undefined =>
+    mine.find((one) => one.policy === policy && one.limits === asTheyAre);
+  const [alone, jittered] = [at("waitReset"), at("waitReset+0..5s")];
+  const first = `${population}.refusedFirstSecondShare`;
+  const sentences = [
+    `${who}: ${policyMeaning("waitReset")} refuses ${text(alone, first)} in the first second after it; ` +
+      `${policyMeaning("waitReset+0..5s").replace("waiting for the reset ", "")} ${text(jittered, first)}. ` +
+      `Over the whole run: ${text(alone, share)} and ${text(jittered, share)}; as things stand ${text(asIs, share)}.`,
+  ];
+  const best = leastRefused(mine, asIs, population);
+  if (best !== null)
+    sentences.push(
+      `With the limits as they are, ${policyMeaning(best.policy)} refuses ${population} least without losing more: ` +
+        `${text(best, share)} of calls, 95% of jobs within ${text(best, `${population}.waitP95Ms`)} ` +
+        `(as things stand ${text(asIs, share)}, ${text(asIs, `${population}.waitP95Ms`)}).`,
+    );
+  const larger = mine.filter(({ policy }) => policy.startsWith("own"));
+  if (larger.length > 0) {
+    const words = larger.map((one) => `${text(one, share)} at ${one.limits}`);
+    sentences.push(
+      `Larger limits alone refuse ${population} ${listText(words)}, in place of ${text(asIs, share)}.`,
+    );
+  }
+  return sentences;
+}
+
+/** The policy that refuses least, among those that lose no more jobs than the population loses now. */
+function leastRefused(
+  alternatives: readonly PlanAlternative[],
+  asIs: PlanAlternative | undefined,
+  population: string,
+): PlanAlternative | null {
+  const mean = (one: PlanAlternative | undefined, figure: string): number =>
+    named(one, `${population}.${figure}`)?.mean ?? 0;
+  let best: PlanAlternative | null = null;
+  for (const one of alternatives) {
+    if (one.limits !== asTheyAre || mean(one, "gaveUp") > mean(asIs, "gaveUp")) continue;
+    if (mean(one, "refusedShare") < mean(best ?? asIs, "refusedShare")) best = one;
+  }
+  return best;
+}

@@ -1,0 +1,35 @@
+// What a storm's search found, in a sentence.
+import type { PlanStorm } from "../summary/plan-result.ts";
+import { sureText, valueText } from "./words.ts";
+
+/** @param durationMs the run's */
+export function stormSentence(storm: PlanStorm, durationMs: number, confidence: number): string {
+  const { answer, trigger, withinWindows, windowMs } = storm;
+  const of = (size: number): string =>
+    trigger === "outage" ? `an outage of ${valueText("ms", size)}` : `a burst of ${size} calls`;
+  const window = valueText("ms", windowMs);
+  const inTime =
+    withinWindows === null
+      ? `by the end of ${valueText("ms", durationMs)}`
+      : `within ${withinWindows} windows of ${window}`;
+  const sure = sureText(confidence);
+  switch (answer.kind) {
+    case "value": {
+      const after = storm.triggers.find(({ size }) => size === answer.holds)?.windowsToRecover ?? 0;
+      const windows = `${Math.round(after * 10) / 10} windows of ${window}`;
+      return `The load does not recover ${inTime} from ${of(answer.fails)}; from ${of(answer.holds)} it does, in ${windows} after it is over ${sure}.`;
+    }
+    case "all":
+      return `The load recovers from every ${trigger} tried, up to ${of(storm.to)}, ${inTime} ${sure}.`;
+    case "none":
+      return `The load does not recover ${inTime} even from ${of(storm.from)} ${sure}.`;
+    case "too-noisy": {
+      const [low, high] = [answer.holds, answer.fails].map((size) =>
+        size === null ? "none of those tried" : of(size),
+      );
+      return `The runs differ too much to say which ${trigger} is too much: the load surely recovers from ${low}, surely not from ${high}.`;
+    }
+    default:
+      return `Whether the load recovers does not go by the size of the ${trigger}: see the table.`;
+  }
+}
