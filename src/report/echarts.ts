@@ -76,7 +76,22 @@ function plain(svg: string): string {
       / d="(M[-\d. ]+(?:L[-\d. ]+)+)(Z?)"/g,
       (_, path: string, end: string) => ` d="${shorter(path)}${end}"`,
     )
-    .replaceAll(/\n+/g, "\n");
+    .replaceAll(/\n+/g, "\n")
+    .replaceAll(/(?:<path d="[^"]*Z" fill="[^"]*"\/>\n){2,}/g, joined);
+}
+
+/** Neighbours of one colour, such as the bars of a series, as one path each. */
+function joined(paths: string): string {
+  let text = "";
+  let [last, color] = ["", ""];
+  for (const [, path = "", fill = ""] of paths.matchAll(/d="([^"]*)" fill="([^"]*)"/g)) {
+    if (fill === color) last += path;
+    else {
+      if (color !== "") text += `<path d="${last}" fill="${color}"/>\n`;
+      [last, color] = [path, fill];
+    }
+  }
+  return `${text}<path d="${last}" fill="${color}"/>\n`;
 }
 
 /**

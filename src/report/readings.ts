@@ -26,8 +26,8 @@ export interface Readings {
 const heights = 1000;
 
 /**
- * As text for the page: texts that come again, which most do, are written once. `points` holds x, y and then for each
- * name the place of its text in `words`, -1 where there is none.
+ * As text for the page: texts that come again, which most do, are written once. A point is x, y, and then for each
+ * name the place of its text in `words`, -1 where there is none; `flat` points have no y, and none ends in -1.
  */
 export function encodeReadings({ across, time, snap, names, points }: Readings): string {
   const places = new Map<string, number>();
@@ -37,10 +37,14 @@ export function encodeReadings({ across, time, snap, names, points }: Readings):
     places.set(word, known);
     return known;
   };
-  const rows = points.map(({ x, y, cells }) => [
-    x === null ? null : Math.round(x * 100) / 100,
-    y === null ? null : Math.round(y * heights),
-    ...cells.map(place),
-  ]);
-  return JSON.stringify({ across, time, snap, names, words: [...places.keys()], points: rows });
+  const flat = points.every(({ y }) => y === null);
+  const rows = points.map(({ x, y, cells }) => {
+    const last = cells.findLastIndex((cell) => cell !== null);
+    return [
+      x === null ? null : Math.round(x * 100) / 100,
+      ...(flat ? [] : [y === null ? null : Math.round(y * heights)]),
+      ...cells.slice(0, last + 1).map(place),
+    ];
+  });
+  return JSON.stringify({ across, time, snap, names, words: [...places.keys()], flat, points: rows });
 }

@@ -119,6 +119,7 @@ dl.facts dt { color: var(--muted); } dl.facts dd { margin: 0; overflow-wrap: any
   header { padding-top: 1.75rem; }
   section { margin-top: 2.4rem; padding-top: 1.3rem; }
   .picture > svg.wide { display: none; } .picture > svg.narrow { display: block; max-width: 36rem; }
+  .reading { font-size: .75rem; max-width: 62vw; padding: .2rem .4rem; }
   .key { grid-template-columns: repeat(2, 1fr); }
   dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: .55rem; }
   table { font-size: .8438rem; } thead th { font-size: .75rem; }
