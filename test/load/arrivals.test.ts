@@ -31,7 +31,7 @@ const kinds = `duration: "4s", populations: {
   cron: { arrivals: { executor: "cron", schedule: "* * * * *", clients: 9, spread: "1s", preAllocatedVUs: 9 }, behaviour: burst({ call: user, size: 1 }) },
   fleet: {
     arrivals: { executor: "ramping-vus", startVUs: 1, stages: [{ target: 5, duration: "1s" }, { target: 1, duration: "1s" }, { target: 3, duration: "1s" }] },
-    behaviour: worker({ calls: [{ call: user }], think: "50ms" }),
+    behaviour: worker({ calls: [{ call: user }], think: { median: "50ms", p95: "90ms" } }),
   },
 }`;
 describe("clients come as they would in virtual time", () => {
