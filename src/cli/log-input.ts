@@ -2,7 +2,7 @@
 // first bytes, shown by --dry-run, and set right by flags.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
@@ -42,7 +42,7 @@ export async function openLogs(
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
   for (const path of await filesOf(paths)) {
-    const file = path === "-" ? standardInput() : await fileOf(path);
+    const file = path === "-" ? readOnce("standard input", process.stdin) : await fileOf(path);
     const found = await lookAt(file, args);
     // What DuckDB hands on has not as many bytes as the file.
     if (found?.open === file.open) progress.total += file.bytes;
@@ -76,12 +76,23 @@ interface LogSource {
 
 async function fileOf(path: string): Promise<LogSource> {
   await requireFile(path, "log");
-  return { name: path, bytes: (await stat(path)).size, open: () => readable(path) };
+  const found = await stat(path);
+  // A pipe that has a name, `<(zcat ...)`, can be read once, like standard input.
+  if (!found.isFile()) return readOnce(path, createReadStream(path));
+  return { name: path, bytes: found.size, open: () => readable(path) };
 }
 
+const chunkBytes = 1 << 18;
+
+/**
+ * A file's bytes. Plain ones come in two buffers that are filled in turn: while a chunk is used the next one is read,
+ * and a chunk holds until the next one is asked for. What is packed is used up later than that, and is not read so.
+ */
 async function* readable(path: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Uint8Array>;
+    if (await isPacked(path))
+      yield* createReadStream(path, { highWaterMark: chunkBytes }) as AsyncIterable<Uint8Array>;
+    else yield* inTurn(path);
   } catch (cause) {
     const got = String((cause as NodeJS.ErrnoException).code);
     throw new SpillwayError("FILE_UNREADABLE", "the log cannot be read", {
@@ -91,24 +102,50 @@ async function* readable(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-const standardInputName = "standard input";
+async function isPacked(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await file.close();
+  }
+}
 
-/** Standard input can be read once: what was looked at is given again. */
-function standardInput(): LogSource {
-  const chunks = (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+async function* inTurn(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  try {
+    let [current, other] = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)];
+    let reading = file.read(current, 0, chunkBytes);
+    for (;;) {
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) return;
+      reading = file.read(other, 0, chunkBytes);
+      // It is waited for in the next turn; until then its failure is nobody's.
+      reading.catch(() => undefined);
+      yield current.subarray(0, bytesRead);
+      [current, other] = [other, current];
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** What can be read but once: what was looked at is given again. */
+function readOnce(name: string, stream: AsyncIterable<Uint8Array>): LogSource {
+  const chunks = stream[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
   let isLooking = true;
   const open = async function* (): AsyncGenerator<Uint8Array> {
-    const again = isLooking ? [] : seen.splice(0);
-    yield* again;
     const keeps = isLooking;
     isLooking = false;
+    yield* seen.splice(0);
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
       if (keeps) seen.push(next.value);
       yield next.value;
     }
   };
-  return { name: standardInputName, bytes: 0, open };
+  return { name, bytes: 0, open };
 }
 
 /** What a log is; `null` where there is nothing in it. */
@@ -131,12 +168,12 @@ async function lookAt(source: LogSource, args: LogArgs): Promise<LogFile | null>
 const asCsv = (args: LogArgs): LogArgs => ({ ...args, format: "csv", sql: undefined });
 
 async function throughDuckDb(
-  { name }: LogSource,
+  { name, bytes }: LogSource,
   { format }: Sample,
   { sql }: LogArgs,
 ): Promise<() => AsyncIterable<Uint8Array>> {
   const { csvOf, isDuckDbFormat } = await import("./log-duckdb.ts");
-  if (name === standardInputName || !isDuckDbFormat(format))
+  if (bytes === 0 || !isDuckDbFormat(format))
     throw new SpillwayError("USAGE", "DuckDB cannot read this log", {
       problems: [{ path: name, got: format, allowed: "a file of Parquet, CSV or JSON lines" }],
     });

@@ -4,6 +4,7 @@
 import { type CallBatch, has } from "./batch.ts";
 import type { Block } from "./blocks.ts";
 import { newline } from "./blocks.ts";
+import { fourDigits } from "./digits.ts";
 import { HabitMemory } from "./habit-memory.ts";
 import { Literal } from "./literal.ts";
 import { hashStep, type Names } from "./names.ts";
@@ -325,17 +326,4 @@ export class LineScanner {
     this.#at = end;
     return true;
   }
-}
-
-/** Four digits, little-endian; negative where they are not four digits. */
-function fourDigits(word: number): number {
-  // Of each byte: a digit's is 0 to 9 now, and neither it nor it + 0x76 has its highest bit set.
-  const digits = word ^ 0x3030_3030;
-  if (((digits | (digits + 0x7676_7676)) & 0x8080_8080) !== 0) return FAILED;
-  return (
-    (digits & 0xff) * 1000 +
-    ((digits >> 8) & 0xff) * 100 +
-    ((digits >> 16) & 0xff) * 10 +
-    ((digits >> 24) & 0xff)
-  );
 }

@@ -47,18 +47,16 @@ const slack = 64;
 export class Cells {
   /** Where the fields stand: the line's block, or texts written out. */
   view: DataView = new DataView(new ArrayBuffer(slack));
-  /** By role: where the field begins in `view`, and where it ends. */
+  /** By role: where the field begins in `view`, and where it ends; it is empty where that is not behind. */
   readonly from = new Int32Array(roles.length);
   readonly to = new Int32Array(roles.length);
   #written = new Uint8Array(1024);
 
+  /** Makes every field empty. */
   clear(): void {
-    const { from, to } = this;
+    const { to } = this;
     // Faster than `fill`, which is a call of its own.
-    for (let role = 0; role < roles.length; role++) {
-      from[role] = 0;
-      to[role] = 0;
-    }
+    for (let role = 0; role < roles.length; role++) to[role] = 0;
   }
 
   isEmpty(role: number): boolean {

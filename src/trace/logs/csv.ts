@@ -6,51 +6,48 @@ import { ColumnRoles, type LineFormat, NOT_SCANNED, type ParsedLine } from "./li
 
 const [quoteMark, carriageReturn] = [0x22, 0x0d] as const;
 
+const [PLAIN, SEPARATOR, LINE_END, CARRIAGE_RETURN, QUOTE] = [0, 1, 2, 3, 4] as const;
+
 export const separators = [",", ";", "\t"] as const;
 export type Separator = (typeof separators)[number];
 
 export class CsvFormat implements LineFormat {
   readonly isRow = true;
-  readonly #separator: number;
+  /** What each byte is. */
+  readonly #marks = new Uint8Array(256);
   readonly #separatorText: Separator;
   readonly #roles: ColumnRoles;
 
   /** @param columns of each column its role, or `null` */
   constructor(separator: Separator, columns: readonly (number | null)[]) {
     this.#separatorText = separator;
-    this.#separator = separator.charCodeAt(0);
+    this.#marks[separator.charCodeAt(0)] = SEPARATOR;
+    this.#marks[newline] = LINE_END;
+    this.#marks[carriageReturn] = CARRIAGE_RETURN;
+    this.#marks[quoteMark] = QUOTE;
     this.#roles = new ColumnRoles(columns);
   }
 
   scan(view: DataView, from: number, cells: Cells): number {
-    const separator = this.#separator;
+    const marks = this.#marks;
     const columnRoles = this.#roles;
     cells.view = view;
     let column = 0;
     let start = from;
     for (let at = from; ; at++) {
-      const byte = view.getUint8(at);
-      // Quotes, separators and line ends are all below this; most bytes are not.
-      if (byte > 0x3b) continue;
-      if (byte === separator || byte === newline) {
-        const role = columnRoles.of(column);
-        if (role !== NO_ROLE) {
-          cells.from[role] = start;
-          cells.to[role] = at;
-        }
-        column += 1;
-        start = at + 1;
-        if (byte === newline) return column === columnRoles.count ? start : NOT_SCANNED;
-      } else if (byte === quoteMark || byte === carriageReturn) {
-        const isEnd = byte === carriageReturn && view.getUint8(at + 1) === newline;
-        if (!isEnd) return NOT_SCANNED;
-        const role = columnRoles.of(column);
-        if (role !== NO_ROLE) {
-          cells.from[role] = start;
-          cells.to[role] = at;
-        }
-        return column + 1 === columnRoles.count ? at + 2 : NOT_SCANNED;
+      const mark = marks[view.getUint8(at)];
+      if (mark === PLAIN) continue;
+      if (mark === QUOTE) return NOT_SCANNED;
+      const isCrLf = mark === CARRIAGE_RETURN;
+      if (isCrLf && view.getUint8(at + 1) !== newline) return NOT_SCANNED;
+      const role = columnRoles.of(column);
+      if (role !== NO_ROLE) {
+        cells.from[role] = start;
+        cells.to[role] = at;
       }
+      column += 1;
+      start = at + 1;
+      if (mark !== SEPARATOR) return column === columnRoles.count ? start + (isCrLf ? 1 : 0) : NOT_SCANNED;
     }
   }
 

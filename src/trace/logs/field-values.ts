@@ -6,7 +6,8 @@ import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
 const [zero, dot, dash, quoteMark] = [0x30, 0x2e, 0x2d, 0x22] as const;
 
 /** HTTP methods, as far as it matters which. */
-export const [NO_METHOD, GET, HEAD, POST, OTHER_METHOD] = [0, 1, 2, 3, 4] as const;
+export const [NO_METHOD, GET, HEAD, POST] = [0, 1, 2, 3] as const;
+const OTHER_METHOD = 4;
 
 /** Neither empty nor `-`, nor `"-"`. */
 export function isNamed({ view, from, to }: Cells, role: number): boolean {

@@ -3,7 +3,7 @@
 // wanted, numbers that a double does not hold, and truth values it leaves to the slow way.
 import { newline } from "../blocks.ts";
 import { ACTUAL, type Cells, COST, DURATION, NO_ROLE, STATUS, TIME } from "./cells.ts";
-import type { WantedMembers } from "./json-members.ts";
+import type { WantedMember, WantedMembers } from "./json-members.ts";
 
 const [quoteMark, backslash, openBrace, closeBrace, openBracket, closeBracket] = [
   0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d,
@@ -32,6 +32,7 @@ export class JsonScanner {
   readonly #wanted: WantedMembers;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
+  #keyEnd = 0;
 
   constructor(wanted: WantedMembers) {
     this.#wanted = wanted;
@@ -58,35 +59,53 @@ export class JsonScanner {
       this.#at += 1;
       return true;
     }
+    let before: WantedMember | null = null;
     for (;;) {
-      if (view.getUint8(this.#at) !== quoteMark) return false;
-      const start = this.#at + 1;
-      let end = start;
-      while (isInText[view.getUint8(end)] === 1) end += 1;
-      if (view.getUint8(end) !== quoteMark) return false;
-      this.#at = end + 1;
-      if (this.#next() !== colon) return false;
-      this.#at += 1;
-      this.#blanks();
-      const member = wanted.find(view, start, end);
-      if (member === null) {
-        if (!this.#value(depth)) return false;
-      } else {
-        // Of a member that comes twice the last one counts, as JSON.parse has it.
-        for (const role of member.below) cells.to[role] = cells.from[role] ?? 0;
-        if (member.child !== null && view.getUint8(this.#at) === openBrace) {
-          this.#at += 1;
-          if (depth === depthMost || !this.#members(member.child, cells, depth + 1)) return false;
-        } else if (member.role === NO_ROLE) {
-          if (!this.#value(depth)) return false;
-        } else if (!this.#field(member.role, cells)) return false;
+      let member: WantedMember | null = before === null ? wanted.first : before.next;
+      const literal = member?.literal ?? null;
+      if (literal?.stands(view, this.#at) === true) this.#at += literal.length;
+      else {
+        const start = this.#at + 1;
+        if (!this.#key()) return false;
+        member = wanted.find(view, start, this.#keyEnd);
+        if (before === null) wanted.first = member;
+        else before.next = member;
       }
+      this.#blanks();
+      if (!(member === null ? this.#value(depth) : this.#member(member, cells, depth))) return false;
+      before = member;
       const after = this.#next();
       this.#at += 1;
       if (after === closeBrace) return true;
       if (after !== comma) return false;
       this.#blanks();
     }
+  }
+
+  /** A key and its colon. */
+  #key(): boolean {
+    const view = this.#view;
+    if (view.getUint8(this.#at) !== quoteMark) return false;
+    let end = this.#at + 1;
+    while (isInText[view.getUint8(end)] === 1) end += 1;
+    if (view.getUint8(end) !== quoteMark) return false;
+    this.#keyEnd = end;
+    this.#at = end + 1;
+    if (this.#next() !== colon) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** What stands behind a key; of a member that comes twice the last one counts, as JSON.parse has it. */
+  #member(member: WantedMember, cells: Cells, depth: number): boolean {
+    const { role, child } = member;
+    if (child === null) return role === NO_ROLE ? this.#value(depth) : this.#field(role, cells);
+    for (const each of member.below) cells.to[each] = 0;
+    if (this.#view.getUint8(this.#at) === openBrace) {
+      this.#at += 1;
+      return depth < depthMost && this.#members(child, cells, depth + 1);
+    }
+    return role === NO_ROLE ? this.#value(depth) : this.#field(role, cells);
   }
 
   /** A wanted text or number. */
@@ -106,11 +125,34 @@ export class JsonScanner {
       this.#at = at + 1;
       return true;
     }
-    if (this.#word(0x6e, "null")) return true;
+    if (this.#plainNumber(role, cells)) return true;
+    if (this.#word(0x6e, "null")) {
+      cells.to[role] = 0;
+      return true;
+    }
     if (!this.#number()) return false;
     cells.from[role] = start;
     cells.to[role] = this.#at;
     return isHeldByDouble(view, start, this.#at, isNumeric.has(role));
+  }
+
+  /** A whole number of at most 15 digits: most numbers are. */
+  #plainNumber(role: number, cells: Cells): boolean {
+    const view = this.#view;
+    const start = this.#at;
+    const first = view.getUint8(start);
+    if (first <= zero || first > 0x39) return false;
+    let at = start + 1;
+    let byte = view.getUint8(at);
+    while (isDigit(byte)) {
+      at += 1;
+      byte = view.getUint8(at);
+    }
+    if ((byte !== comma && byte !== closeBrace) || at - start > 15) return false;
+    cells.from[role] = start;
+    cells.to[role] = at;
+    this.#at = at;
+    return true;
   }
 
   /** Any value, gone over. */

@@ -28,7 +28,7 @@ export interface LogFile {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-export const roleNumber = (role: NamedRole): number => roles.indexOf(role);
+const roleNumber = (role: NamedRole): number => roles.indexOf(role);
 
 /** Reads the lines of one log. */
 export class FileReader {

@@ -10,7 +10,7 @@ const organizationPrefix = "/v2/organizations/";
 const [slash, question, hash, colon] = [0x2f, 0x3f, 0x23, 0x3a] as const;
 const encoder = new TextEncoder();
 
-export const PLAIN_PATH = 0;
+const PLAIN_PATH = 0;
 export const GRAPHQL_PATH = 1;
 export const STATUS_PATH = 2;
 
@@ -32,7 +32,7 @@ export class RequestPath {
     this.#statusTail = tail === undefined ? null : encoder.encode(tail);
   }
 
-  /** @returns `PLAIN_PATH`, `GRAPHQL_PATH` or `STATUS_PATH` */
+  /** @returns `GRAPHQL_PATH`, `STATUS_PATH`, or another number for any other path */
   read(view: DataView, start: number, end: number): number {
     const from = view.getUint8(start) === slash ? start : pathOf(view, start, end);
     const to = endOf(view, from, end);

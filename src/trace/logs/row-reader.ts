@@ -55,7 +55,7 @@ export interface RowSettings {
 }
 
 /** The organization of rows that name none, where nothing else is known. */
-export const DEFAULT_ORGANIZATION = "default";
+const DEFAULT_ORGANIZATION = "default";
 
 const [dash, space] = [0x2d, 0x20] as const;
 
