@@ -86,7 +86,10 @@ class Population {
 
   #policy(name: "waitReset" | "retryAfter" | "fixed" | "exponential"): Recipe {
     const dice = this.#dice;
-    const bounds = dice.oneIn(2) ? { attempts: dice.between(2, 6) } : {};
+    const bounds = {
+      ...(dice.oneIn(2) ? { attempts: dice.between(2, 6) } : {}),
+      ...(this.#has.has("retries without an answer") && dice.oneIn(2) ? { unanswered: true } : {}),
+    };
     const jitter = dice.oneIn(2) ? { jitter: { least: 0, most: dice.between(1, 3_000) } } : {};
     const waits = {
       waitReset: () => ({
@@ -124,7 +127,7 @@ class Population {
     const parts: Readonly<Record<typeof kind, () => PlainObject>> = {
       worker: () => ({
         calls: this.#weighted(),
-        think: { least: Math.ceil(everyMs / 4), most: everyMs },
+        think: this.#think(everyMs),
         ...(once ? { jobs } : {}),
       }),
       poller: () => ({ every: everyMs, call: this.#call() }),
@@ -160,6 +163,17 @@ class Population {
       }),
     };
     return recipe(kind, parts[kind]());
+  }
+
+  #think(ms: number): PlainObject {
+    const dice = this.#dice;
+    const uniform = { least: Math.ceil(ms / 4), most: ms };
+    if (!this.#has.has("skewed times")) return uniform;
+    return dice.of<PlainObject>([
+      uniform,
+      { median: ms, p95: ms * dice.between(2, 5) },
+      { quantiles: [Math.ceil(ms / 8), Math.ceil(ms / 2), ms, 3 * ms] },
+    ]);
   }
 
   #weighted(): PlainObject[] {

@@ -4,6 +4,7 @@ import {
   type Owner,
   organizationLimit,
   type Rules,
+  type Scope,
   scopes,
   semanticsOf,
   userLimit,
@@ -108,6 +109,7 @@ export class StateWatch {
     const { scope, remaining, userRemaining, reset, userReset } = call;
     const left = [integer(remaining), integer(userRemaining)];
     if (left.includes(0)) this.#count("filled-exactly");
+    if (this.#overshoots(call)) this.#count("overshoot-on-completion");
     if ((call.attempt ?? 0) > 0) this.#retried(call);
     if (this.#endedMeanwhile(call)) {
       this.#count("reset-in-flight");
@@ -134,11 +136,22 @@ export class StateWatch {
       const { enforced } = organizationLimit(this.#rules, org, scope);
       if (count >= limit) this.#count("status-of-full-window");
       if (count <= limit) continue;
-      const { graphqlCharge, refused } = semanticsOf(this.#rules, scope);
-      const isPostpaid = scope === "graphql" && graphqlCharge === "postpaid";
       if (!enforced) this.#count("unenforced-past-limit");
-      else if (isPostpaid && refused === "uncounted") this.#count("overshoot-on-completion");
+      else if (this.#mayOvershoot(scope)) this.#count("overshoot-on-completion");
     }
+  }
+
+  /** Whether an enforced window can only be past its limit by what queries came to. */
+  #mayOvershoot(scope: Scope): boolean {
+    const { graphqlCharge, refused, refusedByUser } = semanticsOf(this.#rules, scope);
+    const isSpared = refused === "uncounted" && refusedByUser === "charges-nothing";
+    return scope === "graphql" && graphqlCharge === "postpaid" && isSpared;
+  }
+
+  /** By counts below 0, where they are shown. */
+  #overshoots({ org, scope, remaining, userRemaining }: TraceCall): boolean {
+    if (!this.#mayOvershoot(scope) || !organizationLimit(this.#rules, org, scope).enforced) return false;
+    return [remaining, userRemaining].some((left) => (integer(left) ?? 0) < 0);
   }
 
   /** Whether a window on the epoch's grid ended between sending and receipt. */

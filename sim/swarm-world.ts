@@ -50,7 +50,8 @@ function surroundings(
   windowMsMost: number,
 ): PlainObject {
   const network: Record<string, Plain> = {};
-  if (has.has("slow network")) network["latency"] = latency(dice);
+  if (has.has("slow network"))
+    network[dice.of(["latency", "roundTrip"])] = tripMs(dice, has.has("skewed times"));
   if (has.has("slow queries")) network["execution"] = { least: 0, most: Math.ceil(windowMsMost * 1.2) };
   if (has.has("loss")) network["loss"] = dice.between(1, 20) / 100;
   if (has.has("loss") || has.has("short time-outs")) network["timeout"] = dice.between(50, 5_000);
@@ -67,11 +68,14 @@ function surroundings(
   };
 }
 
-function latency(dice: Dice): PlainObject {
+function tripMs(dice: Dice, isSkewed: boolean): PlainObject {
   const median = dice.between(5, 400);
+  const uniform = { least: 1, most: 2 * median };
+  if (!isSkewed) return uniform;
   return dice.of<PlainObject>([
-    { least: 1, most: 2 * median },
+    uniform,
     { median, p95: median * dice.between(2, 6) },
+    { quantiles: [1, 2, median, 5 * median] },
   ]);
 }
 

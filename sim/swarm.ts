@@ -91,7 +91,7 @@ export interface SwarmResult {
 }
 
 /** What does not go with a target is not drawn. */
-export function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
+function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
   const semantics = fault?.fault.semantics ?? limiter?.factory.semantics;
   const known = limiter?.factory.scopes ?? scopes;
   return {

@@ -74,7 +74,6 @@ export const command: CommandModule<object, Args> = {
       })
       .conflicts("swarm", ["scenario", "world", "duration", "rules", "like", "tokens"])
       .conflicts("world", ["scenario", "seed", "like"])
-      .implies("require-states", "swarm")
       .conflicts("like", "tokens")
       .conflicts("adapter", "fault")
       .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
@@ -104,6 +103,8 @@ export const command: CommandModule<object, Args> = {
         terminal,
       );
     }
+    if (args.requireStates === true)
+      throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
     const { saySimulation } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
     const limiter = args.adapter === undefined ? null : await opened(args.adapter);

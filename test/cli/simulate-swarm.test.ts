@@ -1,9 +1,10 @@
 // `spillway simulate --swarm` and `--world` as a user runs them.
+import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillway } from "../support/command.ts";
+import { main, spillway } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -101,9 +102,49 @@ describe("simulate --swarm", () => {
     expect(JSON.parse(again.stdout).verdict.laws[failures[0].law]).toBe("violated");
   });
 
+  test("Ctrl-C keeps what is done: 130", async () => {
+    // It leaves a file when it is first made, so that the swarm is known to have begun.
+    const limiter = `
+      import { writeFileSync } from "node:fs";
+      export default {
+        name: "begun",
+        claims: [],
+        create() {
+          writeFileSync("begun", "");
+          return { decide: () => ({ admitted: true }) };
+        },
+      };`;
+    await writeFile(join(folder, "begun.ts"), limiter);
+    const words = ["simulate", "--swarm", "10000000", "--adapter", "begun.ts", "--json", "--out", "cut"];
+    const child = spawn(process.execPath, [main, ...words], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let said = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+    });
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    while (!(await readdir(folder)).includes("begun"))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    const result = JSON.parse(said);
+    expect(result).toMatchObject({ interrupted: true, failures: [] });
+    expect(result.worlds).toBeLessThan(10_000_000);
+    expect(JSON.parse(await readFile(join(folder, "cut/swarm.json"), "utf8"))).toMatchObject({
+      interrupted: true,
+    });
+  });
+
   test.each([
     [["--swarm", "0"], "from 1 to 10,000,000"],
     [["--swarm", "1.5"], "from 1 to 10,000,000"],
+    [["--swarm", "many"], "--swarm needs a number"],
+    [["--swarm", "3", "--seed", "-1"], "the seed cannot be used"],
+    [["--swarm", "3", "--adapter", "none.ts"], "no such file"],
+    [["--require-states", "herd"], "--require-states is about a swarm"],
+    [["--world", "7/1", "--seed", "3"], "mutually exclusive"],
     [["--world", "7"], "SEED/NUMBER"],
     [["herd", "--swarm", "3"], "mutually exclusive"],
     [["--swarm", "3", "--fault", "one-extre"], "did you mean one-extra?"],
