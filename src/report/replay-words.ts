@@ -40,7 +40,7 @@ export function hitWords({ totals }: ReplayResult): string {
   if (refused === 0) return "";
   const parts = [
     [refusedByOrganization, "by an organization's window"],
-    [refusedByUser, "by a user's own"],
+    [refusedByUser, "by a user's own window"],
   ] as const;
   const words = parts
     .filter(([amount]) => amount > 0)

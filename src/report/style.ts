@@ -74,7 +74,7 @@ figcaption { color: var(--muted); font-size: .9375rem; max-width: 44rem; margin:
 .picture > svg { display: block; width: 100%; height: auto; }
 .picture > svg.narrow { display: none; }
 .picture > svg > .plot { overflow: hidden; } .plot path { vector-effect: non-scaling-stroke; }
-.files { float: right; margin: 0; font-size: .8125rem; display: flex; gap: .9rem; }
+.files { float: right; margin: 0; padding-left: .9rem; font-size: .8125rem; display: flex; gap: .9rem; }
 
 .picture:focus-visible { outline: 2px solid var(--link); outline-offset: 3px; border-radius: 2px; }
 .zoomable { cursor: crosshair; touch-action: pan-y; user-select: none; -webkit-user-select: none; }
