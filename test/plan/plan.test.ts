@@ -68,7 +68,7 @@ describe("one axis", () => {
         { value: 60, state: "fails" },
       ],
     });
-    expect(island.sentences[0]).toContain("fails from 10, holds from 30 and fails from 40 on");
+    expect(island.sentences[0]).toContain("fail from 10, hold from 30 and fail from 40 on");
   });
 
   test("refused<50% means the share of calls", () => {
@@ -131,7 +131,7 @@ test("two axes make a map whose frontier is the diagonal", () => {
     });
   });
   expect(result.sentences).toContain(
-    "With crowd.clients = 50 the smallest rules.organization.rest.limit that holds is 50.",
+    "With crowd.clients = 50 the smallest rules.organization.rest.limit that will do is 50.",
   );
 });
 
@@ -258,6 +258,7 @@ describe("questions that cannot be answered", () => {
     ],
     ["too few replications", { vary, replications: 3 }, "--replications", "6 to 10000"],
     ["no confidence", { vary, confidence: 1 }, "--confidence", "below 1"],
+    ["windows without a storm", { vary, within: 2 }, "--within", "with --storm"],
     ["an unknown storm", { storm: "flood" }, "--storm", "outage, burst"],
     ["a storm in too short a run", { storm: "outage" }, "duration", "240000 ms or more"],
   ])("%s", (_, options, path, allowed) => {

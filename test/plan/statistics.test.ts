@@ -59,9 +59,11 @@ function tailFrom(k: number, n: number, p: number): number {
 }
 
 test("the incomplete beta function is x for a = b = 1, and symmetric", () => {
+  // Such that 1 - x is exact: where x is 1e-19 it is not, and I_x(1/2, b) is far from nothing there.
+  const share = fc.integer({ min: 0, max: 2 ** 20 }).map((parts) => parts / 2 ** 20);
   const positive = fc.double({ min: 0.5, max: 200, noNaN: true });
   fc.assert(
-    fc.property(fc.double({ min: 0, max: 1, noNaN: true }), positive, positive, (x, a, b) => {
+    fc.property(share, positive, positive, (x, a, b) => {
       expect(incompleteBeta(x, 1, 1)).toBeCloseTo(x, 12);
       expect(incompleteBeta(x, a, b) + incompleteBeta(1 - x, b, a)).toBeCloseTo(1, 9);
     }),

@@ -47,6 +47,12 @@ describe("a burst on 150 of 200 calls a minute, six minutes, the burst in the se
     );
   });
 
+  test("is recovered from within two windows up to 200 alone: windows 3 and 4 work off 50 each, 5 has room for 50", () => {
+    const { storm, sentences } = plan(steady(), { storm: "burst=10..500:10", within: 2 });
+    expect(storm).toMatchObject({ withinWindows: 2, answer: { kind: "value", holds: 200, fails: 210 } });
+    expect(sentences[0]).toContain("does not recover within 2 windows of 60 s from a burst of 210 calls");
+  });
+
   test("takes longer the larger it is, and is drawn on both sides of the edge", () => {
     const waits = (result.storm?.triggers ?? []).map(({ windowsToRecover }) => windowsToRecover ?? 99);
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
@@ -56,7 +62,7 @@ describe("a burst on 150 of 200 calls a minute, six minutes, the burst in the se
 });
 
 test("with nothing to spare, and retries at short notice, no burst is ever recovered from", () => {
-  const { storm, sentences } = plan(hammering(), { storm: "burst=20..200" });
+  const { storm, sentences } = plan(hammering(), { storm: "burst=20..60:20" });
   expect(storm?.answer).toEqual({ kind: "none" });
   expect(sentences[0]).toContain("does not recover by the end of 6 min even from a burst of 20 calls");
 });

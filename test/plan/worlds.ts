@@ -51,7 +51,7 @@ export function steady({ perMinute = 150, minutes = 6 } = {}): Scenario {
   });
 }
 
-/** Ten clients that take no for an answer at once, again and again, with little to spare. */
+/** As many calls as there is room for, each tried again after three seconds, again and again, until it is admitted. */
 export function hammering(): Scenario {
   return defineScenario({
     name: "hammering",
@@ -62,7 +62,7 @@ export function hammering(): Scenario {
         arrivals: { executor: "constant-arrival-rate", rate: 100, timeUnit: "1m", preAllocatedVUs: 1 },
         user: "each",
         behaviour: burst({ call: pipelines, size: 1 }),
-        onRefused: fixed({ wait: "500ms" }),
+        onRefused: fixed({ wait: "3s" }),
       },
     },
   });
