@@ -2,7 +2,7 @@
 // it: everything checked, every default filled in, every duration in milliseconds.
 import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
-import { type ArrivalSchedule, type Arrivals, arrivalStays } from "./arrivals.ts";
+import { type ArrivalSchedule, type Arrivals, arrivalStays, isByTheClock } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
 import type { Stay } from "./fleet.ts";
 import type { Duration } from "./mistakes.ts";
@@ -121,20 +121,36 @@ export function startDelayMs({ startWithinMs }: ClosedPopulation, record: Random
   return startWithinMs === 0 ? 0 : below(record, startWithinMs);
 }
 
-/** The stays of an open population's clients, in a run of the scenario as it is; none of a closed one's. */
-export function staysOf(scenario: Scenario, place: number): Iterable<Stay> {
-  const { durationMs, startAtMs, seed, populations } = scenario;
+/** A real run begins later than it was planned, by so much at most: k6 gets its clients ready first. */
+const lateMost = 60_000;
+
+/**
+ * The stays of an open population's clients, in a run of the scenario as it is; none of a closed one's.
+ * @param longerMs so much longer the run is taken to be
+ */
+export function staysOf(scenario: Scenario, place: number, longerMs = 0): Iterable<Stay> {
+  const { startAtMs, seed, populations } = scenario;
   const arrivals = populations[place]?.arrivals ?? null;
   // Clients' own draws are the first streams, their networks' the second ones.
   const stream = 2 * populations.length + place;
+  const durationMs = scenario.durationMs + longerMs;
   return arrivals === null ? [] : arrivalStays(arrivals, { durationMs, startAtMs, seed, stream });
 }
 
-/** How many clients a population has in a run: its `clients`, or its arrivals. */
-export function clientCount(scenario: Scenario, place: number): number {
+/**
+ * The stays that there may be in a real run: one that begins late has others where clients come by the clock, those
+ * that were due before it not among them.
+ */
+export function possibleStays(scenario: Scenario, place: number): Iterable<Stay> {
+  const arrivals = scenario.populations[place]?.arrivals ?? null;
+  return staysOf(scenario, place, arrivals !== null && isByTheClock(arrivals) ? lateMost : 0);
+}
+
+/** How many clients a population has in a run, at most: its `clients`, or its arrivals. */
+export function clientsMost(scenario: Scenario, place: number): number {
   const clients = scenario.populations[place]?.clients ?? null;
   if (clients !== null) return clients;
   let count = 0;
-  for (const _ of staysOf(scenario, place)) count += 1;
+  for (const _ of possibleStays(scenario, place)) count += 1;
   return count;
 }

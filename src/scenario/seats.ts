@@ -2,7 +2,7 @@
 // and load take the same seats, so their traces name the same users.
 import { SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
-import { clientCount, type Population, type Scenario } from "./scenario.ts";
+import { clientsMost, type Population, type Scenario } from "./scenario.ts";
 
 /** One user of one organization. */
 export interface Seat {
@@ -86,7 +86,7 @@ function seated(scenario: Scenario, seatFor: (population: Population, n: number)
 function userCount(scenario: Scenario, place: number): number {
   const user = scenario.populations[place]?.user ?? "shared";
   if (user === "shared") return 1;
-  const clients = clientCount(scenario, place);
+  const clients = clientsMost(scenario, place);
   return user === "each" ? clients : Math.min(clients, user);
 }
 

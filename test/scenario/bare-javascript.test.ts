@@ -10,7 +10,7 @@ import { defineScenario, waitReset } from "./src/scenario/index.ts";
 import { worker, rest, pipelinesQuery } from "./src/scenario/index.ts";
 import { ClientOut, createEvent, startRecord, step } from "./src/scenario/client.ts";
 import { seatingOf } from "./src/scenario/seats.ts";
-import { clientCount } from "./src/scenario/scenario.ts";
+import { clientsMost } from "./src/scenario/scenario.ts";
 const scenario = defineScenario({
   name: "bare",
   duration: "1m30s",
@@ -42,7 +42,7 @@ try { defineScenario({ name: "a b" }); } catch (error) { mistakes = error.proble
 globalThis.result = JSON.stringify({
   sends: out.calls.slice(0, out.count).map(({ atMs }) => atMs),
   seats: seatingOf(scenario, null).seats.length,
-  arrivals: [clientCount(scenario, 1), clientCount(scenario, 2) > 60],
+  arrivals: [clientsMost(scenario, 1), clientsMost(scenario, 2) > 60],
   mistakes,
 });
 `;

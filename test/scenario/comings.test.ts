@@ -14,7 +14,8 @@ import { cronTimes, parseCron } from "../../src/scenario/cron.ts";
 import { fleetStays, mostAtOnce } from "../../src/scenario/fleet.ts";
 import { defineScenario, poller, rest } from "../../src/scenario/index.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
-import { clientCount, staysOf } from "../../src/scenario/scenario.ts";
+import { clientsMost, possibleStays, staysOf } from "../../src/scenario/scenario.ts";
+import { seatingOf } from "../../src/scenario/seats.ts";
 
 const hourMs = 3_600_000;
 const schedule = (input: object): ArrivalSchedule => {
@@ -329,12 +330,32 @@ describe("ramping-vus", () => {
       populations: { fleet: { arrivals, behaviour } },
     });
     expect(scenario.populations[0]?.user).toBe("each");
-    expect(clientCount(scenario, 0)).toBe(2);
+    expect(clientsMost(scenario, 0)).toBe(2);
     expect([...staysOf(scenario, 0)]).toEqual([
       { startMs: 0, endMs: 2_000 },
       { startMs: 1_000, endMs: 2_000 },
     ]);
   });
+});
+
+test("a real run begins late: by the clock others may come in it, and have their seats", () => {
+  const behaviour = poller({ every: "1s", call: rest("/v2/user") });
+  const cron = { executor: "cron", schedule: "* * * * *", clients: 2, preAllocatedVUs: 2 } as const;
+  const poisson = { executor: "poisson-arrival-rate", rate: 1, preAllocatedVUs: 2 } as const;
+  const scenario = defineScenario({
+    name: "x",
+    duration: "1m",
+    populations: {
+      cron: { arrivals: cron, behaviour, user: "each" },
+      rate: { arrivals: poisson, behaviour, user: "each" },
+    },
+  });
+  const starts = (stays: Iterable<{ startMs: number }>): number[] =>
+    Array.from(stays, ({ startMs }) => startMs);
+  expect(starts(staysOf(scenario, 0))).toEqual([0, 0]);
+  expect(starts(possibleStays(scenario, 0))).toEqual([0, 0, 60_000, 60_000]);
+  expect(starts(possibleStays(scenario, 1))).toEqual(starts(staysOf(scenario, 1)));
+  expect(seatingOf(scenario, null).seats.filter(({ user }) => user.startsWith("cron"))).toHaveLength(4);
 });
 
 test("clients of a rate stay to the run's end", () => {

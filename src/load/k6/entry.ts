@@ -83,7 +83,10 @@ function stayOf(
   if (stays === null) return { startMs: Date.now(), endMs: runEndMs };
   const stay = stays[index];
   if (stay === undefined) return { startMs: runEndMs, endMs: runEndMs };
-  const sinceMs = isByTheClock(population.arrivals) ? 0 : runStartMs;
+  const byTheClock = isByTheClock(population.arrivals);
+  // Whoever was due before the run began never comes.
+  if (byTheClock && stay.startMs < runStartMs) return { startMs: runEndMs, endMs: runEndMs };
+  const sinceMs = byTheClock ? 0 : runStartMs;
   return { startMs: sinceMs + stay.startMs, endMs: Math.min(runEndMs, sinceMs + stay.endMs) };
 }
 

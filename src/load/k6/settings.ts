@@ -6,7 +6,7 @@ import { parseTokens, type Token } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
 import { isByTheClock } from "../../scenario/arrivals.ts";
 import type { Stay } from "../../scenario/fleet.ts";
-import { type Population, type Scenario, staysOf } from "../../scenario/scenario.ts";
+import { type Population, possibleStays, type Scenario } from "../../scenario/scenario.ts";
 import { seatingOf } from "../../scenario/seats.ts";
 import { parseTarget, requireAllowed } from "../target.ts";
 import { measuredBy } from "../thresholds.ts";
@@ -102,7 +102,7 @@ function sharedStays(
   if (arrivals === null || isKnownToK6(arrivals)) return null;
   const sinceMs = isByTheClock(arrivals) ? scenario.startAtMs : 0;
   return new SharedArray<Stay>(`stays of ${name}`, () =>
-    Array.from(staysOf(scenario, place), ({ startMs, endMs }) => ({
+    Array.from(possibleStays(scenario, place), ({ startMs, endMs }) => ({
       startMs: sinceMs + startMs,
       endMs: sinceMs + endMs,
     })),
