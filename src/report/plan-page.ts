@@ -8,8 +8,8 @@ import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import { factList, head } from "./parts.ts";
 import { Gallery, type Picture } from "./picture.ts";
+import { alternativesSection } from "./plan-alternatives-section.ts";
 import { figureCell, heldCell, stateCell } from "./plan-cells.ts";
-import { comparisonFigures } from "./plan-comparison-section.ts";
 import { stormSection } from "./plan-storm-section.ts";
 import {
   figureNamed,
@@ -50,7 +50,7 @@ export function renderPlan(result: PlanResult, version: string, folder: string |
       key: [],
     })}<main>
 ${sweepSection(result, gallery)}${mapSection(result, gallery)}${storm === null ? null : stormSection(result, storm, gallery)}${
-  comparison === null ? null : comparisonFigures(result, comparison, gallery)
+  comparison === null ? null : alternativesSection(result, comparison, gallery)
 }${factSection(result)}</main>
 `,
   });

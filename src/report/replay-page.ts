@@ -1,7 +1,7 @@
 // A replay in a page: who would have been refused, when, how much room there was, and which limits would have done.
 import type { Rules } from "../rules/rules.ts";
 import type { Headroom, ReplayResult, ReplaySlot, SmallestLimit } from "../summary/replay-result.ts";
-import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
+import { callsOverTime } from "./call-bars.ts";
 import { count, counted, duration, instant, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
@@ -10,6 +10,7 @@ import { factList, head, type KeyFigure } from "./parts.ts";
 import { Gallery } from "./picture.ts";
 import { reactionSection } from "./replay-reaction-section.ts";
 import { callSlots } from "./replay-slots.ts";
+import { usersSection } from "./replay-users-section.ts";
 import {
   expectedWords,
   headroomName,
@@ -212,61 +213,6 @@ const headroomPicture = (headroom: readonly Headroom[]) =>
     ],
     wideNames: true,
   });
-
-const usersDrawn = 12;
-const usersListed = 25;
-
-function usersSection(result: ReplayResult, gallery: Gallery): Html | null {
-  const { users, totals } = result;
-  if (users.length === 0) return null;
-  const several = totals.organizations > 1;
-  const bars = users.slice(0, usersDrawn).map(
-    ({ org, user, calls, refusedByUser, refusedByOrganization }): CallBar => ({
-      name: several ? `${org}/${user}` : user,
-      admitted: calls - refusedByUser - refusedByOrganization,
-      refusedByUser,
-      refusedByOrganization,
-      refusedByUnknown: 0,
-      unanswered: 0,
-    }),
-  );
-  const listed = users.slice(0, usersListed);
-  const title =
-    totals.users <= usersDrawn
-      ? "By user"
-      : totals.refused === 0
-        ? "The users who called most"
-        : "The users who would have been refused most";
-  return html`<section id="users">
-<h2>Whom it would have hit</h2>
-<figure><h3>${title}</h3>
-${gallery.draw(callBars({ id: "users", title, what: "user", bars }))}${table(
-  [
-    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
-    { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
-    { title: "Refused", number: true, cell: ({ refused }) => count(refused) },
-    { title: "Share", number: true, cell: ({ calls, refused }) => share(refused / Math.max(1, calls)) },
-    { title: "Fullest REST window", number: true, cell: ({ restUseMax }) => useText(restUseMax) },
-    { title: "GraphQL", number: true, cell: ({ graphqlUseMax }) => useText(graphqlUseMax) },
-    {
-      title: "First refused",
-      cell: ({ firstRefusedAt }) => (firstRefusedAt === null ? "never" : instant(firstRefusedAt)),
-    },
-  ],
-  listed,
-  {
-    caption: "Calls of each user, and how full the user's own windows were",
-    titled: true,
-    more:
-      listed.length < totals.users
-        ? `The ${count(listed.length)} most refused of ${counted(totals.users, "user")}; replay.json has more.`
-        : null,
-  },
-)}</figure></section>
-`;
-}
-
-const useText = (use: number | null): string => (use === null ? "–" : share(use));
 
 function logSection(result: ReplayResult): Html {
   const { log } = result;

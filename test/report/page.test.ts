@@ -74,8 +74,14 @@ describe("the page", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("stays far below a megabyte", () => {
-    expect(page.length).toBeLessThan(500_000);
+  it("stays far below a megabyte, however long the run", () => {
+    expect(page.length).toBeLessThan(400_000);
+    const long = fixture({ seconds: 1_800, record: { expect: {} } });
+    expect(long.calls.length).toBeGreaterThan(30_000);
+    const { html, files } = compose(long, long, "pictures");
+    expect(html.length).toBeLessThan(800_000);
+    const sizes = [...files().values()].map((content) => content.length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(800_000);
   });
 });
 

@@ -15,7 +15,7 @@ const drawn = {
 } as const;
 const listed = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp", "admitted"] as const;
 
-export function comparisonFigures(result: PlanResult, comparison: PlanComparison, gallery: Gallery): Html {
+export function alternativesSection(result: PlanResult, comparison: PlanComparison, gallery: Gallery): Html {
   const { populations } = comparison;
   return html`<section id="comparison">
 <h2>What to change</h2>
