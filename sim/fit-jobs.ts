@@ -1,8 +1,14 @@
 // Calls → jobs: a first attempt with its retries. A trace says which calls are retries; in a log a call that follows
 // a refusal of its kind may be one, and `fit-profile.ts` decides which reading explains the log better.
-import { organizationLimit, type Rules, semanticsOf, userLimit } from "../src/rules/rules.ts";
+import {
+  organizationLimit,
+  type Rules,
+  semanticsOf,
+  userLimit,
+  type WindowLimit,
+} from "../src/rules/rules.ts";
 import { ABSENT } from "../src/scenario/client.ts";
-import type { RecordedCall, RecordedCaller } from "./fit-recording.ts";
+import type { RecordedCall, RecordedCaller, RefusalSaid } from "./fit-recording.ts";
 
 /** A kind of call: calls that a quota counts alike. */
 export interface CallKind {
@@ -25,8 +31,8 @@ export interface Job {
   readonly key: string;
 }
 
-/** One refusal that was followed by another attempt. */
-export interface RetrySample {
+/** One refusal that was followed by another attempt; resets as it showed them, or as the rules' grid has them. */
+export interface RetrySample extends RefusalSaid {
   /** From the refusal's arrival to the next attempt. */
   readonly waitMs: number;
   /** When the refusal arrived, ms since the epoch. */
@@ -36,12 +42,6 @@ export interface RetrySample {
   /** What was waited before this attempt, 0 for a first one. */
   readonly beforeMs: number;
   readonly cost: number;
-  /** As the refusal showed them, or as the rules' grid has them; `ABSENT` where neither tells. */
-  readonly reset: number;
-  readonly userReset: number;
-  readonly remaining: number;
-  readonly userRemaining: number;
-  readonly retryAfter: number;
 }
 
 export interface Jobs {
@@ -119,8 +119,7 @@ class JobBook {
       attempt: job.attempts - 1,
       beforeMs: job.attempts > 1 && before !== undefined ? before.waitMs : 0,
       cost: refusal.cost,
-      ...(refusal.reset === ABSENT && refusal.userReset === ABSENT ? this.#onGrid(refusal) : refusal),
-      retryAfter: refusal.retryAfter,
+      ...this.#saidBy(refusal),
     });
     job.attempts += 1;
     job.last = call;
@@ -128,18 +127,22 @@ class JobBook {
     return job;
   }
 
-  /** What the headers would have shown, where windows keep to the epoch's grid (SPEC.md §3). */
-  #onGrid({ scope, atMs, endMs }: RecordedCall) {
+  /** What a refusal said of its windows; where it said nothing, what it would have said of the epoch's grid (SPEC.md §3). */
+  #saidBy({ said, scope, atMs, endMs }: RecordedCall): RefusalSaid {
+    const unsaid = { remaining: ABSENT, userRemaining: ABSENT };
+    if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
+    const retryAfter = said?.retryAfter ?? ABSENT;
+    if (semanticsOf(this.#rules, scope).anchor !== "epoch")
+      return { ...unsaid, reset: ABSENT, userReset: ABSENT, retryAfter };
     const { organization, user } = this.#caller;
-    const decidedMs = (atMs + endMs) / 2;
-    const resetOf = (windowSeconds: number): number =>
-      Math.ceil(windowSeconds - ((decidedMs / 1000) % windowSeconds));
-    const onGrid = semanticsOf(this.#rules, scope).anchor === "epoch";
+    const decidedSeconds = (atMs + endMs) / 2000;
+    const resetOf = ({ windowSeconds }: WindowLimit): number =>
+      Math.ceil(windowSeconds - (decidedSeconds % windowSeconds));
     return {
-      reset: onGrid ? resetOf(organizationLimit(this.#rules, organization, scope).windowSeconds) : ABSENT,
-      userReset: onGrid ? resetOf(userLimit(this.#rules, organization, user, scope).windowSeconds) : ABSENT,
-      remaining: ABSENT,
-      userRemaining: ABSENT,
+      ...unsaid,
+      reset: resetOf(organizationLimit(this.#rules, organization, scope)),
+      userReset: resetOf(userLimit(this.#rules, organization, user, scope)),
+      retryAfter,
     };
   }
 

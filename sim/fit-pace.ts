@@ -32,6 +32,14 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }
 
+/** Whether each call of the cluster is a client of its own, that arrives for itself. */
+export function isOpenCalls(cluster: Cluster, recording: Recording): boolean {
+  const { arrivals, behaviour } = paceOf(cluster, recording);
+  const isCall =
+    cluster.profiles[0]?.shape.kind === "call" && behaviour.kind === "worker" && behaviour.jobs === 1;
+  return isCall && (arrivals.kind === "steady" || arrivals.kind === "hours");
+}
+
 /** A period as round as its doubt allows. */
 function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: number; gaps: number } {
   const periods: number[] = [];
@@ -217,7 +225,7 @@ function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
   return {
     behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
     arrivals: openArrivals(starts, recording),
-    why: "calls overlap and keep to no clock: each is a client of its own",
+    why: "calls keep to no clock and follow no pauses of one kind: each is a client of its own",
     arrivalsWhy: `${count(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };

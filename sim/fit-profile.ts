@@ -3,9 +3,8 @@
 import type { Rules } from "../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./fit-jobs.ts";
 import type { RecordedCaller, Recording } from "./fit-recording.ts";
-import { guessRetry, type RetryGuess } from "./fit-retries.ts";
+import { guessRetry, type RetryGuess, UsualPauses } from "./fit-retries.ts";
 import { alone, endedByRefusals, queueOf, type Run, runsOf, type Shape, shapeOf } from "./fit-runs.ts";
-import { type FittedSpan, spanOf } from "./fit-spread.ts";
 import { Sample } from "./fit-statistics.ts";
 
 export type Pace =
@@ -54,18 +53,18 @@ function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile
   const apart = described(caller, jobsGuessed(caller, rules, false), null, slackMs);
   if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
   const together = jobsGuessed(caller, rules, true);
-  const guess = guessRetry(together.retries, slackMs, usualSpan(apart.jobs, slackMs));
+  const guess = guessRetry(together.retries, slackMs, usualPauses(apart.jobs, slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
   return described(caller, together, guess, slackMs);
 }
 
-/** Where a caller's next call comes after one that was admitted. */
-function usualSpan(jobs: readonly Job[], slackMs: number): FittedSpan {
+/** How long a caller pauses after calls that were admitted. */
+function usualPauses(jobs: readonly Job[], slackMs: number): UsualPauses {
   const pauses = jobs.flatMap((job, index) => {
     const next = jobs[index + 1];
     return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
   });
-  return pauses.length === 0 ? { least: 0, most: 600_000 } : spanOf(pauses, slackMs);
+  return new UsualPauses(pauses, slackMs);
 }
 
 function described(

@@ -22,7 +22,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
     return {
       retry: { kind: "unknown" },
       guess: null,
-      why: `calls overlap, so which of them were tried again after ${count(refused, "refusal")} is unknown, none is assumed`,
+      why: `which calls were tried again after ${count(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
     };
   if (samples.length === 0) {
     const gone = profiles.some(({ jobs }) =>

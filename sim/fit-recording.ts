@@ -33,7 +33,12 @@ export interface RecordedCall {
   readonly actual: number;
   /** HTTP status; 0 where no answer came. */
   readonly status: number;
-  /** What the headers showed; `ABSENT` where they showed nothing. */
+  /** What a refusal's headers said; `null` for any other call, and where there were none. */
+  readonly said: RefusalSaid | null;
+}
+
+/** Headers of a refusal, in seconds, points or requests; `ABSENT` where one did not come. */
+export interface RefusalSaid {
   readonly remaining: number;
   readonly reset: number;
   readonly userRemaining: number;
@@ -73,8 +78,8 @@ export interface Recording {
   readonly uncounted: number;
 }
 
-/** The most calls that are held; a call takes about 150 bytes. */
-const recordedCallsMost = 5_000_000;
+/** The most calls that are held: with all that is worked out of it, a call takes up to a kilobyte. */
+const recordedCallsMost = 3_000_000;
 
 interface OpenCaller {
   readonly organization: string;
@@ -84,6 +89,16 @@ interface OpenCaller {
 }
 
 const shownNumber = (value: HeaderValue | undefined): number => (typeof value === "number" ? value : ABSENT);
+
+function saidBy(call: TraceCall): RefusalSaid {
+  return {
+    remaining: shownNumber(call.remaining),
+    reset: shownNumber(call.reset),
+    userRemaining: shownNumber(call.userRemaining),
+    userReset: shownNumber(call.userReset),
+    retryAfter: shownNumber(call.retryAfter),
+  };
+}
 
 /**
  * Takes in a trace call by call, or a log batch by batch.
@@ -140,11 +155,7 @@ export class Recorder {
       cost,
       actual: call.actual ?? cost,
       status: call.status,
-      remaining: shownNumber(call.remaining),
-      reset: shownNumber(call.reset),
-      userRemaining: shownNumber(call.userRemaining),
-      userReset: shownNumber(call.userReset),
-      retryAfter: shownNumber(call.retryAfter),
+      said: call.status === 429 ? saidBy(call) : null,
     });
   }
 
@@ -171,11 +182,7 @@ export class Recorder {
         cost,
         actual: actual < 0 ? cost : actual,
         status: batch.status[row] as number,
-        remaining: ABSENT,
-        reset: ABSENT,
-        userRemaining: ABSENT,
-        userReset: ABSENT,
-        retryAfter: ABSENT,
+        said: null,
       });
     }
   }

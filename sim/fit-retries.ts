@@ -20,8 +20,10 @@ export interface RetryGuess {
 /** An attempt outside of its span may have come at any instant of ten minutes, once in a hundred times. */
 const strayCost = ln(600_000) + ln(100);
 const samplesMost = 4_000;
-/** Spans that are a sixth narrower. */
-const muchBetter = 0.15;
+/** A parameter costs half the logarithm of how many are fitted to (Schwarz), and more where these are few. */
+const priceLeast = 1.5;
+/** Spans that are a quarter narrower. */
+const muchBetter = 0.3;
 
 interface Candidate {
   readonly retry: FittedRetry;
@@ -32,12 +34,12 @@ interface Candidate {
 /**
  * The policy that explains best what came after refusals, the first of those that do equally well.
  * @param slackMs how late an attempt may be by itself: the clock's resolution, and a generator's delay
- * @param usual where the next call comes without any policy; `null` where attempts are numbered
+ * @param usual when the next call comes without any policy; `null` where attempts are numbered
  */
 export function guessRetry(
   given: readonly RetrySample[],
   slackMs: number,
-  usual: FittedSpan | null,
+  usual: UsualPauses | null,
 ): RetryGuess | null {
   const step = Math.ceil(given.length / samplesMost);
   const samples = step <= 1 ? given : given.filter((_, index) => index % step === 0);
@@ -50,16 +52,48 @@ export function guessRetry(
   const guesses = candidates.map(({ retry, parameters }) =>
     judged(retry, parameters, samples, slackMs, (sample) => expectedSpan(retry, sample)),
   );
-  const best = guesses.reduce((a, b) => (b.score < a.score - 1e-9 ? b : a));
+  const best = guesses.reduce((first, other) => (other.score < first.score - 1e-9 ? other : first));
   if (usual !== null) {
     // What looks like waiting may be going on as ever: the simpler reading, where it says nearly the same spans.
-    const goingOn = judged({ kind: "none" }, 0, samples, slackMs, () => usual);
-    if (goingOn.score < best.score + muchBetter) return goingOn;
+    const cost = samples.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), 0) / samples.length;
+    if (cost < best.score + muchBetter)
+      return { retry: { kind: "none" }, score: cost, explained: 1, alike: [] };
   }
   const near = guesses.filter(
     ({ score, retry }) => score - best.score < 2 / samples.length && retry.kind !== best.retry.kind,
   );
   return { ...best, alike: [...new Set(near.map(({ retry }) => retry.kind))] };
+}
+
+/** How a caller pauses where nothing was refused: between equal shares of its pauses, any length is as likely. */
+export class UsualPauses {
+  readonly #ends: readonly number[];
+  readonly #slackMs: number;
+
+  constructor(pausesMs: readonly number[], slackMs: number) {
+    const sample = new Sample(pausesMs);
+    const parts = Math.max(1, Math.min(20, Math.floor(sample.count / 5)));
+    const { least, most } = spanOf(pausesMs, slackMs);
+    const inner = Array.from({ length: parts - 1 }, (_, index) => sample.quantile((index + 1) / parts));
+    this.#ends =
+      sample.count === 0
+        ? [0, 600_000]
+        : [Math.min(least, sample.least), ...inner, Math.max(most, sample.most)];
+    this.#slackMs = slackMs;
+  }
+
+  /** -ln(likelihood) of a pause. */
+  cost(pauseMs: number): number {
+    const slackMs = this.#slackMs;
+    const parts = this.#ends.length - 1;
+    let likelihood = 0;
+    for (let part = 0; part < parts; part++) {
+      const [from, to] = [this.#ends[part] as number, this.#ends[part + 1] as number];
+      if (pauseMs >= from - slackMs && pauseMs <= to + slackMs)
+        likelihood += 1 / (parts * (to - from + 1 + 2 * slackMs));
+    }
+    return likelihood === 0 ? strayCost : Math.min(strayCost, -ln(likelihood));
+  }
 }
 
 /** The share of the attempts that came where a policy says. */
@@ -74,7 +108,7 @@ function judged(
   slackMs: number,
   spanAfter: (sample: RetrySample) => FittedSpan | null,
 ): RetryGuess {
-  let cost = (parameters * ln(samples.length + 1)) / 2;
+  let cost = parameters * (priceLeast + ln(samples.length + 1) / 2);
   let inside = 0;
   for (const sample of samples) {
     const span = spanAfter(sample);

@@ -3,9 +3,10 @@
 import { quote } from "../src/rules/errors.ts";
 import { parseRules } from "../src/rules/parse.ts";
 import type { Rules } from "../src/rules/rules.ts";
-import { clustersOf } from "./fit-clusters.ts";
+import { type Cluster, clustersOf } from "./fit-clusters.ts";
 import type { FittedModel, FittedPopulation, RulesFrom } from "./fit-model.ts";
 import { fittedNetwork } from "./fit-network.ts";
+import { isOpenCalls } from "./fit-pace.ts";
 import { fittedPopulation } from "./fit-population.ts";
 import { type Profile, profileOf, slackOf } from "./fit-profile.ts";
 import type { Recording } from "./fit-recording.ts";
@@ -33,7 +34,7 @@ export function fitScenario(
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
   const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
-  const { clusters, others } = clustersOf(profiles, slackOf(recording));
+  const { clusters, others } = clustersOf(withoutPace(profiles, recording), slackOf(recording));
   const names = new Names();
   const populations = clusters.map((cluster): FittedPopulation => {
     const population = fittedPopulation(cluster, recording);
@@ -53,6 +54,34 @@ export function fitScenario(
     unexplained: outside + populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
   };
+}
+
+/**
+ * Callers whose calls will be arrivals anyway have no pace of their own: without it they are alike, however often each
+ * of them calls. So are those of whom there would be too many populations.
+ */
+function withoutPace(profiles: readonly Profile[], recording: Recording): Profile[] {
+  const { clusters, others } = clustersOf(profiles, slackOf(recording));
+  const loose = new Set(others.filter(({ shape }) => shape.kind === "call"));
+  const open = clusters.filter((cluster) => isOpenCalls(cluster, recording));
+  const crowded = new Set(open.map(organizationOf));
+  // Beside a crowd, a few who were hardly seen are of it.
+  const stray = clusters.filter(
+    (cluster) => isStray(cluster, recording) && crowded.has(organizationOf(cluster)),
+  );
+  for (const { profiles: callers } of [...open, ...stray]) for (const profile of callers) loose.add(profile);
+  return profiles.map((profile) => {
+    if (!loose.has(profile)) return profile;
+    const unguessed = recording.knowsAttempts ? {} : { retries: [], guess: null };
+    return { ...profile, ...unguessed, pace: { kind: "chance" } };
+  });
+}
+
+const organizationOf = ({ profiles }: Cluster): string => profiles[0]?.caller.organization ?? "";
+
+function isStray({ profiles, jobs }: Cluster, { calls }: Recording): boolean {
+  const [model] = profiles;
+  return model?.shape.kind === "call" && model.pace.kind !== "ticks" && jobs < 0.01 * calls;
 }
 
 function rulesOf(

@@ -157,7 +157,7 @@ describe("what cannot be known", () => {
     const recording = logged(scenario);
     const { onRefused, reasons, calls } = only(recording);
     expect(onRefused).toEqual({ kind: "unknown" });
-    expect(reasons.onRefused).toContain("calls overlap");
+    expect(reasons.onRefused).toContain("cannot be told from those that come anyway");
     expect(calls).toBe(recording.calls);
   });
 });
