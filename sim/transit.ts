@@ -5,7 +5,6 @@
 // where it comes after the time-out, the client will give up in between. Its half of the flight then goes on as a
 // flight of its own, unanswered, and the deployment's half is an orphan: decided, charged and served as any other, and
 // answered to nobody.
-
 import { ABSENT } from "../src/scenario/client.ts";
 import type { Network } from "../src/scenario/network.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";

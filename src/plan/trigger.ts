@@ -1,6 +1,6 @@
 // What sets a retry storm off: everything is down for a while, or a crowd arrives at once.
 import { SpillwayError } from "../rules/errors.ts";
-import { parseArrivals } from "../scenario/arrivals.ts";
+import { parseArrivals } from "../scenario/arrival-input.ts";
 import { burst } from "../scenario/behaviours/burst.ts";
 import { Mistakes } from "../scenario/mistakes.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";

@@ -10,7 +10,7 @@ export type {
   FleetArrivals,
   PoissonArrivals,
   RampingArrivals,
-} from "./arrivals.ts";
+} from "./arrival-input.ts";
 export { type AimdOptions, aimd } from "./behaviours/aimd.ts";
 export { type BurstOptions, burst } from "./behaviours/burst.ts";
 export { type LookerOptions, looker } from "./behaviours/looker.ts";

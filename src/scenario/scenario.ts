@@ -2,7 +2,8 @@
 // it: everything checked, every default filled in, every duration in milliseconds.
 import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
-import { type ArrivalSchedule, type Arrivals, arrivalStays, isByTheClock } from "./arrivals.ts";
+import type { Arrivals } from "./arrival-input.ts";
+import { type ArrivalSchedule, arrivalStays, isByTheClock } from "./arrivals.ts";
 import type { Behaviour, RefusalPolicy } from "./client.ts";
 import type { Stay } from "./fleet.ts";
 import type { Duration } from "./mistakes.ts";

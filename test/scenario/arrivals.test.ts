@@ -2,11 +2,11 @@
 // fractions of integers and sees when a whole arrival has added up.
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { parseArrivals } from "../../src/scenario/arrival-input.ts";
 import {
   type ArrivalRun,
   type ArrivalSchedule,
   arrivalTimes,
-  parseArrivals,
   roughArrivals,
 } from "../../src/scenario/arrivals.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";

@@ -2,12 +2,12 @@
 // by so many draws that a wrong formula shows.
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { parseArrivals } from "../../src/scenario/arrival-input.ts";
 import {
   type ArrivalRun,
   type ArrivalSchedule,
   arrivalStays,
   arrivalTimes,
-  parseArrivals,
   roughArrivals,
 } from "../../src/scenario/arrivals.ts";
 import { cronTimes, parseCron } from "../../src/scenario/cron.ts";
