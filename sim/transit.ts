@@ -45,6 +45,7 @@ export class Transit {
     let thereMs: number;
     if (roundTripMs === null) thereMs = this.#clients.draw(client, latencyMs);
     else {
+      // The way back takes 1 ms at least: whoever sends after an answer has come sends after it was decided.
       const tripMs = this.#clients.draw(client, roundTripMs);
       thereMs = tripMs >>> 1;
       this.#flights.ints[flight * Flight.INTS + Flight.BACK] = tripMs - thereMs;
