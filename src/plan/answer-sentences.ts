@@ -31,10 +31,7 @@ export function answerSentences(result: PlanResult): string[] {
     case "value":
       return valueSentences(topic, answer);
     case "all":
-      return [
-        `${topic.wanted} ${topic.hold} all over ${axis.path} = ${axis.range}, as far as it was tried: ` +
-          `the ${question.find ?? "last"} value lies beyond that range.`,
-      ];
+      return allSentences(topic);
     case "none":
       return [
         `${topic.wanted} ${topic.hold} nowhere in ${axis.path} = ${axis.range}.`,
@@ -67,12 +64,32 @@ function valueSentences(topic: Topic, { value, holds, fails }: Answer<"value">):
   ];
 }
 
-function alternation({ axis, wanted, hold, fail, of }: Topic, { evidence }: Answer<"not-monotone">): string {
+function allSentences(topic: Topic): string[] {
+  const { axis, wanted, hold, of, result } = topic;
+  const { find } = result.question;
+  const end = find === "largest" ? axis.to : axis.from;
+  const beyond =
+    axis.values === 1
+      ? ""
+      : `, as far as it was tried: the ${find} value is ${of(end)}, or lies beyond that range`;
+  return [`${wanted} ${hold} all over ${axis.path} = ${axis.range}${beyond}.`, ...measuredAt(topic, [end])];
+}
+
+function alternation(
+  { axis, wanted, hold, fail, of, result }: Topic,
+  { evidence }: Answer<"not-monotone">,
+): string {
   const verbs = { holds: hold, fails: fail, unclear: hold === "holds" ? "is unclear" : "are unclear" };
   const turns = evidence
     .filter(({ state }, index) => state !== evidence[index - 1]?.state)
     .map(({ state, value }) => `${verbs[state]} from ${of(value)}`);
-  return `There is no one answer: ${wanted} ${listText(turns)} on, so that neither end of ${axis.range} says anything about what lies between.`;
+  const decided = evidence.filter(({ state }) => state !== "unclear");
+  const changes = decided.filter(({ state }, index) => index > 0 && state !== decided[index - 1]?.state);
+  const found = `${wanted} ${listText(turns)} on`;
+  if (changes.length > 1)
+    return `There is no one answer: ${found}, so that neither end of ${axis.range} says anything about what lies between.`;
+  const other = result.question.find === "largest" ? "smallest" : "largest";
+  return `There is no ${result.question.find} value with others that ${hold} on its one side alone: ${found}; ask for the other end (--find ${other}).`;
 }
 
 function noise({ result, wanted, hold, fail, of }: Topic, answer: Answer<"too-noisy">): string {

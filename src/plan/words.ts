@@ -34,7 +34,8 @@ export function figureText({ figure, mean, interval }: PlanFigure): string {
   const amount = amountText(figure, mean);
   if (interval === null || interval.low === interval.high) return amount;
   const low = amountText(figure, Math.max(0, interval.low));
-  return `${amount} (${low} to ${amountText(figure, interval.high)})`;
+  const high = amountText(figure, interval.high);
+  return low === high ? amount : `${amount} (${low} to ${high})`;
 }
 
 /** The mean alone. */

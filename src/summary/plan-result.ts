@@ -78,7 +78,10 @@ export interface PlanPoint {
   readonly replications: number;
   /** In how many of them all goals held; `null` where there are no goals. */
   readonly held: number | null;
-  /** Clopper-Pearson for the share of runs in which they hold. */
+  /**
+   * Clopper-Pearson for the share of runs in which they hold. `state` asks for more: a point is looked at several
+   * times, and each look has its part of the risk.
+   */
   readonly heldShare: Interval | null;
   readonly state: PlanState | null;
   readonly figures: readonly PlanFigure[];

@@ -40,13 +40,17 @@ describe("one axis", () => {
     const guessed = plan(crowd(), asked);
     expect(guessed.answer).toEqual({ kind: "value", value: 30, holds: 30, fails: 29 });
     expect(guessed.question.find).toBe("smallest");
-    expect(plan(crowd(), { ...asked, find: "largest" }).answer?.kind).toBe("not-monotone");
+    const given = plan(crowd(), { ...asked, find: "largest" });
+    expect(given.answer?.kind).toBe("not-monotone");
+    expect(given.sentences[0]).toContain("ask for the other end (--find smallest)");
   });
 
   test("all hold, none holds", () => {
     const all = plan(crowd(), { vary: ["crowd.clients=1..20"], until: ["refused==0"] });
     expect(all.answer).toEqual({ kind: "all" });
-    expect(all.sentences[0]).toContain("lies beyond that range");
+    expect(all.sentences[0]).toContain("the largest value is 20, or lies beyond that range");
+    const one = plan(crowd(), { vary: ["crowd.clients=7"], until: ["refused==0"] });
+    expect(one.sentences[0]).toBe("refused ==0 holds all over crowd.clients = 7.");
     const none = plan(crowd(), { vary: ["crowd.clients=21..40"], until: ["refused==0"] });
     expect(none.answer).toEqual({ kind: "none" });
     expect(none.sentences[0]).toBe("refused ==0 holds nowhere in crowd.clients = 21..40.");
