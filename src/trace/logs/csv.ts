@@ -3,6 +3,7 @@
 import { newline } from "../blocks.ts";
 import { type Cells, NO_ROLE, roles } from "./cells.ts";
 import { ColumnRoles, type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
+import { WordSkip } from "./word-skip.ts";
 
 const [quoteMark, carriageReturn] = [0x22, 0x0d] as const;
 
@@ -15,6 +16,7 @@ export class CsvFormat implements LineFormat {
   readonly isRow = true;
   /** What each byte is. */
   readonly #marks = new Uint8Array(256);
+  readonly #skip: WordSkip;
   readonly #separatorText: Separator;
   readonly #roles: ColumnRoles;
 
@@ -22,6 +24,7 @@ export class CsvFormat implements LineFormat {
   constructor(separator: Separator, columns: readonly (number | null)[]) {
     this.#separatorText = separator;
     this.#marks[separator.charCodeAt(0)] = SEPARATOR;
+    this.#skip = new WordSkip(1 + Math.max(separator.charCodeAt(0), quoteMark));
     this.#marks[newline] = LINE_END;
     this.#marks[carriageReturn] = CARRIAGE_RETURN;
     this.#marks[quoteMark] = QUOTE;
@@ -30,13 +33,15 @@ export class CsvFormat implements LineFormat {
 
   scan(view: DataView, from: number, cells: Cells): number {
     const marks = this.#marks;
+    const skip = this.#skip;
     const columnRoles = this.#roles;
     cells.view = view;
     let column = 0;
     let start = from;
     for (let at = from; ; at++) {
-      const mark = marks[view.getUint8(at)];
-      if (mark === PLAIN) continue;
+      at = skip.over(view, at);
+      let mark = marks[view.getUint8(at)];
+      for (; mark === PLAIN; mark = marks[view.getUint8(at)]) at += 1;
       if (mark === QUOTE) return NOT_SCANNED;
       const isCrLf = mark === CARRIAGE_RETURN;
       if (isCrLf && view.getUint8(at + 1) !== newline) return NOT_SCANNED;
