@@ -11,7 +11,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { type LogArgs, logOptions } from "./log-options.ts";
+import { type LogArgs, logOptions, logPaths } from "./log-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 interface Args extends LogArgs {
@@ -166,7 +166,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
 async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit-recording.ts");
   const { openLogs } = await import("./log-input.ts");
-  const logs = await openLogs(await Promise.all(args.files.map(traceInFolder)), args, {
+  const logs = await openLogs(await Promise.all(logPaths(args.files).map(traceInFolder)), args, {
     onProgress: terminal.progress,
     signal,
   });

@@ -88,3 +88,12 @@ export function logArgs(changes: Partial<LogArgs> = {}): LogArgs {
   });
   return { ...(Object.fromEntries(usual) as LogArgs), ...changes };
 }
+
+/**
+ * The files that a verb was given, standard input among them: yargs takes a lone `-` in a list for an option without a
+ * name, and drops it.
+ */
+export function logPaths(files: readonly string[]): readonly string[] {
+  const isDropped = process.argv.slice(2).includes("-") && !files.includes("-");
+  return isDropped ? [...files, "-"] : files;
+}

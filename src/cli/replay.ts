@@ -10,7 +10,7 @@ import type { ReplayResult } from "../summary/replay-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
-import { type LogArgs, logOptions } from "./log-options.ts";
+import { type LogArgs, logOptions, logPaths } from "./log-options.ts";
 import { Pace } from "./pace.ts";
 import { requireSeed } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -102,7 +102,7 @@ export const command: CommandModule<object, Args> = {
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
-    const logs = await openLogs(args.files, args, { onProgress: progress.read });
+    const logs = await openLogs(logPaths(args.files), args, { onProgress: progress.read });
     if (args["dry-run"]) {
       const { describeLogs } = await import("./log-text.ts");
       terminal.say(await describeLogs(logs));

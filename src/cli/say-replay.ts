@@ -87,6 +87,9 @@ function roomWords({ smallestLimits }: ReplayResult): string {
   return `The same holds down to limits of ${words.join(", ")}.`;
 }
 
+/** A name may be anything that stood in the log, codes that terminals obey included. */
+const harmless = (name: string): string => name.replace(/\p{Cc}/gu, "\u{fffd}");
+
 /** The most refused users as a table; where nobody was refused there is nothing to say. */
 function userLines({ users, totals }: ReplayResult): string[] {
   const shown = users.filter(({ refused }) => refused > 0).slice(0, usersShown);
@@ -94,7 +97,7 @@ function userLines({ users, totals }: ReplayResult): string[] {
   const rows = [
     ["user", "calls", "refused", "share", "first refused"],
     ...shown.map(({ org, user, calls, refused, firstRefusedAt }) => [
-      totals.organizations > 1 ? `${org}/${user}` : user,
+      harmless(totals.organizations > 1 ? `${org}/${user}` : user),
       count(calls),
       count(refused),
       share(refused / calls),

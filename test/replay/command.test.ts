@@ -1,10 +1,11 @@
 // `spillway replay` as a user starts it.
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import { spillway } from "../support/command.ts";
+import { main, spillway } from "../support/command.ts";
 
 let folder = "";
 const at = (name: string): string => join(folder, name);
@@ -19,6 +20,16 @@ function accessLog(): string {
   });
   const status = `10.0.0.1 - ann [05/Jan/2026:12:01:00 +0000] "GET /v2/organizations/acme/rate_limit HTTP/1.1" 200 12 "-" "curl"`;
   return `${[...lines, status].join("\n")}\n`;
+}
+
+/** Runs `spillway` with this on its standard input. */
+function spillwayFed(words: readonly string[], input: string): Promise<{ readonly stdout: string }> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, [main, ...words], (error, stdout) =>
+      error === null ? resolve({ stdout }) : reject(error),
+    );
+    child.stdin?.end(input);
+  });
 }
 
 beforeAll(async () => {
@@ -37,6 +48,20 @@ describe("spillway replay", () => {
     expect(stdout).toContain("2026-01-05 12:00:50 UTC");
     expect(stdout).toMatch(/60 instead of 50 requests for a user/);
     expect(stdout).toMatch(/ann +60 +10 +16.7% +2026-01-05 12:00:50 UTC/);
+  });
+
+  test("standard input, alone and beside a file", async () => {
+    const alone = await spillwayFed(["replay", "-"], accessLog());
+    expect(alone.stdout).toContain("standard input: 20 of 120 calls (16.7%) would have been refused");
+    const both = await spillwayFed(["replay", at("access.log"), "-", "--json"], accessLog());
+    expect((JSON.parse(both.stdout) as ReplayResult).totals.calls).toBe(240);
+  });
+
+  test("names from the log give the terminal no commands", async () => {
+    const row = { time: "2026-01-05T12:00:00Z", user: "\u001b[31mann\n", path: "/v2/user", status: 200 };
+    await writeFile(at("rows.ndjson"), `${JSON.stringify(row)}\n`.repeat(51));
+    const { stdout } = await spillway(["replay", "rows.ndjson"], { cwd: folder });
+    expect(stdout).toMatch(/^ {2}\ufffd\[31mann\ufffd +51 +1 /m);
   });
 
   test("changed rules, and what is expected of them", async () => {
