@@ -6,7 +6,7 @@ import { amountAxis, amountText, chartDrawing, gridOf, margins, type Unit } from
 import type { Cell } from "./csv.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
 import type { LegendEntry, Picture } from "./picture.ts";
-import { intervalText, stateWords, valueText } from "./plan-words.ts";
+import { intervalText, valueText } from "./plan-words.ts";
 
 export interface CurvePoint {
   readonly value: number;
@@ -27,6 +27,8 @@ export interface Curve {
   /** What is measured. */
   readonly figure: string;
   readonly unit: Unit;
+  /** What a point's state is called. */
+  readonly states: Readonly<Record<PlanState, string>>;
   /** By value. */
   readonly points: readonly CurvePoint[];
   readonly goal: { readonly at: number; readonly name: string } | null;
@@ -38,7 +40,7 @@ const height = 280;
 const edges = { ...margins, left: 64, bottom: 34 };
 
 export function curvePicture(curve: Curve): Picture {
-  const { id, title, label, axis, figure, unit, points } = curve;
+  const { id, title, label, axis, figure, unit, points, states } = curve;
   return {
     id,
     title,
@@ -59,7 +61,7 @@ export function curvePicture(curve: Curve): Picture {
       across: Math.max(axis.to - axis.from, Number.MIN_VALUE),
       time: false,
       snap: "nearest",
-      names: [axis.path, figure, "interval", "the goals", "runs"],
+      names: [axis.path, figure, "interval", "state", "runs"],
       points: points.map(({ value, mean, low, high, state, note }) => ({
         x: value - axis.from,
         y: null,
@@ -67,7 +69,7 @@ export function curvePicture(curve: Curve): Picture {
           valueText(axis, value),
           mean === null ? "nothing to measure" : amountText(unit, mean),
           low === null || high === null ? null : intervalText(unit, { low, high }),
-          state === null ? null : stateWords[state],
+          state === null ? null : states[state],
           note,
         ],
       })),
@@ -76,13 +78,13 @@ export function curvePicture(curve: Curve): Picture {
   };
 }
 
-function legendOf({ figure, points, goal, found, axis }: Curve): LegendEntry[] {
+function legendOf({ figure, points, goal, found, axis, states: words }: Curve): LegendEntry[] {
   const states = new Set(points.map(({ state }) => state));
   const entries: [boolean, LegendEntry][] = [
     [true, { name: `${figure}, mean and confidence interval`, swatch: "line", color: "var(--admitted)" }],
-    [states.has("holds"), { name: "● holds", swatch: "area", color: "var(--good)" }],
-    [states.has("fails"), { name: "○ fails", swatch: "area", color: "var(--bad)" }],
-    [states.has("unclear"), { name: "◎ unclear", swatch: "area", color: "var(--muted)" }],
+    [states.has("holds"), { name: `● ${words.holds}`, swatch: "area", color: "var(--good)" }],
+    [states.has("fails"), { name: `○ ${words.fails}`, swatch: "area", color: "var(--bad)" }],
+    [states.has("unclear"), { name: `◎ ${words.unclear}`, swatch: "area", color: "var(--muted)" }],
     [goal !== null, { name: goal?.name ?? "", swatch: "dashed", color: "var(--limit)" }],
     [
       found !== null,

@@ -103,7 +103,7 @@ function stormBlock({ storm }: PlanResult): string {
     .map(({ size, recovered, replications, windowsToRecover, state }) => [
       amountText(storm.unit, size),
       `${count(recovered)} of ${count(replications)}`,
-      windowsToRecover === null ? "–" : count(windowsToRecover),
+      windowsToRecover === null ? "–" : count(Math.round(windowsToRecover * 10) / 10),
       { holds: "✅ yes", fails: "❌ no", unclear: "❔ unclear" }[state],
     ]);
   return table([plain(storm.trigger), "runs that recover", "after windows", "recovers"], rows);

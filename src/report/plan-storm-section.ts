@@ -21,7 +21,7 @@ export function stormSection(result: PlanResult, storm: PlanStorm, gallery: Gall
       : `within ${counted(withinWindows, "window")} of its end`;
   return html`<section id="storm">
 <h2>Does the load recover?</h2>
-<p>The trigger is ${what} that begins ${duration(atMs)} after the start. It has recovered where, ${back}, no more is refused or lost than without it, window by window of ${duration(windowMs)}.</p>
+<p>The trigger is ${what} that begins ${duration(atMs)} after the start. It is over when, ${back}, the share of calls that are refused or not answered is again, in each window of ${duration(windowMs)}, no more than one percentage point above the highest that the same run has without it.</p>
 <figure><h3>What goes wrong, window by window</h3>
 ${gallery.draw(stormPicture(storm))}${seriesTable(storm)}</figure>
 ${
@@ -142,6 +142,7 @@ function recoveryPicture({ question }: PlanResult, storm: PlanStorm): Picture {
     axis: { path: trigger, unit, from: Math.min(from, to), to: Math.max(from, to) },
     figure: "share of runs that recover",
     unit: "share",
+    states: { holds: "recovers", fails: "does not recover", unclear: "unclear" },
     points: triggers.map(({ size, recovered, replications, recoveredShare, state }) => ({
       value: size,
       mean: recovered / Math.max(1, replications),
@@ -191,7 +192,8 @@ function triggerTable(storm: PlanStorm): Html {
     {
       title: "After, windows",
       number: true,
-      cell: ({ windowsToRecover }) => (windowsToRecover === null ? "–" : count(windowsToRecover)),
+      cell: ({ windowsToRecover }) =>
+        windowsToRecover === null ? "–" : count(Math.round(windowsToRecover * 10) / 10),
     },
   ];
   return table(columns, storm.triggers, {

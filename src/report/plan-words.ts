@@ -63,7 +63,7 @@ export function questionWords(result: PlanResult): string {
   else if (x !== undefined) parts.push(`With which ${x.path} of ${x.range} ${goals} holds`);
   if (storm !== null)
     parts.push(
-      `whether the load recovers from ${storm.trigger === "outage" ? "an outage" : "a burst"} of ${amountText(storm.unit, storm.from)} to ${amountText(storm.unit, storm.to)}`,
+      `whether the load recovers from ${storm.trigger === "outage" ? "an outage" : "a burst"} of ${amountText(storm.unit, storm.from)} to ${amountText(storm.unit, storm.to)}${storm.unit === "count" ? " calls" : ""}`,
     );
   if (comparison !== null) parts.push("what other policies and limits would change");
   const words = parts.join("; ");
