@@ -7,7 +7,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
-import { guessMapping, type MappingFlags, noMapping } from "../trace/logs/mapping.ts";
+import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
@@ -17,8 +17,8 @@ import { filesOf } from "./log-files.ts";
 import type { LogArgs } from "./log-options.ts";
 
 export interface LogHooks {
-  /** How far reading has come, in words. */
-  readonly onProgress?: ((text: string) => void) | undefined;
+  /** How far reading has come, in words, and as a share from 0 to 1; `null` where that is not known. */
+  readonly onProgress?: ((text: string, share: number | null) => void) | undefined;
   /** Ends the reading: its batches end by this error. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -156,13 +156,16 @@ async function lookAt(source: LogSource, args: LogArgs): Promise<LogFile | null>
   const sample = sniffLog(head, isWhole, name, args.format ?? null);
   if (sample.format === "parquet" || args.sql !== undefined)
     return lookAt({ ...source, open: await throughDuckDb(source, sample, args) }, asCsv(args));
-  const mapping =
-    sample.format === "trace"
-      ? noMapping
-      : sample.format === "har"
-        ? harMapping
-        : guessMapping(sample, flagsOf(args), name);
-  return { name, open, sample, mapping };
+  return { name, open, sample, mapping: mappingOf(sample, flagsOf(args), name) };
+}
+
+function mappingOf(sample: Sample, flags: MappingFlags, name: string): LogMapping {
+  const { format } = sample;
+  if (format !== "trace" && format !== "har") return guessMapping(sample, flags, name);
+  const [role] = Object.keys(flags.columns ?? {});
+  const option = flags.tokenColumn === undefined ? role : "token";
+  if (option === undefined) return format === "har" ? harMapping : noMapping;
+  throw usage(`--${option}-column`, "a column's name", `nothing: in ${format} all has its place (${name})`);
 }
 
 const asCsv = (args: LogArgs): LogArgs => ({ ...args, format: "csv", sql: undefined });
@@ -270,15 +273,18 @@ class Progress {
     for await (const chunk of chunks) {
       this.#hooks.signal?.throwIfAborted();
       this.#read += chunk.length;
-      if (Date.now() - this.#startedMs > quietMs) this.#hooks.onProgress?.(this.#words());
+      if (Date.now() - this.#startedMs > quietMs) this.#hooks.onProgress?.(this.#words(), this.#share());
       yield chunk;
     }
   }
 
+  #share(): number | null {
+    return this.total === 0 ? null : Math.min(1, this.#read / this.total);
+  }
+
   #words(): string {
     const megabytes = `${Math.round(this.#read / 1e6).toLocaleString("en")} MB`;
-    return this.total === 0
-      ? `reading: ${megabytes}`
-      : `reading: ${Math.min(100, Math.floor((100 * this.#read) / this.total))} %, ${megabytes}`;
+    const share = this.#share();
+    return share === null ? `reading: ${megabytes}` : `reading: ${Math.floor(100 * share)} %, ${megabytes}`;
   }
 }

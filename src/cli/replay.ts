@@ -167,7 +167,7 @@ class Progress {
     this.#terminal = terminal;
   }
 
-  readonly read = (_text: string, done: number | null = null): void => {
+  readonly read = (_text: string, done: number | null): void => {
     this.#share = done;
   };
 
