@@ -28,11 +28,17 @@ export async function describeLogs(logs: OpenedLogs): Promise<string> {
   ].join("\n");
 }
 
+const zoneless = /^\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?$/;
+
 function fileLines({ name, sample, mapping }: LogFile): string[] {
   const { uses, timeIs, durationUnit, organization } = mapping;
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
+  const times = sample.columns[uses.find(({ role }) => role === "time")?.index ?? -1]?.values ?? [];
   const notes = [
+    times.some((time) => zoneless.test(time ?? ""))
+      ? "times name no zone: UTC is meant, unless --zone says otherwise"
+      : "",
     timeIs === "end" && has("duration")
       ? "times are when requests were over: they began a duration before"
       : "",

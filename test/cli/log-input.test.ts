@@ -142,11 +142,25 @@ describe("options", () => {
     }
   });
 
+  test("are named where times have no zone", async () => {
+    const path = await put("calls.csv", lines("time,user", "2026-01-02 03:04:05,alice"));
+    expect(await describeLogs(await openLogs([path], logArgs()))).toContain("unless --zone says otherwise");
+  });
+
   test("allow more rows to be unread", async () => {
     const path = await put("calls.csv", `${csv(1, "alice")}soon,bob,/x,200\n`);
     expect((await failure(callersOf([path]))).code).toBe("LOG_UNREAD");
     expect(await callersOf([path], { "allow-unread": "50%" })).toEqual(["alice"]);
     expect(await callersOf([path], { "allow-unread": "0.5" })).toEqual(["alice"]);
+  });
+
+  test("cannot name columns where there are none", async () => {
+    const trace = await put("calls.trace.ndjson", lines(encodeHeader(header), encodeCall(call())));
+    const har = await put("calls.har", '{"log":{"entries":[]}}');
+    const named = await failure(openLogs([trace], logArgs({ "user-column": "user" })));
+    expect([named.code, named.problems[0]?.path]).toEqual(["USAGE", "--user-column"]);
+    const token = await failure(openLogs([har], logArgs({ "token-column": "token" })));
+    expect([token.code, token.problems[0]?.path]).toEqual(["USAGE", "--token-column"]);
   });
 
   test.each([
