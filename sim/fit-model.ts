@@ -91,6 +91,8 @@ export interface FittedModel {
   readonly network: {
     readonly roundTrip: FittedSpread | null;
     readonly execution: FittedSpread | null;
+    /** How long after the planned instant clients really send; `null`: at once, or nobody knows. */
+    readonly lateness: FittedSpread | null;
     readonly reason: string;
   };
   readonly populations: readonly FittedPopulation[];

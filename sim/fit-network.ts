@@ -1,7 +1,8 @@
-// How long calls took: round trips by what REST and status calls took, a query's execution by what it took on top.
+// How long calls took: round trips by what REST and status calls took, a query's execution by what it took on
+// top; and how late clients were.
 import type { FittedModel } from "./fit-model.ts";
 import type { RecordedCall, Recording } from "./fit-recording.ts";
-import { spreadOf } from "./fit-spread.ts";
+import { type FittedSpread, spreadOf } from "./fit-spread.ts";
 import { Sample } from "./fit-statistics.ts";
 import { count, spreadText } from "./fit-words.ts";
 
@@ -14,6 +15,7 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
     return {
       roundTrip: null,
       execution: null,
+      lateness: null,
       reason: "nothing says how long calls took: the simulator's defaults",
     };
   // A refused query was not executed: it took a trip.
@@ -26,12 +28,32 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
     ({ scope, status, free }) => scope === "graphql" && status === 200 && !free,
   );
   if (trips.length === 0 && queries.length === 0)
-    return { roundTrip: null, execution: null, reason: "no call has an answer: the simulator's defaults" };
+    return {
+      roundTrip: null,
+      execution: null,
+      lateness: null,
+      reason: "no call has an answer: the simulator's defaults",
+    };
   // Where there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
   const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
   const roundTrip = spreadOf(travelled, 1, 1);
   const execution = queries.length === 0 ? null : spreadOf(onTop(queries, travelled), 0, 1);
-  return { roundTrip, execution, reason: reasonOf(trips, queries) };
+  return { roundTrip, execution, lateness: latenessOf(recording), reason: reasonOf(trips, queries) };
+}
+
+/** First attempts that were wanted after the last answer were slept for: how much too long? */
+function latenessOf({ callers, knowsAttempts }: Recording): FittedSpread | null {
+  if (!knowsAttempts) return null;
+  const late: number[] = [];
+  for (const { calls } of callers) {
+    let answeredMs = Number.POSITIVE_INFINITY;
+    for (const { attempt, wantedMs, atMs, endMs } of calls) {
+      if (attempt === 0 && wantedMs > answeredMs && atMs >= wantedMs) late.push(atMs - wantedMs);
+      answeredMs = answeredMs === Number.POSITIVE_INFINITY ? endMs : Math.max(answeredMs, endMs);
+    }
+  }
+  if (late.length === 0 || new Sample(late).quantile(0.95) < 1) return null;
+  return spreadOf(late, 0, 1);
 }
 
 function reasonOf(trips: readonly number[], queries: readonly number[]): string {

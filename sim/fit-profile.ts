@@ -48,9 +48,13 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
   return guessed(caller, rules, slackMs);
 }
 
+/** What a caller does if none of its calls is a retry. */
+export const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
+  described(caller, jobsGuessed(caller, rules, false), null, slackMs);
+
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
-  const apart = described(caller, jobsGuessed(caller, rules, false), null, slackMs);
+  const apart = profileApart(caller, rules, slackMs);
   if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
   const together = jobsGuessed(caller, rules, true);
   const guess = guessRetry(together.retries, slackMs, usualPauses(apart.jobs, slackMs));

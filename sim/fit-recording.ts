@@ -112,6 +112,7 @@ export class Recorder {
   readonly #header: TraceHeader | null;
   readonly #callers = new Map<string, OpenCaller>();
   readonly #byPlace: OpenCaller[] = [];
+  readonly #organizations = new Map<string, string>();
   readonly #shown = new LimitsShown();
   #calls = 0;
   #uncounted = 0;
@@ -198,13 +199,25 @@ export class Recorder {
     return made;
   }
 
-  #caller(organization: string, user: string, client: string, group: string | null): OpenCaller {
-    const key = `${organization}\n${client}`;
+  #caller(given: string, user: string, client: string, group: string | null): OpenCaller {
+    const key = `${given}\n${client}`;
     const known = this.#callers.get(key);
     if (known !== undefined) return known;
-    const made = { organization, user, group, calls: [] };
+    const made = { organization: this.#organization(given), user, group, calls: [] };
     this.#callers.set(key, made);
     return made;
+  }
+
+  /** The name as a scenario can say it: a log may have any text there. */
+  #organization(given: string): string {
+    const known = this.#organizations.get(given);
+    if (known !== undefined) return known;
+    const taken = new Set(this.#organizations.values());
+    const base = given.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[._-]+/, "") || "organization";
+    let name = base;
+    for (let number = 2; taken.has(name); number++) name = `${base}-${number}`;
+    this.#organizations.set(given, name);
+    return name;
   }
 
   #push(caller: OpenCaller, call: RecordedCall): void {

@@ -73,7 +73,7 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
     const p95 = Math.max(median + 1, Math.round(exp(lognormal.mu + lognormal.sigma * z95)));
     return { kind: "lognormal", median, p95 };
   }
-  const parts = sample.count >= 200 ? 20 : 10;
+  const parts = sample.count >= 1000 ? 50 : sample.count >= 200 ? 20 : 10;
   const at = (index: number): number => Math.round(shift(sample.quantile(index / parts)));
   return { kind: "quantiles", quantiles: Array.from({ length: parts + 1 }, (_, index) => at(index)) };
 }

@@ -8,7 +8,7 @@ import type { FittedModel, FittedPopulation, RulesFrom } from "./fit-model.ts";
 import { fittedNetwork } from "./fit-network.ts";
 import { isOpenCalls } from "./fit-pace.ts";
 import { fittedPopulation } from "./fit-population.ts";
-import { type Profile, profileOf, slackOf } from "./fit-profile.ts";
+import { type Profile, profileApart, profileOf, slackOf } from "./fit-profile.ts";
 import type { Recording } from "./fit-recording.ts";
 import { timeText } from "./fit-words.ts";
 
@@ -34,7 +34,7 @@ export function fitScenario(
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
   const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
-  const { clusters, others } = clustersOf(withoutPace(profiles, recording), slackOf(recording));
+  const { clusters, others } = clustersOf(withoutPace(profiles, recording, rules), slackOf(recording));
   const names = new Names();
   const populations = clusters.map((cluster): FittedPopulation => {
     const population = fittedPopulation(cluster, recording);
@@ -60,7 +60,7 @@ export function fitScenario(
  * Callers whose calls will be arrivals anyway have no pace of their own: without it they are alike, however often each
  * of them calls. So are those of whom there would be too many populations.
  */
-function withoutPace(profiles: readonly Profile[], recording: Recording): Profile[] {
+function withoutPace(profiles: readonly Profile[], recording: Recording, rules: Rules): Profile[] {
   const { clusters, others } = clustersOf(profiles, slackOf(recording));
   const loose = new Set(others.filter(({ shape }) => shape.kind === "call"));
   const open = clusters.filter((cluster) => isOpenCalls(cluster, recording));
@@ -72,8 +72,9 @@ function withoutPace(profiles: readonly Profile[], recording: Recording): Profil
   for (const { profiles: callers } of [...open, ...stray]) for (const profile of callers) loose.add(profile);
   return profiles.map((profile) => {
     if (!loose.has(profile)) return profile;
-    const unguessed = recording.knowsAttempts ? {} : { retries: [], guess: null };
-    return { ...profile, ...unguessed, pace: { kind: "chance" } };
+    // Where nobody numbered attempts, each call comes by itself.
+    const own = recording.knowsAttempts ? profile : profileApart(profile.caller, rules, slackOf(recording));
+    return { ...own, pace: { kind: "chance" } };
   });
 }
 

@@ -141,6 +141,21 @@ describe("little to fit", () => {
     expect(callsOf(calls)).toBeGreaterThanOrEqual(4);
   });
 
+  test("organizations whose names no scenario can say", () => {
+    const orgs = ["a b", "a-b", "\u001b[31m", "acme"];
+    const calls = orgs.flatMap((org, n) =>
+      [0, 3000, 6000, 9000].map((ms) => call(ms + n, { org, client: `one/${n}`, user: `u${n}` })),
+    );
+    const { populations } = fitScenario(recorded(header, calls));
+    expect(populations.map(({ organization }) => organization).sort()).toEqual([
+      "31m",
+      "a-b",
+      "a-b-2",
+      "acme",
+    ]);
+    expect(callsOf(calls)).toBeGreaterThanOrEqual(16);
+  });
+
   test("the first part of a recording that ends before anything was answered", () => {
     const recording = recorded(header, [call(0), call(4000), call(8000)]);
     expect(recordedUntil(recording, header.startedAt + 5000).calls).toBe(2);
