@@ -39,12 +39,13 @@ export function sentAnswer(
 
 /** Names are the same in any case (SPEC.md §5); those that we write ourselves are found at once. */
 function headerReader(headers: HttpAnswer["headers"]): (name: string) => HeaderValue {
-  let byName: ReadonlyMap<string, string | number | undefined> | null = null;
   return (name) => {
     const value = headers[name];
     if (value !== undefined) return headerValue(value);
-    byName ??= new Map(Object.entries(headers).map(([known, each]) => [known.toLowerCase(), each]));
-    return headerValue(byName.get(name.toLowerCase()));
+    for (const known in headers)
+      if (known.length === name.length && known.toLowerCase() === name.toLowerCase())
+        return headerValue(headers[known]);
+    return null;
   };
 }
 

@@ -129,13 +129,22 @@ export interface World {
 /** @throws as `simulate` does */
 export function worldOf(given: Scenario, options: SimulateOptions): World {
   const scenario = adjustScenario(given, options);
-  const { fault, limiter, signal, tokens = null, seating = seatingOf(scenario, tokens) } = options;
+  const { fault, limiter, signal, tokens = callersOf(limiter) } = options;
+  const { seating = seatingOf(scenario, tokens) } = options;
   const claimed = scenario.rules ?? parseRules({});
   const rules = limiter === undefined ? claimed : followedRules(limiter, claimed);
   if (fault !== undefined && limiter !== undefined)
     throw new RangeError("a fault or a limiter is simulated, not both");
   if (fault !== undefined) requireSuitable(fault, rules);
   return { scenario, rules, seating, fault, limiter, signal };
+}
+
+/** The users that a limiter knows, where it does not take any name. */
+function callersOf(limiter: LimiterFactory | undefined): Token[] | null {
+  if (limiter?.callers === undefined) return null;
+  return Object.entries(limiter.callers).flatMap(([organization, users]) =>
+    users.map((user) => ({ token: "", user, organization, scopes: [] })),
+  );
 }
 
 /** @param traced whether the deployment is to keep its answers for a trace */

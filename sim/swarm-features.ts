@@ -20,6 +20,7 @@ const ownFeatures = [
   "start off the grid",
   "slow network",
   "skewed times",
+  "late timers",
   "slow queries",
   "give-backs",
   "costs above limits",

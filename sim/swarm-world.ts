@@ -55,6 +55,7 @@ function surroundings(
   if (has.has("slow queries")) network["execution"] = { least: 0, most: Math.ceil(windowMsMost * 1.2) };
   if (has.has("loss")) network["loss"] = dice.between(1, 20) / 100;
   if (has.has("loss") || has.has("short time-outs")) network["timeout"] = dice.between(50, 5_000);
+  if (has.has("late timers")) network["lateness"] = { least: 0, most: dice.between(1, 200) };
   const outage = (): PlainObject => ({
     at: dice.between(0, durationMs),
     for: dice.between(1, Math.ceil(durationMs / 4)),

@@ -142,8 +142,8 @@ interface Outcome {
 }
 
 const usualTries = 400;
-/** What is simpler may have more calls than the world that was drawn, and not so many that it takes for ever. */
-const growth = 2;
+/** What is simpler may have so many calls, though the world that was drawn has fewer. */
+const fewCalls = 60;
 
 class Swarm {
   done = 0;
@@ -183,7 +183,7 @@ class Swarm {
     const fails = async (smaller: WorldRecipe): Promise<boolean> => {
       await this.#tell(world);
       if (signal?.aborted === true) return false;
-      const outcome = await this.#tried(smaller, failure, growth * calls);
+      const outcome = await this.#tried(smaller, failure, Math.max(fewCalls, calls));
       if (outcome?.failure?.law !== failure.law) return false;
       last = { calls: outcome.calls, explanation: outcome.failure.explanation };
       return true;

@@ -246,6 +246,28 @@ describe("a limiter that fails is named, with its client and the virtual time", 
   });
 });
 
+test("a limiter that knows its users is asked by them, and too few of them are said", async () => {
+  const users = new Set<string>();
+  const factory: LimiterFactory = {
+    name: "known users",
+    claims: [],
+    callers: { here: ["ann", "bob", "cid"], there: ["dan"] },
+    create: () => ({
+      decide({ organization, user }) {
+        users.add(`${organization}/${user}`);
+        return { admitted: true };
+      },
+    }),
+  };
+  const populations = { all: { clients: 3, behaviour: poller({ every: "1s", call: rest("/v2/user") }) } };
+  await linesOf(simulateLimiter(defineScenario({ name: "few", duration: "3s", populations }), factory).calls);
+  expect([...users].sort()).toEqual(["here/ann", "here/bob", "here/cid"]);
+  const crowded = { all: { ...populations.all, clients: 4 } };
+  expect(() =>
+    simulateLimiter(defineScenario({ name: "many", duration: "3s", populations: crowded }), factory),
+  ).toThrow(/too few tokens/);
+});
+
 test("a limiter is let go of, also when nobody reads to the end", async () => {
   let closed = 0;
   const factory: LimiterFactory = {
