@@ -49,6 +49,8 @@ export const AWAITED: Fate = -3;
 export interface Deployment {
   /** The handle of the caller of this name, from 0; the same one for the same name. */
   caller(organization: string, user: string): number;
+  /** Reads something of what it knows of a caller, so that it is near when a call arrives: any number. */
+  lookAt(caller: number): number;
   /** Decides a call, now. */
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
   /** Goes on with a decision that takes its time, or that was waited for. */

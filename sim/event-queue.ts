@@ -69,6 +69,8 @@ export class EventQueue {
   #blockMs: number;
   /** Now, ms from the start of its block. */
   #place: number;
+  /** As a place: up to there `ahead` has told. */
+  #seen = 0;
 
   /**
    * @param startMs no event is earlier; a safe integer >= 0
@@ -119,6 +121,51 @@ export class EventQueue {
     return event;
   }
 
+  /** Whether now has come to what `ahead` has not told of. */
+  get isAtUnseen(): boolean {
+    return this.#place >= this.#seen;
+  }
+
+  /**
+   * Tells what waits next, in order, without taking it out: so many instants that their events are `enough`, or
+   * what is left of this second (of 1024 ms).
+   * @param out filled from its start, as far as there is room
+   * @returns how many were told
+   */
+  ahead(out: Int32Array, enough: number): number {
+    let count = 0;
+    let slot = this.#place & (SLOTS - 1);
+    for (; slot < SLOTS && count < enough; slot = this.#usedFrom(slot + 1))
+      count = this.#tell(slot, out, count);
+    this.#seen = (this.#place & -SLOTS) + slot;
+    return count;
+  }
+
+  /** Adds a slot's events to those that were told. */
+  #tell(slot: number, out: Int32Array, told: number): number {
+    const end = this.#ends[slot] as number;
+    let count = told;
+    let at = this.#heads[slot] as number;
+    while (at !== NONE && at !== end && count < out.length) {
+      out[count++] = this.#chunks[at] as number;
+      at += EVENT;
+      if (at !== end && at % CHUNK === 0) at = this.#chunks[at - CHUNK] as number;
+    }
+    return count;
+  }
+
+  /** The lowest slot in use of level 0, from one on; `SLOTS` where there is none. */
+  #usedFrom(slot: number): number {
+    let word = slot >>> 5;
+    let bits = word < WORDS ? (this.#words[word] as number) & (-1 << (slot & 31)) : 0;
+    while (bits === 0) {
+      word += 1;
+      if (word >= WORDS) return SLOTS;
+      bits = this.#words[word] as number;
+    }
+    return word * 32 + lowestBit(bits);
+  }
+
   /** Moves to the instant of the next event; there is one. */
   #advance(): void {
     while (this.#levels[0] === 0) {
@@ -157,6 +204,7 @@ export class EventQueue {
     const firstMs = far.reduce((first, { timeMs }) => Math.min(first, timeMs), Number.MAX_SAFE_INTEGER);
     this.#blockMs = Math.floor(firstMs / BLOCK_MS) * BLOCK_MS;
     this.#place = 0;
+    this.#seen = 0;
     this.#far = far.filter(({ timeMs }) => timeMs >= this.#blockMs + BLOCK_MS);
     for (const { timeMs, event } of far)
       if (timeMs < this.#blockMs + BLOCK_MS) this.#put(event, timeMs - this.#blockMs);

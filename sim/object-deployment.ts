@@ -46,6 +46,10 @@ export class ObjectDeployment<Running extends object> implements Deployment {
     return handle;
   }
 
+  lookAt(caller: number): number {
+    return caller;
+  }
+
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     this.asked = flight;
     return this.#take(flight, this.#deployment.arrive(this.#callers[caller] as Caller, call, nowMs));

@@ -70,6 +70,10 @@ export class RightDeployment implements Deployment {
     return caller;
   }
 
+  lookAt(caller: number): number {
+    return this.#core.organizationOf(caller);
+  }
+
   arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
     if (call.kind === "status") {
       this.#reply(flight, caller, call, REST, ADMITTED, nowMs);

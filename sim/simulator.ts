@@ -15,6 +15,7 @@ import { Driver } from "./driver.ts";
 import { ARRIVAL, ARRIVE, COMPLETE, KIND_BITS, RECEIVE, RESUME, SEND, START } from "./event-kinds.ts";
 import { EventQueue, NOTHING } from "./event-queue.ts";
 import * as Flight from "./flight-table.ts";
+import { LookAhead } from "./look-ahead.ts";
 import { FULL, Servers } from "./servers.ts";
 import { Transit } from "./transit.ts";
 
@@ -57,6 +58,7 @@ export class Simulator {
   readonly #callers: readonly number[];
   readonly #queue: EventQueue;
   readonly #driver: Driver;
+  readonly #lookAhead: LookAhead;
   readonly #transit: Transit;
   /** `null` where serving takes no time. */
   readonly #servers: Servers | null;
@@ -80,6 +82,7 @@ export class Simulator {
     this.#callers = seating.seats.map(({ organization, user }) => deployment.caller(organization, user));
     this.clients = new Client.ClientTable(scenario, clients);
     this.#queue = new EventQueue(0, clients + 1024);
+    this.#lookAhead = new LookAhead(this.#queue, this.clients, flights, deployment);
     this.#transit = new Transit(scenario, this.clients, flights, (atMs, kind, flight) =>
       this.#schedule(atMs, kind, flight),
     );
@@ -120,6 +123,7 @@ export class Simulator {
     while (this.#received === NOTHING) {
       const event = this.#queue.pop();
       if (event === NOTHING) break;
+      if (this.#queue.isAtUnseen) this.#lookAhead.look();
       this.#events += 1;
       this.#happen(event & ((1 << KIND_BITS) - 1), event >>> KIND_BITS, this.#queue.nowMs);
     }

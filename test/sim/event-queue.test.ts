@@ -68,6 +68,27 @@ property.prop([starts, fc.array(operation, { maxLength: 300, size: "max" })], { 
   },
 );
 
+property.prop([
+  fc.array(fc.nat(3_000), { maxLength: 200 }),
+  fc.array(fc.record({ pops: fc.nat(30), enough: fc.integer({ min: 1, max: 40 }), room: fc.nat(60) })),
+])("what is ahead is what comes next, so far as there is room", (times, looks) => {
+  const queue = new EventQueue(0);
+  for (const [event, timeMs] of times.entries()) queue.push(timeMs, event);
+  for (const { pops, enough, room } of looks) {
+    const out = new Int32Array(room);
+    const told = queue.ahead(out, enough);
+    const popped: number[] = [];
+    const unseen: boolean[] = [];
+    for (let pop = 0; pop < Math.max(pops, told) && queue.size > 0; pop++) {
+      popped.push(queue.pop());
+      unseen.push(queue.isAtUnseen);
+    }
+    expect([...out.subarray(0, told)]).toEqual(popped.slice(0, told));
+    expect(unseen.slice(0, told)).not.toContain(true);
+    if (room >= times.length && told < enough) expect(unseen.slice(told)).not.toContain(false);
+  }
+});
+
 test("an empty queue has nothing next, and stays where it is", () => {
   const queue = new EventQueue(7);
   expect([queue.size, queue.pop(), queue.nowMs]).toEqual([0, NOTHING, 7]);

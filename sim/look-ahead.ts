@@ -1,0 +1,67 @@
+// Looks at what the next events will ask for, before they do. With many clients nearly all of that is far away in
+// memory; an event that comes to it by itself waits several times, one place telling the next. Looked at for many
+// events at once, place by place, the waits pass side by side. It changes nothing.
+import * as Client from "./client-table.ts";
+import type { Deployment } from "./deployment.ts";
+import { ARRIVAL, KIND_BITS, START } from "./event-kinds.ts";
+import type { EventQueue } from "./event-queue.ts";
+import * as Flight from "./flight-table.ts";
+
+/** So many events are looked at, and those of the instant with which they are so many. */
+const enough = 64;
+const most = 1024;
+
+export class LookAhead {
+  readonly #queue: EventQueue;
+  readonly #clients: Client.ClientTable;
+  readonly #flights: Flight.FlightTable;
+  readonly #deployment: Deployment;
+  readonly #events = new Int32Array(most);
+  readonly #near = new Int32Array(most);
+  /** Of all that was read: no compiler may leave the reading out. */
+  #sum = 0;
+
+  constructor(
+    queue: EventQueue,
+    clients: Client.ClientTable,
+    flights: Flight.FlightTable,
+    deployment: Deployment,
+  ) {
+    this.#queue = queue;
+    this.#clients = clients;
+    this.#flights = flights;
+    this.#deployment = deployment;
+  }
+
+  /** To be called when now comes to events that were not looked at (`EventQueue.isAtUnseen`). */
+  look(): void {
+    const count = this.#lookAtFlights(this.#queue.ahead(this.#events, enough));
+    const [callers, near] = [this.#events, this.#near];
+    const { ints } = this.#clients;
+    for (let at = 0; at < count; at++)
+      callers[at] = ints[(near[at] as number) * Client.INTS + Client.CALLER] as number;
+    let sum = 0;
+    for (let at = 0; at < count; at++) {
+      sum ^= this.#clients.record(near[at] as number).random0;
+      sum ^= this.#deployment.lookAt(callers[at] as number);
+    }
+    this.#sum ^= sum;
+  }
+
+  /** Both lines of each flight; `#near` has the clients then. */
+  #lookAtFlights(events: number): number {
+    const { ints } = this.#flights;
+    let [count, sum] = [0, 0];
+    for (let at = 0; at < events; at++) {
+      const event = this.#events[at] as number;
+      const kind = event & ((1 << KIND_BITS) - 1);
+      const subject = event >>> KIND_BITS;
+      if (kind === ARRIVAL) continue;
+      const flight = subject * Flight.INTS;
+      this.#near[count++] = kind === START ? subject : (ints[flight + Flight.CLIENT] as number);
+      if (kind !== START) sum ^= ints[flight + Flight.INTS / 2] as number;
+    }
+    this.#sum ^= sum;
+    return count;
+  }
+}
