@@ -102,5 +102,6 @@ export function decimal(view: DataView, from: number, to: number): number {
 /** What is no plain number of a few digits: rare enough to be a text first. */
 function numberOf(view: DataView, from: number, to: number): number {
   const text = to - from > 40 ? "" : textOf(view, from, to);
-  return /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;
+  const value = /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;
+  return value === Number.POSITIVE_INFINITY ? -1 : value;
 }

@@ -90,6 +90,7 @@ export class RowReader {
     const duration = this.#duration(cells);
     if (duration === -1) return "its duration is no number";
     if (this.#settings.timeIs === "end" && duration > 0) at -= Math.round(duration);
+    if (at < 0) return "it began before 1970";
     if (at < rows.floor) return "time goes back too far: later rows were done with already";
     const status = statusOf(cells);
     if (status === -1) return "its status is none of HTTP's";

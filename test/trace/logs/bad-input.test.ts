@@ -149,6 +149,7 @@ describe("rows that cannot be read", () => {
     ['1767323045,"alice,/y,200', "a quote is not closed on its line"],
     [",alice,/y,200", "it has no time"],
     ["2026-02-30T00:00:00Z,alice,/y,200", "its time cannot be read: 2026-02-30T00:00:00Z"],
+    ["1960-01-05T12:00:00Z,alice,/y,200", "it began before 1970"],
     ["1767323045,alice,/y,OK", "its status is none of HTTP's"],
     ["1767323045,alice,/v1/graphql,200", "a GraphQL call whose cost is not known"],
     ['{"time":1767323045,"user":"alice"}', "a line of the format ndjson, in a log of the format csv"],
@@ -168,17 +169,18 @@ describe("rows that cannot be read", () => {
       "[1]",
       '{"time":1767323045,"user":"alice","cost":1.5}',
       '{"time":1767323045,"user":"alice","took":"soon"}',
+      '{"time":1767323045,"user":"alice","took":1e999}',
       '{"user":"alice"}',
       "203.0.113.9 alice",
     );
     const { unread, examples } = await read(log, { unreadMost: 1, format: "ndjson" });
-    expect(unread).toBe(6);
+    expect(unread).toBe(7);
     expect(examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
       "21: it is no JSON",
       "22: it is no JSON object",
       "23: its cost is no whole number",
       "24: its duration is no number",
-      "25: it has no time",
+      "25: its duration is no number",
     ]);
   });
 
