@@ -11,6 +11,9 @@ import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from 
 
 const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
 
+/** The latest time that a `Date` can be. */
+const latestMs = 8.64e15;
+
 export class TraceRows {
   readonly rows: OrderedRows;
   readonly #file: LogFile;
@@ -96,11 +99,13 @@ export class TraceRows {
     actual: number,
     status: number,
   ): string | null {
-    if (sent < this.rows.floor) return "time goes back too far: later rows were done with already";
+    const at = Math.floor(sent);
+    if (at < 0 || at > latestMs) return "it was sent at no time of our days";
+    if (at < this.rows.floor) return "time goes back too far: later rows were done with already";
     const points = cost ?? this.#graphqlCost;
     if (kind === GRAPHQL_CALL && points === null) return "a GraphQL call whose cost is not known";
     const charged = kind === REST_CALL ? 1 : kind === GRAPHQL_CALL ? (points ?? 0) : 0;
-    this.rows.add(sent, durationMs, caller, kind, charged, kind === GRAPHQL_CALL ? actual : -1, status);
+    this.rows.add(at, durationMs, caller, kind, charged, kind === GRAPHQL_CALL ? actual : -1, status);
     return null;
   }
 }

@@ -3,6 +3,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { lineLengthMost } from "../../../src/trace/blocks.ts";
 import { readLogs, usualSettings } from "../../../src/trace/logs/read-logs.ts";
+import { encodeCall, encodeHeader } from "../../../src/trace/write.ts";
+import { call, header, text } from "../samples.ts";
 import { digest, failure, fileOf, lines, read } from "./reading.ts";
 
 const csv = (...rows: readonly string[]): string => lines("time,user,path,status", ...rows);
@@ -209,6 +211,23 @@ describe("rows that cannot be read", () => {
     expect(rows.map(({ kind, cost }) => [kind, cost])).toEqual([
       ["rest", 1],
       ["graphql", 503],
+    ]);
+  });
+
+  test("of a trace were sent at times that are none", async () => {
+    const trace = (sent: number): string =>
+      text(
+        encodeHeader(header),
+        encodeCall(call({ call: 0 })),
+        encodeCall(call({ sent, received: sent, call: 1 })),
+      );
+    const late = await read(trace(1e300), { unreadMost: 1 });
+    expect(late.examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
+      "3: it was sent at no time of our days",
+    ]);
+    expect((await read(trace(1_767_322_800_123.75))).rows.map(({ at }) => at)).toEqual([
+      "2026-01-02T03:00:00.123Z",
+      "2026-01-02T03:00:00.123Z",
     ]);
   });
 
