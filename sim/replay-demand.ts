@@ -43,12 +43,15 @@ export class DemandWindows {
   #doubles = new Float64Array(64 * DOUBLES);
   #owners = 0;
   readonly #charging: Charging;
+  /** Counts only grow, and by what a call asked for: the last is the highest, and what was needed. */
+  readonly #isPlain: boolean;
   readonly #shapeOf: (owner: number) => WindowShape;
   readonly #onWindow: OnWindow;
 
   /** @param shapeOf of owners by handle, from 0: asked once of each */
   constructor(charging: Charging, shapeOf: (owner: number) => WindowShape, onWindow: OnWindow) {
     this.#charging = charging;
+    this.#isPlain = !charging.reserved && !charging.postpaid;
     this.#shapeOf = shapeOf;
     this.#onWindow = onWindow;
   }
@@ -57,8 +60,12 @@ export class DemandWindows {
   decide(owner: number, cost: number, nowMs: number): void {
     if (owner >= this.#owners) this.#grow(owner);
     const at = owner * DOUBLES;
-    this.#advance(owner, nowMs);
     const doubles = this.#doubles;
+    if (this.#isPlain && nowMs < (doubles[at + END] as number)) {
+      doubles[at + COUNT] = (doubles[at + COUNT] as number) + cost;
+      return;
+    }
+    this.#advance(owner, nowMs);
     const { postpaid } = this.#charging;
     const needed = (doubles[at + COUNT] as number) + (postpaid ? 1 : cost);
     if (needed > (doubles[at + NEEDED] as number)) doubles[at + NEEDED] = needed;
@@ -121,9 +128,9 @@ export class DemandWindows {
   #close(owner: number): void {
     const doubles = this.#doubles;
     const at = owner * DOUBLES;
-    const needed = doubles[at + NEEDED] as number;
+    const needed = doubles[at + (this.#isPlain ? COUNT : NEEDED)] as number;
     if (needed === 0) return;
-    const peak = doubles[at + PEAK] as number;
+    const peak = doubles[at + (this.#isPlain ? COUNT : PEAK)] as number;
     const end = doubles[at + END] as number;
     const endsAtMs = end === NOT_OPEN ? (doubles[at + SEEN] as number) : end;
     if (peak > (doubles[at + PEAK_MOST] as number)) doubles[at + PEAK_MOST] = peak;

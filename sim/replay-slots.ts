@@ -23,6 +23,10 @@ export class ReplaySlots {
   #first = -1;
   #used = 0;
   #counts = new Float64Array(COUNTERS * replaySlotsMost);
+  // The span of the call before, since most calls share it with the next: where it begins and ends, and its counters.
+  #fromMs = 0;
+  #untilMs = 0;
+  #at = 0;
 
   get widthMs(): number {
     return this.#widthMs;
@@ -30,15 +34,20 @@ export class ReplaySlots {
 
   /** @param atMs no earlier than the first call that was added */
   add(atMs: number, outcome: Outcome): void {
-    if (this.#first < 0) this.#first = Math.floor(atMs / this.#widthMs);
-    let slot = Math.floor(atMs / this.#widthMs) - this.#first;
-    while (slot >= replaySlotsMost) {
-      this.#widen();
-      slot = Math.floor(atMs / this.#widthMs) - this.#first;
-    }
-    if (slot >= this.#used) this.#used = slot + 1;
-    const at = slot * COUNTERS + outcome;
+    if (atMs < this.#fromMs || atMs >= this.#untilMs) this.#move(atMs);
+    const at = this.#at + outcome;
     this.#counts[at] = (this.#counts[at] as number) + 1;
+  }
+
+  #move(atMs: number): void {
+    if (this.#first < 0) this.#first = Math.floor(atMs / this.#widthMs);
+    while (Math.floor(atMs / this.#widthMs) - this.#first >= replaySlotsMost) this.#widen();
+    const number = Math.floor(atMs / this.#widthMs);
+    const slot = number - this.#first;
+    this.#used = Math.max(this.#used, slot + 1);
+    this.#fromMs = number * this.#widthMs;
+    this.#untilMs = this.#fromMs + this.#widthMs;
+    this.#at = slot * COUNTERS;
   }
 
   #widen(): void {

@@ -106,40 +106,40 @@ class ReplayRun {
 
   take(batch: LogBatch): void {
     const { count, atMs, kind, cost } = batch;
+    const kinds = this.#kinds;
+    if (this.rows === 0 && count > 0) this.#firstMs = atMs[0] as number;
     for (let row = 0; row < count; row++) {
       const nowMs = atMs[row] as number;
       if (!(nowMs >= this.#nowMs)) throw new RangeError(`a row at ${nowMs} follows one at ${this.#nowMs}`);
-      if (this.rows === 0) this.#firstMs = nowMs;
-      this.rows += 1;
       this.#nowMs = nowMs;
-      if (kind[row] === REST_CALL) this.#call(batch, row, REST);
-      else if (kind[row] === GRAPHQL_CALL && (cost[row] as number) <= pointsMost)
-        this.#call(batch, row, GRAPHQL);
-      else if (kind[row] === STATUS_CALL) this.#kinds.status += 1;
-      else this.#kinds.other += 1;
+      if (kind[row] === REST_CALL) {
+        kinds.rest += 1;
+        this.#call(batch, row, REST, 1, nowMs);
+      } else if (kind[row] === GRAPHQL_CALL && (cost[row] as number) <= pointsMost) {
+        kinds.graphql += 1;
+        this.#query(batch, row, cost[row] as number, nowMs);
+      } else if (kind[row] === STATUS_CALL) kinds.status += 1;
+      else kinds.other += 1;
     }
+    this.rows += count;
   }
 
-  #call(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    const nowMs = batch.atMs[row] as number;
-    const cost = batch.cost[row] as number;
-    const user = this.#callers.user(batch.caller[row] as number);
+  /** @returns whether it was admitted */
+  #call(batch: LogBatch, row: number, scope: ScopeIndex, cost: number, nowMs: number): boolean {
+    const callers = this.#callers;
+    const user = callers.user(batch.caller[row] as number);
     if (this.#due.firstMs <= nowMs) this.#settleUntil(nowMs);
-    const outcome = this.#callers.core.decide(user, scope, cost, nowMs);
-    this.#headroom.decide(user, this.#callers.organizationOf(user), scope, cost, nowMs);
+    const outcome = callers.core.decide(user, scope, cost, nowMs);
+    this.#headroom.decide(user, callers.organizationOf(user), scope, cost, nowMs);
     this.#tally.add(user, scope, cost, outcome, batch.status[row] as number, nowMs);
     this.#reacting?.take(batch, row, scope);
-    if (scope === REST) this.#kinds.rest += 1;
-    else {
-      this.#kinds.graphql += 1;
-      this.#run(
-        user,
-        cost,
-        batch.actual[row] as number,
-        outcome === ADMITTED,
-        batch.durationMs[row] as number,
-      );
-    }
+    return outcome === ADMITTED;
+  }
+
+  #query(batch: LogBatch, row: number, cost: number, nowMs: number): void {
+    const admitted = this.#call(batch, row, GRAPHQL, cost, nowMs);
+    const user = this.#callers.user(batch.caller[row] as number);
+    this.#run(user, cost, batch.actual[row] as number, admitted, batch.durationMs[row] as number);
   }
 
   /** A query runs; where it has nothing to settle, or the log does not say how long it took, not at all. */
