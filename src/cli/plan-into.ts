@@ -1,100 +1,84 @@
-// A plan, driven: its runs are done by threads, kept as they end, and taken over where an earlier plan was
-// interrupted; the result is written into a folder.
+// A plan of a scenario's file, written into a folder: its points as they come, the documents, and plan.json last.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Job, jobKey, type Outcome } from "../plan/job.ts";
-import type { PreparedPlan } from "../plan/plan.ts";
-import { counted, duration } from "../report/format.ts";
+import { loadScenarioFile } from "../load/scenario-file.ts";
+import { type PlanOptions, preparePlan } from "../plan/plan.ts";
+import { renderCsv } from "../report/csv.ts";
+import { writePlanReport } from "../report/result-report.ts";
+import { writeText } from "../report/run-folder.ts";
+import { adjustScenario } from "../scenario/adjust.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
-import type { Runner } from "./plan-runner.ts";
-import { type KnownOutcomes, PointsFile, type PointsHeader } from "./points-file.ts";
+import { drivePlan } from "./plan-drive.ts";
+import { createRunner } from "./plan-runner.ts";
+import { planTable } from "./plan-table.ts";
+import type { PlanTask } from "./plan-worker.ts";
+import { headerOf, type KnownOutcomes, PointsFile, type PointsHeader, readPoints } from "./points-file.ts";
+import { defaultFolder } from "./run-place.ts";
+import { version } from "./version.ts";
 
-export const pointsName = "points.ndjson";
-/** Written last: a folder that has one is whole. */
-export const resultName = "plan.json";
+const names = { points: "points.ndjson", table: "points.csv", result: "plan.json" } as const;
 
-export interface DriveOptions {
-  readonly header: PointsHeader;
-  /** What is known from an earlier plan. */
-  readonly known: KnownOutcomes;
-  readonly runner: Runner;
+export interface PlanIntoOptions {
+  readonly asked: PlanOptions;
+  readonly adjustments: PlanTask["adjustments"];
+  /** Threads, from 1. */
+  readonly workers: number;
+  /** The folder; named after scenario and time where it is left out. */
+  readonly out: string | undefined;
+  /** Whether to go on with the plan that the folder holds. */
+  readonly resume: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }
 
-/** What came of it. */
-export interface Driven {
-  /** `null` where it was interrupted: what was done is in `points.ndjson`. */
-  readonly result: PlanResult | null;
-  readonly done: number;
-}
-
 /**
- * Drives a plan to its end.
- * @throws SpillwayError `FILE_UNWRITABLE`, and what the runs throw; what was done is kept
+ * Answers a question about the scenario of a file.
+ * @param file the scenario's name or path
+ * @returns the folder and the result, `null` where it was interrupted: what was done is kept for `resume`
+ * @throws SpillwayError as `loadScenarioFile`, `preparePlan`, `readPoints` and the runs do
  */
-export async function drivePlan(
-  folder: string,
-  plan: PreparedPlan,
-  { header, known, runner, signal, onProgress }: DriveOptions,
-): Promise<Driven> {
-  const file = await PointsFile.begin(join(folder, pointsName), header, known);
-  await rm(join(folder, resultName), { force: true });
-  const pace = new Pace(onProgress);
-  const onDone = (job: Job, outcome: Outcome): void => {
-    known.set(jobKey(job), outcome);
-    file.add(job, outcome);
-    pace.done(known.size);
-  };
+export async function planInto(
+  file: string,
+  { asked, adjustments, workers, out, resume, signal, onProgress }: PlanIntoOptions,
+): Promise<{ readonly folder: string; readonly result: PlanResult | null }> {
+  const { scenario: written, path, digest } = await loadScenarioFile(file);
+  const scenario = adjustScenario(written, adjustments);
+  const plan = preparePlan(scenario, asked);
+  const folder = out ?? defaultFolder(`${scenario.name}-plan`);
+  const header = headerOf(plan.question, {
+    spillway: version,
+    digest,
+    rules: scenario.rules,
+    storm: asked.storm ?? null,
+    compare: asked.compare === true,
+  });
+  const points = join(folder, names.points);
+  const known: KnownOutcomes = resume ? await readPoints(points, header) : new Map();
+  const runner = createRunner(workers, scenario, { file: path, adjustments, figures: plan.figures }, signal);
   try {
-    const steps = plan.steps();
-    let step = steps.next();
-    while (step.done !== true) {
-      const { jobs, later } = step.value;
-      const missing = jobs.filter((job) => !known.has(jobKey(job)));
-      pace.expect(missing.length + later);
-      await runner.run(missing, onDone);
-      step = steps.next(jobs.map((job) => outcomeOf(known, job)));
-    }
-    return { result: step.value, done: known.size };
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return { result: null, done: known.size };
+    const result = await drivePlan(plan, {
+      begin: () => begin(folder, header, known),
+      known,
+      runner,
+      signal,
+      onProgress,
+    });
+    if (result !== null) await keep(folder, result);
+    return { folder, result };
   } finally {
-    await file.close();
+    await runner.close();
   }
 }
 
-function outcomeOf(known: KnownOutcomes, job: Job): Outcome {
-  const outcome = known.get(jobKey(job));
-  if (outcome === undefined) throw new RangeError(`${jobKey(job)} has no outcome`);
-  return outcome;
+/** A folder that has a result is whole: an earlier one goes first. */
+async function begin(folder: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
+  const file = await PointsFile.begin(join(folder, names.points), header, known);
+  await rm(join(folder, names.result), { force: true });
+  return file;
 }
 
-/** How fast it goes, for people. */
-class Pace {
-  readonly #say: (text: string) => void;
-  readonly #startedMs = Date.now();
-  #done = 0;
-  #left = 0;
-
-  constructor(say: (text: string) => void) {
-    this.#say = say;
-  }
-
-  expect(jobs: number): void {
-    this.#left = jobs;
-  }
-
-  done(known: number): void {
-    this.#done += 1;
-    this.#left -= 1;
-    const seconds = (Date.now() - this.#startedMs) / 1000;
-    const perSecond = seconds > 0 ? this.#done / seconds : 0;
-    const left =
-      perSecond > 0 ? `, about ${duration((Math.max(0, this.#left) / perSecond) * 1000)} left` : "";
-    this.#say(
-      `planning: ${counted(known, "run")} done, ${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s${left}`,
-    );
-  }
+async function keep(folder: string, result: PlanResult): Promise<void> {
+  await writeText(join(folder, names.table), renderCsv(planTable(result)));
+  await writePlanReport(folder, result, version);
+  await writeText(join(folder, names.result), `${JSON.stringify(result, null, 2)}\n`);
 }

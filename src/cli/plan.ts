@@ -1,13 +1,12 @@
 // `spillway plan SCENARIO`: how many clients, under which limit, with which retry? A search over simulations.
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { requireDuration, requireSeed, runOptions, scenarioPositional } from "./run-options.ts";
-import { defaultFolder, shellCommand } from "./run-place.ts";
+import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 
 interface Args {
@@ -105,10 +104,11 @@ export const command: CommandModule<object, Args> = {
     const terminal = openTerminal(args.json === true || args.csv === true);
     const interrupt = onInterrupt();
     try {
-      const { folder, result, again } = await planWith(args, interrupt.signal, terminal.progress);
+      const { folder, result } = await answer(args, interrupt.signal, terminal.progress);
       terminal.progress(null);
       if (result === null) {
-        terminal.say(`Interrupted: what was done is kept. Go on with\n  ${again}`);
+        const again = shellCommand(["--out", folder, "--resume"]);
+        terminal.say(`Interrupted: what was done is kept. Go on with\n  ${commandOf(args)} ${again}`);
         process.exitCode = INTERRUPTED;
         return;
       }
@@ -138,75 +138,27 @@ function isAnswered({ answer, storm }: PlanResult): boolean {
   });
 }
 
-interface Planned {
-  readonly folder: string;
-  /** `null` where it was interrupted. */
-  readonly result: PlanResult | null;
-  /** The command that goes on. */
-  readonly again: string;
-}
-
-async function planWith(
-  args: Args,
-  signal: AbortSignal,
-  onProgress: (text: string) => void,
-): Promise<Planned> {
+async function answer(args: Args, signal: AbortSignal, onProgress: (text: string) => void) {
   const workers = requireWorkers(args.workers);
   if (args.resume === true && args.out === undefined)
     throw usage("--resume", "no --out", "--out DIR, the folder of the plan to go on with");
-  const [{ loadScenarioFile }, { adjustScenario }, { preparePlan }, files, { drivePlan, pointsName }] =
-    await Promise.all([
-      import("../load/scenario-file.ts"),
-      import("../scenario/adjust.ts"),
-      import("../plan/plan.ts"),
-      import("./points-file.ts"),
-      import("./plan-into.ts"),
-    ]);
-  const { scenario: written, path, digest } = await loadScenarioFile(args.scenario);
   const adjustments = {
     seed: args.seed === undefined ? undefined : requireSeed(args.seed),
     durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
     rules: args.rules === undefined ? undefined : await readRules(args.rules),
   };
-  const scenario = adjustScenario(written, adjustments);
-  const plan = preparePlan(scenario, { ...args, command: commandOf(args) });
-  const folder = args.out ?? defaultFolder(`${scenario.name}-plan`);
-  const { version } = await import("./version.ts");
-  const header = files.headerOf(plan.question, {
-    spillway: version,
-    digest,
-    rules: scenario.rules,
-    storm: args.storm ?? null,
-    compare: args.compare === true,
+  const { planInto } = await import("./plan-into.ts");
+  const { vary, until, find, storm, within, compare, replications, confidence } = args;
+  const command = commandOf(args);
+  return planInto(args.scenario, {
+    asked: { vary, until, find, storm, within, compare, replications, confidence, command },
+    adjustments,
+    workers,
+    out: args.out,
+    resume: args.resume === true,
+    signal,
+    onProgress,
   });
-  const known =
-    args.resume === true
-      ? await files.readPoints(join(folder, pointsName), header)
-      : new Map<string, never>();
-  const { createRunner } = await import("./plan-runner.ts");
-  const task = { file: path, adjustments, figures: plan.figures };
-  const runner = createRunner(workers, scenario, task, signal);
-  try {
-    const { result } = await drivePlan(folder, plan, { header, known, runner, signal, onProgress });
-    if (result !== null) await keep(folder, result, version);
-    return { folder, result, again: `${commandOf(args)} ${shellCommand(["--out", folder, "--resume"])}` };
-  } finally {
-    await runner.close();
-  }
-}
-
-async function keep(folder: string, result: PlanResult, version: string): Promise<void> {
-  const [{ resultName }, { writeText }, { writePlanReport }, { renderCsv }, { planTable }] =
-    await Promise.all([
-      import("./plan-into.ts"),
-      import("../report/run-folder.ts"),
-      import("../report/result-report.ts"),
-      import("../report/csv.ts"),
-      import("./plan-table.ts"),
-    ]);
-  await writeText(join(folder, "points.csv"), renderCsv(planTable(result)));
-  await writePlanReport(folder, result, version);
-  await writeText(join(folder, resultName), `${JSON.stringify(result, null, 2)}\n`);
 }
 
 function requireWorkers(workers: number | undefined): number {

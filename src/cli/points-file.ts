@@ -1,8 +1,7 @@
 // points.ndjson: what a plan's runs came to, a line each as they end, so that a plan that was interrupted goes on
 // where it stopped. The first line says of which question they are.
 import type { FileHandle } from "node:fs/promises";
-import { mkdir, open, readFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
 import { writeText } from "../report/run-folder.ts";
@@ -135,9 +134,6 @@ export class PointsFile {
    */
   static async begin(path: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
     const lines = [...known].map(([job, outcome]) => lineOf(job, outcome));
-    await mkdir(dirname(path), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-      throw unwritable(path, cause);
-    });
     await writeText(path, `${JSON.stringify(header)}\n${lines.join("")}`);
     return new PointsFile(await open(path, "a"));
   }

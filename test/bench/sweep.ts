@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
-import type { Runner } from "../../src/cli/plan-runner.ts";
+import type { Runner, runInThreads } from "../../src/cli/plan-runner.ts";
 import type { PlanTask } from "../../src/cli/plan-worker.ts";
 import type { Job } from "../../src/plan/job.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
@@ -48,9 +48,9 @@ function figureRows(): BenchRow[] {
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The built package's, since a thread needs a file of its own. */
-async function threads(): Promise<typeof import("../../src/cli/plan-runner.ts").runInThreads> {
-  const { runInThreads } = await import(join(root, "dist/src/cli/plan-runner.js"));
-  return runInThreads;
+async function threads(): Promise<typeof runInThreads> {
+  const built = await import(join(root, "dist/src/cli/plan-runner.js"));
+  return built.runInThreads;
 }
 
 const task: PlanTask = {
@@ -75,15 +75,15 @@ async function sweeping(runner: Runner, jobs: readonly Job[], warm: number): Pro
 }
 
 async function threadRows(): Promise<BenchRow[]> {
-  const runInThreads = await threads();
+  const inThreads = await threads();
   for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
   const each = seconds(() => measure(ciFleet, { seed: 20 }));
   const jobs = sweepOf(Math.max(50, Math.ceil(3 / each)));
   const { signal } = new AbortController();
   const [ones, twos]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    ones.push(await sweeping(runInThreads(1, task, signal), jobs, 20));
-    twos.push(await sweeping(runInThreads(2, task, signal), jobs, 40));
+    ones.push(await sweeping(inThreads(1, task, signal), jobs, 20));
+    twos.push(await sweeping(inThreads(2, task, signal), jobs, 40));
   }
   const [one, two] = [median(ones), median(twos)];
   const name = `sweep of ${jobs.length} runs of ci-fleet: `;

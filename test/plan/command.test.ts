@@ -259,6 +259,14 @@ describe("what cannot be used", () => {
     expect(code).toBe(2);
   });
 
+  test("an --out that is a file is refused, and stays as it is", async () => {
+    await writeFile(join(folder, "a-file"), "mine");
+    const { code, stderr } = await plan(...question, "--out", "a-file");
+    expect(stderr).toContain("FILE_UNWRITABLE");
+    expect(code).toBe(2);
+    expect(await text("a-file")).toBe("mine");
+  });
+
   test.each([
     ["this thread", "1", "isMainThread"],
     ["another thread", "2", "!isMainThread"],
