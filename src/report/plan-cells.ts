@@ -1,6 +1,6 @@
 // Cells of a plan's tables: a state with a mark beside its colour, a mean above its interval.
 import type { PlanPoint } from "../summary/plan-result.ts";
-import { count, counted } from "./format.ts";
+import { count } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { figureNamed, figureUnit, intervalText, meanText } from "./plan-words.ts";
 
@@ -15,7 +15,7 @@ export function stateCell(state: PlanPoint["state"]): Html | string {
 /** In how many runs, and what that says of all runs. */
 export function heldCell({ held, replications, heldShare }: PlanPoint): Html | string {
   if (held === null) return "–";
-  return html`${count(held)} of ${counted(replications, "run")}<small>${intervalText("share", heldShare)} of all</small>`;
+  return html`${count(held)} of ${count(replications)}<small>${intervalText("share", heldShare)} of all</small>`;
 }
 
 export function figureCell(point: Pick<PlanPoint, "figures">, figure: string): Html | string {

@@ -197,11 +197,14 @@ function foundIn({ answer }: PlanResult) {
   return { at: answer.value, from: answer.holds, to: answer.fails };
 }
 
-/** The figures that the goals name, the usual ones, and not every population's. */
+const figuresListed = 4;
+
+/** The figures that the goals name, then the usual ones, as many as have room; plan.json has all. */
 function listedFigures(result: PlanResult): string[] {
   const measured = result.points[0]?.figures.map(({ figure }) => figure) ?? [];
   const goals = result.question.goals.map(({ figure }) => figure);
-  return measured.filter((figure) => goals.includes(figure) || !figure.includes("."));
+  const wanted = [...goals, "refusedShare", "waitP95Ms", "admitted", "fairness"];
+  return [...new Set(wanted)].filter((figure) => measured.includes(figure)).slice(0, figuresListed);
 }
 
 function pointsTable(result: PlanResult, axis: PlanAxis): Html {
@@ -212,7 +215,7 @@ function pointsTable(result: PlanResult, axis: PlanAxis): Html {
       ? []
       : [
           { title: "The goals", cell: ({ state }: PlanPoint) => stateCell(state) },
-          { title: "Hold in", cell: heldCell },
+          { title: "Runs that hold", number: true, cell: heldCell },
         ]),
     ...listedFigures(result).map(
       (figure): Column<PlanPoint> => ({
