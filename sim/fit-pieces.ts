@@ -88,9 +88,11 @@ const hourMs = 3_600_000;
 /** Units of time in which a rate may be said, in ms: the smallest in which it has two digits. */
 const units = [1_000, 60_000, hourMs, 24 * hourMs];
 
+const rateMost = 1_000_000;
+
 function rateOf(perHour: number): { readonly rate: number; readonly unitMs: number } {
   const unitMs = units.find((ms) => (perHour * ms) / hourMs >= 30) ?? 24 * hourMs;
-  return { rate: Math.max(1, Math.round((perHour * unitMs) / hourMs)), unitMs };
+  return { rate: Math.min(rateMost, Math.max(1, Math.round((perHour * unitMs) / hourMs))), unitMs };
 }
 
 /** How many clients k6 keeps ready: those of a minute. */
@@ -104,9 +106,12 @@ export function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "cl
   }
   if (arrivals.kind === "hours") {
     const most = Math.max(...arrivals.perHour);
+    // Rates are whole numbers: of few arrivals, those of a day.
+    const hours = most < 30 ? 24 : 1;
     return object({
       executor: "business-day",
-      rates: list(arrivals.perHour.map((perHour) => literal(Math.round(perHour)))),
+      rates: list(arrivals.perHour.map((perHour) => literal(Math.round(perHour * hours)))),
+      timeUnit: hours === 1 ? null : timeText(hours * hourMs),
       preAllocatedVUs: readied(most),
     });
   }

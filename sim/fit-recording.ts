@@ -4,6 +4,7 @@
 import { SpillwayError } from "../src/rules/errors.ts";
 import type { Rules, Scope } from "../src/rules/rules.ts";
 import { ABSENT } from "../src/scenario/client.ts";
+import { longestMs } from "../src/scenario/mistakes.ts";
 import {
   GRAPHQL_CALL,
   type LogBatch,
@@ -239,9 +240,27 @@ export class Recorder {
     caller.calls.push(call);
   }
 
+  #startMs(): number {
+    const [firstMs, lastMs] = [this.#firstMs, this.#lastMs];
+    const claimedMs = this.#header?.startedAt ?? firstMs;
+    const idleMs = firstMs - claimedMs;
+    const startMs = idleMs > 0 && idleMs <= Math.max(idleMostMs, lastMs - firstMs) ? claimedMs : firstMs;
+    if (lastMs - startMs < longestMs) return startMs;
+    throw new SpillwayError("TRACE_INVALID", "this recording is too long for a scenario", {
+      problems: [
+        {
+          path: "FILES",
+          got: `calls from ${new Date(startMs).toISOString()} to ${new Date(lastMs).toISOString()}`,
+          allowed: "less than a year from the first call to the last",
+        },
+      ],
+      hint: "is a time in another unit, or a row of another day among them?",
+    });
+  }
+
   /**
    * Everything added so far. Call it once, at the end.
-   * @throws SpillwayError `TRACE_INVALID` where there was no call
+   * @throws SpillwayError `TRACE_INVALID` where there was no call, or a year between two of them
    */
   finish(): Recording {
     const header = this.#header;
@@ -255,12 +274,13 @@ export class Recorder {
           },
         ],
       });
+    const startedAtMs = this.#startMs();
     const callers = [...this.#callers.values()];
     for (const { calls } of callers) calls.sort((a, b) => a.atMs - b.atMs);
     const coarseMs = this.#wholeSeconds && this.#calls > 1 ? 1000 : 1;
     if (header === null && coarseMs > 1) for (const caller of callers) caller.calls = spreadOut(caller.calls);
     return {
-      startedAtMs: Math.min(header?.startedAt ?? this.#firstMs, this.#firstMs),
+      startedAtMs,
       endedAtMs: this.#lastMs,
       rules: header?.rules ?? null,
       shown: this.#shown,
@@ -273,6 +293,9 @@ export class Recorder {
     };
   }
 }
+
+/** A trace that says to have begun far before its first call, longer than it lasts, says nothing. */
+const idleMostMs = 24 * 3_600_000;
 
 /** Calls that a clock of whole seconds puts at one instant, evenly over their second: they came one after the other. */
 function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {

@@ -67,6 +67,11 @@ export function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
   return runs;
 }
 
+/** The most that `burst`, `queue` and `pager` have on the way at once (src/scenario/behaviours). */
+const burstMost = 10_000;
+const workersMost = 1_000;
+const parallelMost = 100;
+
 /** A clock of whole seconds tells no calls apart that begin within one. */
 const coarseMs = 1000;
 
@@ -87,7 +92,9 @@ export function shapeOf(runs: readonly Run[]): Shape | null {
   const usual = whole.filter(({ jobs }) => jobs === length.value);
   const together = new Sample(usual.map((run) => run.together)).median;
   const parallel = new Sample(usual.map(({ open }) => open)).median;
-  if (length.share >= 0.6 && together >= 0.8 * length.value) return { kind: "burst", size: length.value };
+  if (length.share >= 0.6 && together >= 0.8 * length.value)
+    return length.value > burstMost ? null : { kind: "burst", size: length.value };
+  if (parallel > parallelMost) return null;
   // One endless run is a worker without pauses, unless several calls are on the way at once.
   if (runs.length === 1 && (parallel === 1 || together >= parallel)) return null;
   if (lengths.quantile(0.05) === length.value && length.share >= 0.95)
@@ -108,5 +115,5 @@ export function queueOf(jobs: readonly Job[], slackMs: number): (Shape & { reado
   // Those that began before there was any answer were each taken by a worker of its own.
   const firstAnswerMs = new Sample(jobs.map((job) => job.first.endMs)).least;
   const workers = jobs.filter((job) => job.first.atMs < firstAnswerMs).length;
-  return { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };
+  return workers > workersMost ? null : { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };
 }

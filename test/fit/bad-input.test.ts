@@ -156,6 +156,25 @@ describe("little to fit", () => {
     expect(callsOf(calls)).toBeGreaterThanOrEqual(16);
   });
 
+  test("a start that the header puts decades before the first call is none", () => {
+    const recording = recorded({ ...header, startedAt: 0 }, [call(0), call(4000)]);
+    expect(recording.startedAtMs).toBe(header.startedAt);
+  });
+
+  test("a year between two calls is a mistake", () => {
+    const error = refusal(() => recorded(header, [call(0), call(400 * 24 * 3_600_000)]));
+    expect(error.code).toBe("TRACE_INVALID");
+    expect(error.message).toContain("calls from 2026-01-01T00:00:00.000Z to 2027-02-05T00:00:00.010Z");
+  });
+
+  test("more at once than any client can have on the way", () => {
+    const calls = Array.from({ length: 10_001 }, (_, n) => call(0, { call: n }));
+    expect(fitScenario(recorded(header, calls)).populations).toMatchObject([
+      { behaviour: { kind: "worker" } },
+    ]);
+    expect(callsOf(calls)).toBeGreaterThan(0);
+  });
+
   test("the first part of a recording that ends before anything was answered", () => {
     const recording = recorded(header, [call(0), call(4000), call(8000)]);
     expect(recordedUntil(recording, header.startedAt + 5000).calls).toBe(2);

@@ -7,7 +7,7 @@ import { burst, pager, pipelinesQuery, poller, rest, status, worker } from "../.
 import { logged, traced, tracedNameless, world } from "./recordings.ts";
 
 const pipelines = rest("/v2/organizations/:org/pipelines");
-const seeds = [1, 2, 3];
+const seeds = [1, 2];
 
 function only(recording: Recording): FittedPopulation {
   const { populations } = fitScenario(recording);
