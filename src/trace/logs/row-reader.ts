@@ -72,14 +72,14 @@ export class RowReader {
   readonly #times: InstantReader;
   /** The organization that the row's path names. */
   #organization = NONE;
-  readonly #everyone: () => number;
+  /** The number of `EVERYONE`, once a row is everyone's. */
+  #everyone = NONE;
 
   constructor(settings: RowSettings, callers: Callers) {
     this.#settings = settings;
     this.#callers = callers;
     this.#path = new RequestPath(settings.statusPath, settings.graphqlPath);
     this.#times = new InstantReader(settings.zoneMinutes);
-    this.#everyone = () => callers.user(EVERYONE);
   }
 
   /** Adds the row that the fields are. @returns `null`, or why it cannot be read */
@@ -215,7 +215,10 @@ export class RowReader {
 
   #user(cells: Cells): number {
     const role = isNamed(cells, USER) ? USER : isNamed(cells, ADDRESS) ? ADDRESS : -1;
-    if (role === -1) return this.#everyone();
+    if (role === -1) {
+      if (this.#everyone === NONE) this.#everyone = this.#callers.user(EVERYONE);
+      return this.#everyone;
+    }
     const { view, from, to } = cells;
     const start = from[role] ?? 0;
     const end = to[role] ?? 0;
