@@ -13,8 +13,11 @@ export class Driver {
   readonly #flights: Flight.FlightTable;
   readonly #startAtMs: number;
   readonly #plan: (flight: number, atMs: number) => void;
-  // Filled in again for each step.
-  readonly #event = createEvent();
+  // Filled in again for each step: of an event that starts a client, its times alone.
+  readonly #started = createEvent();
+  readonly #answered = createEvent();
+  /** The one that a client is told of, or was last. */
+  #event = this.#started;
   readonly #out = new ClientOut();
 
   /** @param plan takes each call that a client asks for, and when to send it, ms from the start: before the end */
@@ -35,7 +38,7 @@ export class Driver {
    * @param nowMs from the run's start, as for `receive`
    */
   start(client: number, nowMs: number): void {
-    Object.assign(this.#event, createEvent());
+    this.#event = this.#started;
     this.#setClock(client, nowMs);
     this.#step(client);
   }
@@ -67,7 +70,8 @@ export class Driver {
   #tell(client: number, flight: number, nowMs: number): void {
     const { ints, doubles } = this.#flights;
     const [at, inInts] = [flight * Flight.DOUBLES, flight * Flight.INTS];
-    const event = this.#event;
+    const event = this.#answered;
+    this.#event = event;
     event.kind = ANSWERED;
     this.#setClock(client, nowMs);
     event.template = ints[inInts + Flight.TEMPLATE] as number;
