@@ -33,7 +33,8 @@ export function openArrivals(
   timesMs: readonly number[],
   { startedAtMs, endedAtMs, resolutionMs }: Recording,
 ): FittedArrivals & { readonly kind: "steady" | "hours" } {
-  const hours = Math.max(1, endedAtMs - startedAtMs) / hourMs;
+  // What came within an instant came within a second, as far as rates go.
+  const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };
   const gaps = new Sample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));

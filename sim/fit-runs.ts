@@ -48,23 +48,39 @@ export function endedByRefusals(runs: readonly Run[]): boolean {
 
 export function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
   const runs: Run[] = [];
-  let ends: number[] = [];
+  let members: Job[] = [];
   for (const job of jobs) {
     const run = runs.at(-1);
     if (run === undefined || job.startMs > run.endMs + slackMs) {
+      if (run !== undefined) run.open = mostOpen(members);
       runs.push(alone(job));
-      ends = [job.endMs];
+      members = [job];
       continue;
     }
-    ends = [...ends.filter((endMs) => endMs > job.startMs), job.endMs];
+    members.push(job);
     run.jobs += 1;
     run.refused = isRefused(job.last);
-    run.open = Math.max(run.open, ends.length);
     if (beganWith(run, job, slackMs)) run.together += 1;
     run.firstEndMs = Math.min(run.firstEndMs, job.first.endMs);
     run.endMs = Math.max(run.endMs, job.endMs);
   }
+  const last = runs.at(-1);
+  if (last !== undefined) last.open = mostOpen(members);
   return runs;
+}
+
+/** The most that are open at once, of jobs in the order of their starts: one that ends as another begins is over. */
+function mostOpen(jobs: readonly Job[]): number {
+  if (jobs.length === 1) return 1;
+  const { sorted } = new Sample(jobs.map(({ endMs }) => endMs));
+  let most = 0;
+  let over = 0;
+  for (const [index, { startMs }] of jobs.entries()) {
+    // A job that takes no time is open when it begins.
+    while (over < index && (sorted[over] as number) <= startMs) over += 1;
+    most = Math.max(most, index + 1 - over);
+  }
+  return most;
 }
 
 /** The most that `burst`, `queue` and `pager` have on the way at once (src/scenario/behaviours). */
