@@ -89,7 +89,7 @@ class Here {
 const workerFile = new URL("./plan-worker.js", import.meta.url).href;
 
 /** Threads of their own, each with the scenario's file loaded. */
-export function runInThreads(threads: number, task: PlanTask, signal: AbortSignal): Runner {
+function runInThreads(threads: number, task: PlanTask, signal: AbortSignal): Runner {
   const pool = new Piscina({
     filename: workerFile,
     workerData: task,

@@ -10,3 +10,5 @@ declare module "@fastify/rate-limit/store/LocalStore.js" {
     ): void;
   }
 }
+
+declare module "simjs";

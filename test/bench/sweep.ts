@@ -47,10 +47,12 @@ function figureRows(): BenchRow[] {
 // Benches run from a bundle in the cache.
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** The built package's, since a thread needs a file of its own. */
-async function threads(): Promise<typeof runInThreads> {
-  const built = await import(join(root, "dist/src/cli/plan-runner.js"));
-  return built.runInThreads;
+/** Of the built package, since a thread needs a file of its own. */
+async function builtRunner(): Promise<typeof createRunner> {
+  const built: { readonly createRunner: typeof createRunner } = await import(
+    join(root, "dist/src/cli/plan-runner.js")
+  );
+  return built.createRunner;
 }
 
 const task: PlanTask = {
@@ -62,10 +64,10 @@ const variant = { changes: [], trigger: null, windowMs: null };
 const sweepOf = (runs: number): Job[] =>
   Array.from({ length: runs }, (_, replication) => ({ variant, replication }));
 
-/** Runs a second; threads are there already, and warm. */
-async function sweeping(runner: Runner, jobs: readonly Job[], warm: number): Promise<number> {
+/** Runs a second, once threads are there and warm. */
+async function sweeping(runner: Runner, jobs: readonly Job[]): Promise<number> {
   try {
-    await runner.run(sweepOf(warm), () => undefined);
+    await runner.run(jobs, () => undefined);
     const beginMs = nowMs();
     await runner.run(jobs, () => undefined);
     return (1000 * jobs.length) / (nowMs() - beginMs);
@@ -75,15 +77,15 @@ async function sweeping(runner: Runner, jobs: readonly Job[], warm: number): Pro
 }
 
 async function threadRows(): Promise<BenchRow[]> {
-  const inThreads = await threads();
+  const create = await builtRunner();
   for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
   const each = seconds(() => measure(ciFleet, { seed: 20 }));
   const jobs = sweepOf(Math.max(50, Math.ceil(3 / each)));
   const { signal } = new AbortController();
   const [ones, twos]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    ones.push(await sweeping(inThreads(1, task, signal), jobs, 20));
-    twos.push(await sweeping(inThreads(2, task, signal), jobs, 40));
+    ones.push(await sweeping(create(1, ciFleet, task, signal), jobs));
+    twos.push(await sweeping(create(2, ciFleet, task, signal), jobs));
   }
   const [one, two] = [median(ones), median(twos)];
   const name = `sweep of ${jobs.length} runs of ci-fleet: `;

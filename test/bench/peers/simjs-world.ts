@@ -1,6 +1,5 @@
 // The world of world.ts in simjs, by its own means: each client is an entity that sets timers. Draws are ours, so that
 // it counts the same but for the order of ties.
-import { createRequire } from "node:module";
 import { below, type RandomState, seedRandom } from "../../../src/scenario/random.ts";
 import type { WorldCount } from "./count.ts";
 
@@ -18,17 +17,17 @@ interface SimJs {
 }
 
 /** It exports nothing, and hangs its names on a browser's window. */
-function loadSimJs(): SimJs {
+async function loadSimJs(): Promise<SimJs> {
   const place = globalThis as { window?: { Sim?: SimJs } };
   place.window = {};
-  createRequire(import.meta.url)("simjs");
+  await import("simjs");
   const { Sim } = place.window;
   delete place.window;
   if (Sim === undefined) throw new Error("simjs hangs nothing on a window");
   return Sim;
 }
 
-const { Sim, Entity } = loadSimJs();
+const { Sim, Entity } = await loadSimJs();
 
 class Window {
   current = 0;
