@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
-import type { Runner, runInThreads } from "../../src/cli/plan-runner.ts";
+import type { createRunner, Runner } from "../../src/cli/plan-runner.ts";
 import type { PlanTask } from "../../src/cli/plan-worker.ts";
 import type { Job } from "../../src/plan/job.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
