@@ -1,6 +1,7 @@
 // Who called: names of users and organizations as numbers, and each pair of them as one more. Grows with the callers
 // of a log, not with its length.
 import { Names } from "../names.ts";
+import { hashOf } from "./field-values.ts";
 import type { LogCaller } from "./rows.ts";
 import { bareToken, type Digest, looksSecret } from "./secrets.ts";
 
@@ -9,6 +10,13 @@ const fingerprintDigits = 6;
 
 /** A row's caller where the log names none. */
 export const EVERYONE = "everyone";
+
+const encoder = new TextEncoder();
+
+function viewOf(name: string): DataView {
+  const { buffer, byteOffset, byteLength } = encoder.encode(name);
+  return new DataView(buffer, byteOffset, byteLength);
+}
 
 export class Callers {
   readonly list: LogCaller[] = [];
@@ -31,7 +39,7 @@ export class Callers {
     this.#digest = digest;
   }
 
-  /** The number of the user whose name stands from `from` to `to`. @param hash over its bytes, as `Names` has it */
+  /** The number of the user whose name stands from `from` to `to`. @param hash `hashOf` over its bytes */
   userAt(view: DataView, from: number, to: number, hash: number, isToken: boolean): number {
     const kind = isToken ? 1 : 0;
     const written = this.#written[kind].find(view, from, to, hash);
@@ -39,9 +47,8 @@ export class Callers {
   }
 
   user(name: string, isToken = false): number {
-    const kind = isToken ? 1 : 0;
-    const written = this.#written[kind].of(name);
-    return this.#users[kind][written] ?? this.#newUser(kind, written);
+    const view = viewOf(name);
+    return this.userAt(view, 0, view.byteLength, hashOf(view, 0, view.byteLength), isToken);
   }
 
   organizationAt(view: DataView, from: number, to: number, hash: number): number {
@@ -49,7 +56,8 @@ export class Callers {
   }
 
   organization(name: string): number {
-    return this.#organizations.of(name);
+    const view = viewOf(name);
+    return this.organizationAt(view, 0, view.byteLength, hashOf(view, 0, view.byteLength));
   }
 
   /** The organization that this user named last, -1 if none. */
