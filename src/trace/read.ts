@@ -52,9 +52,14 @@ export async function readTrace(
 async function* readInOrder(
   first: Block,
   from: number,
-  others: AsyncIterable<Block>,
+  others: AsyncGenerator<Block, void>,
 ): AsyncGenerator<CallBatch, void> {
   const reader = new BatchReader(false);
-  yield* reader.read(first, from);
-  for await (const block of others) yield* reader.read(block, 0);
+  try {
+    yield* reader.read(first, from);
+    for await (const block of others) yield* reader.read(block, 0);
+  } finally {
+    // Who leaves within the first block has begun no other, and the source is open all the same.
+    await others.return();
+  }
 }
