@@ -37,6 +37,11 @@ export interface Reaction {
   readonly seed?: number;
   /** Callers send each call when the log has it, whatever became of those before. */
   readonly independent?: boolean;
+  /**
+   * Whether what the log says was refused is wanted, too. Where it is left out such a row is a try: what was wanted
+   * comes again later in the log, as it does where callers retried.
+   */
+  readonly keepRefused?: boolean;
 }
 
 // What may happen to a call: an event is one of these, and the call's place times 2.
@@ -65,12 +70,9 @@ export class ReplayReacting {
     this.#callers = new ReplayCallers(rules, log);
   }
 
-  /**
-   * A call that the log says was refused is a try: what was wanted comes again later in the log.
-   * @throws SpillwayError `USAGE` where there are too many calls
-   */
+  /** @throws SpillwayError `USAGE` where there are too many calls */
   take(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    if (batch.status[row] === 429) {
+    if (batch.status[row] === 429 && this.#reaction.keepRefused !== true) {
       this.#leftOut += 1;
       return;
     }

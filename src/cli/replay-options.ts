@@ -46,12 +46,12 @@ function memberValue(text: string): unknown {
  * What callers do when refused, by the words that plans have: `waitReset`, `waitReset+0..5s`.
  * @throws SpillwayError `USAGE` where there is no such policy, with a suggestion
  */
-export function reactionOf(word: string, seed: number, independent: boolean): Reaction {
+export function reactionOf(word: string, seed: number): Reaction {
   if (word === "own") throw usage("--on-refused", word, "a policy by its name: a log does not tell its own");
   const policy = parsePolicy("--on-refused", word, none());
   if ("path" in policy)
     throw new SpillwayError("USAGE", "--on-refused cannot be used", { problems: [policy] });
-  return { onRefused: policy, words: word, seed, independent };
+  return { onRefused: policy, words: word, seed };
 }
 
 /**

@@ -22,6 +22,7 @@ interface Args extends LogArgs {
   readonly set?: readonly string[] | undefined;
   readonly "on-refused"?: string | undefined;
   readonly independent: boolean;
+  readonly "keep-refused": boolean;
   readonly seed: number;
   readonly expect?: readonly string[] | undefined;
   readonly out?: string | undefined;
@@ -65,6 +66,11 @@ export const command: CommandModule<object, Args> = {
         default: false,
         describe: "callers that react send each call when the log has it, whatever became of those before",
       })
+      .option("keep-refused", {
+        type: "boolean",
+        default: false,
+        describe: "callers that react want what the log says was refused, too: none of it comes again later",
+      })
       .option("seed", {
         type: "number",
         default: 1,
@@ -98,7 +104,10 @@ export const command: CommandModule<object, Args> = {
     const expect = expectedOf(args.expect ?? []);
     const seed = requireSeed(args.seed);
     const word = args["on-refused"];
-    const reaction = word === undefined ? undefined : reactionOf(word, seed, args.independent);
+    const reaction =
+      word === undefined
+        ? undefined
+        : { ...reactionOf(word, seed), independent: args.independent, keepRefused: args["keep-refused"] };
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
@@ -139,7 +148,9 @@ async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
   const [file] = files;
   if (files.length !== 1 || file?.sample.format !== "trace") return parseRules({});
   const { readTrace } = await import("../trace/read.ts");
-  const { header } = await readTrace(file.open());
+  const { header, calls } = await readTrace(file.open());
+  // A stream that was begun and left closes its file.
+  for await (const _ of calls) break;
   return header.rules ?? parseRules({});
 }
 

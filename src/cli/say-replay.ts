@@ -126,11 +126,18 @@ function reactionLines({ reaction, totals }: ReplayResult): string[] {
     p50 === null || p95 === null || max === null
       ? ""
       : ` Those that were refused first waited: half ${duration(p50)}, 95% ${duration(p95)}, the longest ${duration(max)}.`;
-  const out = leftOut === 0 ? "" : ` (${counted(leftOut, "refusal")} of the log left out: they were tries.)`;
-  const before = `without, ${count(totals.refused)} of them would have been lost`;
+  // Beside calls that were left out, the two numbers are not of the same calls.
+  const before = leftOut > 0 ? "" : ` (without, ${count(totals.refused)} would have been lost)`;
+  const out =
+    leftOut === 0
+      ? []
+      : [
+          `  ${pc.yellow(`${counted(leftOut, "refusal")} of the log left out`)}, as tries of what comes again later; --keep-refused takes them for calls.`,
+        ];
   return [
-    `${pc.bold(`With callers ${policyMeaning(onRefused)}`)} (${before}):`,
-    `  ${reactionWords(reaction)}${waits}${out}`,
+    `${pc.bold(`With callers ${policyMeaning(onRefused)}`)}${before}:`,
+    `  ${reactionWords(reaction)}${waits}`,
+    ...out,
     ...sparkLines(reaction.slots, reaction.slotMs).map((line) => `  ${line}`),
   ];
 }

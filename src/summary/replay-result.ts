@@ -157,7 +157,7 @@ export interface ReplayReaction {
   readonly seed: number;
   /** Whether callers send each call when the log has it, whatever became of those before. */
   readonly independent: boolean;
-  /** Calls that were wanted. Rows that the log says were refused are left out: they are tries, and come again. */
+  /** Calls that were wanted; and rows left out that the log says were refused, as tries of what comes again. */
   readonly calls: number;
   readonly leftOut: number;
   /** Times that these were sent, and refused. */

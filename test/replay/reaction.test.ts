@@ -132,10 +132,12 @@ describe("what a refusal moves", () => {
     expect(reacted).toMatchObject({ attempts: 4, refusals: 1, gaveUp: 1, admittedAtOnce: 3, waitedMs: 0 });
   });
 
-  test("a log's own refusals are tries, not wishes", async () => {
+  test("a log's own refusals are tries, not wishes, unless they are said to be", async () => {
     const rows: Row[] = [...calls(0, 1000), { atMs: noon + 2000, user: "ann", status: 429 }];
     const reacted = await react(rows, twoAMinute, { onRefused: none() });
     expect(reacted).toMatchObject({ calls: 2, leftOut: 1, refusals: 0 });
+    const kept = await react(rows, twoAMinute, { onRefused: none(), keepRefused: true });
+    expect(kept).toMatchObject({ calls: 3, leftOut: 0, refusals: 1 });
   });
 
   test("Retry-After is what the window that refused says, where the rules send one", async () => {
