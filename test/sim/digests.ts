@@ -14,6 +14,7 @@ import {
   burst,
   defineScenario,
   exponential,
+  fixed,
   paced,
   pipelinesQuery,
   rest,
@@ -26,6 +27,9 @@ import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { crowd, crowdRules } from "../faults/crowd.ts";
 
 const call = rest("/v2/user");
+
+/** Arrivals an hour, by the hour of the day. */
+const hours = Array.from({ length: 24 }, (_, hour) => 100 * (1 + (hour % 12)));
 
 /** Whatever draws or rounds: curves, losses, servers, clocks, arrivals. */
 const weather = defineScenario({
@@ -57,6 +61,29 @@ const weather = defineScenario({
     },
     polite: { clients: 3, behaviour: aimd({ call, start: 20 }) },
     paced: { clients: 3, behaviour: paced({ calls: [{ call }], least: "500ms" }) },
+    passers: {
+      arrivals: { executor: "poisson-arrival-rate", rate: 40, timeUnit: "1m", preAllocatedVUs: 5 },
+      behaviour: burst({ call, size: 1 }),
+      onRefused: fixed({ wait: { median: "2s", p95: "9s" }, attempts: 3 }),
+    },
+    crons: {
+      arrivals: { executor: "cron", schedule: "*/2 * * * *", clients: 5, spread: "4s", preAllocatedVUs: 5 },
+      behaviour: burst({ call: pipelinesQuery(20), size: 2 }),
+    },
+    office: {
+      arrivals: { executor: "business-day", rates: hours, shape: "lines", preAllocatedVUs: 5 },
+      behaviour: burst({ call, size: 1 }),
+    },
+    fleet: {
+      arrivals: {
+        executor: "ramping-vus",
+        stages: [
+          { target: 4, duration: "1m" },
+          { target: 1, duration: "2m" },
+        ],
+      },
+      behaviour: worker({ calls: [{ call }], think: { median: "1s", p95: "6s" } }),
+    },
     visitors: {
       arrivals: {
         executor: "ramping-arrival-rate",
