@@ -78,9 +78,11 @@ async function sweeping(runner: Runner, jobs: readonly Job[]): Promise<number> {
 
 async function threadRows(): Promise<BenchRow[]> {
   const create = await builtRunner();
-  for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
-  const each = seconds(() => measure(ciFleet, { seed: 20 }));
-  const jobs = sweepOf(Math.max(50, Math.ceil(3 / each)));
+  const twenty = (): void => {
+    for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
+  };
+  twenty();
+  const jobs = sweepOf(Math.ceil(20 * (4 / seconds(twenty))));
   const { signal } = new AbortController();
   const [ones, twos]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
