@@ -76,7 +76,7 @@ export class ReplayReacting {
       this.#leftOut += 1;
       return;
     }
-    const cost = batch.cost[row] as number;
+    const cost = scope === REST ? 1 : (batch.cost[row] as number);
     const known = batch.actual[row] as number;
     const user = this.#callers.user(batch.caller[row] as number);
     const actual = known < 0 ? cost : Math.min(known, cost);

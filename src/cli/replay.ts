@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { CommandModule } from "yargs";
 import type { ReplayProgress } from "../../sim/replay.ts";
 import { counted, duration, share } from "../report/format.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
@@ -108,6 +109,10 @@ export const command: CommandModule<object, Args> = {
       word === undefined
         ? undefined
         : { ...reactionOf(word, seed), independent: args.independent, keepRefused: args["keep-refused"] };
+    if (word === undefined && (args.independent || args["keep-refused"]))
+      throw new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
+        hint: "add --on-refused waitReset, or another policy",
+      });
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);

@@ -150,6 +150,7 @@ describe("what cannot be done is said, with the next step", () => {
     [["--expect", "fairness>0.5"], "a figure that a log has"],
     [["--expect", "1%"], "refusedShare<1%"],
     [["--seed", "-1"], "a whole number"],
+    [["--keep-refused"], "add --on-refused"],
   ])("replay access.log %j", async (words, said) => {
     const { code, stderr } = await spillway(["replay", "access.log", ...words], { cwd: folder });
     expect(code).toBe(2);
