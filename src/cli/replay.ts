@@ -60,7 +60,7 @@ export const command: CommandModule<object, Args> = {
         type: "string",
         requiresArg: true,
         describe:
-          "replay again with callers that react: waitReset, waitReset+0..5s, retryAfter, exponential, immediate+2s, none",
+          "replay again with callers that react: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
       })
       .option("independent", {
         type: "boolean",
@@ -103,16 +103,11 @@ export const command: CommandModule<object, Args> = {
     const terminal = openTerminal(args.json === true);
     const { changedRules, expectedOf, reactionOf } = await import("./replay-options.ts");
     const expect = expectedOf(args.expect ?? []);
-    const seed = requireSeed(args.seed);
     const word = args["on-refused"];
-    const reaction =
-      word === undefined
-        ? undefined
-        : { ...reactionOf(word, seed), independent: args.independent, keepRefused: args["keep-refused"] };
-    if (word === undefined && (args.independent || args["keep-refused"]))
-      throw new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
-        hint: "add --on-refused waitReset, or another policy",
-      });
+    if (word === undefined && (args.independent || args["keep-refused"])) throw nobodyReacts();
+    const seed = requireSeed(args.seed);
+    const { independent, "keep-refused": keepRefused } = args;
+    const reaction = word === undefined ? undefined : { ...reactionOf(word, seed), independent, keepRefused };
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
@@ -147,6 +142,11 @@ export const command: CommandModule<object, Args> = {
     }
   },
 };
+
+const nobodyReacts = (): SpillwayError =>
+  new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
+    hint: "add --on-refused waitReset, or another policy",
+  });
 
 /** A trace's own rules, where it is alone and claims any. */
 async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
