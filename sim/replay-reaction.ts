@@ -235,7 +235,8 @@ class ReactingRun {
     const atMs = this.#retryAt(user);
     if (atMs === GIVE_UP) {
       this.tally.gaveUp(user);
-      this.#over(call, answeredMs);
+      // Where the log has no durations nothing may move because of one that is made up.
+      this.#over(call, Math.min(answeredMs, nowMs + (this.#calls.durationMs[call] as number)));
       return;
     }
     const sendMs = Math.max(atMs, answeredMs);

@@ -135,7 +135,7 @@ function reactionLines({ reaction, totals }: ReplayResult): string[] {
           `  ${pc.yellow(`${counted(leftOut, "refusal")} of the log left out`)}, as tries of what comes again later; --keep-refused takes them for calls.`,
         ];
   return [
-    `${pc.bold(`With callers ${policyMeaning(onRefused)}`)}${before}:`,
+    `${pc.bold(`If callers react by ${policyMeaning(onRefused)}`)}${before}:`,
     `  ${reactionWords(reaction)}${waits}`,
     ...out,
     ...sparkLines(reaction.slots, reaction.slotMs).map((line) => `  ${line}`),

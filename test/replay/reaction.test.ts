@@ -130,6 +130,12 @@ describe("what a refusal moves", () => {
   test("who gives up goes on with the next call", async () => {
     const reacted = await react(calls(0, 1000, 2000, 61_000), twoAMinute, { onRefused: none() });
     expect(reacted).toMatchObject({ attempts: 4, refusals: 1, gaveUp: 1, admittedAtOnce: 3, waitedMs: 0 });
+    // A log without durations says nothing that could move them.
+    const instants = calls(0, 0, 0, 61_000).map((row) => ({ ...row, durationMs: 0 }));
+    expect(await react(instants, twoAMinute, { onRefused: none() })).toMatchObject({
+      gaveUp: 1,
+      endsLaterMs: 0,
+    });
   });
 
   test("a log's own refusals are tries, not wishes, unless they are said to be", async () => {
