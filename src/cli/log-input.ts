@@ -82,7 +82,7 @@ async function fileOf(path: string): Promise<LogSource> {
   return { name: path, bytes: found.size, open: () => readable(path) };
 }
 
-const chunkBytes = 1 << 20;
+const chunkBytes = 1 << 18;
 
 /**
  * A file's bytes. Plain ones come in two buffers that are filled in turn: while a chunk is used the next one is read,
