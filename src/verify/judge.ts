@@ -178,9 +178,10 @@ class Judgement {
         const { enforcement, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
-        for (const { quota, totals } of [organization, ...users.values()]) {
+        for (const { quota, totals, bare } of [organization, ...users.values()]) {
           quota.close(Number.POSITIVE_INFINITY);
           totals?.finish(enforcement, this.#docket);
+          bare?.finish(enforcement, this.#docket);
           windows += quota.closed;
         }
       }
@@ -251,7 +252,7 @@ class Judgement {
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
     if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
     this.#docket.amounts.call(call.scope, counted);
-    for (const [owner, { quota, totals }] of this.#quotas.touched(call, own)) {
+    for (const [owner, { quota, totals, bare }] of this.#quotas.touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");
       if (reading === null || !quota.isInRange(reading.reset))
@@ -259,6 +260,9 @@ class Judgement {
       else quota.add(this.#mark(line, call, call.scope, reading, counted, charge));
       if (counted.role === "admitted" && charge.least > 0)
         totals?.add(line, call.sent, call.received, charge.least);
+      // Where there is but one clock, nothing stands between limiter and client that could answer in its place.
+      if (reading === null && counted.role === "admitted" && call.status === 200)
+        bare?.add(line, call.sent, call.received, chargeOf({ ...counted, sure: true }, owner, terms).least);
     }
   }
 

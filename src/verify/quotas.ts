@@ -2,6 +2,7 @@
 // beyond their windows. Made when they are first seen.
 import { type Owner, organizationLimit, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
@@ -22,6 +23,8 @@ import type { WindowShapes } from "./window-shapes.ts";
 export interface Owned {
   readonly quota: Quota;
   readonly totals: SpanTotals | null;
+  /** For answers that show no window; `null` where nobody else knows where windows lie. */
+  readonly bare: BareWindows | null;
 }
 
 /** What belongs to one organization's scope. */
@@ -136,9 +139,16 @@ export class Quotas {
       docket: this.#shared.docket,
       store: this.#store,
     });
-    if (limit === null || windowMs === null || terms.charging === "postpaid") return { quota, totals: null };
+    if (limit === null || windowMs === null || terms.charging === "postpaid")
+      return { quota, totals: null, bare: null };
     const always = name.owner === "user" && terms.userEnforced === "always";
-    return { quota, totals: new SpanTotals(name, this.#shared.time, limit.limit, windowMs, always) };
+    const { time } = this.#shared;
+    const isPlain = clock.kind === "virtual" && terms.anchor === "epoch";
+    return {
+      quota,
+      totals: new SpanTotals(name, time, limit.limit, windowMs, always),
+      bare: isPlain ? new BareWindows(name, time, limit.limit, windowMs, always) : null,
+    };
   }
 
   #phase({ anchor }: Terms, windowMs: number | null): TargetPhase | null {
@@ -153,9 +163,10 @@ export class Quotas {
     for (const both of this.#organizations.values())
       for (const scope of scopes) {
         const { organization, users } = both[scope];
-        for (const { quota, totals } of [organization, ...users.values()]) {
+        for (const { quota, totals, bare } of [organization, ...users.values()]) {
           quota.close(watermark);
           totals?.close(watermark);
+          bare?.close(watermark);
         }
       }
   }

@@ -1,0 +1,88 @@
+// `bounded` (SPEC.md §7) for a limiter that shows no window, as many of one's own do: where the windows lie is known all
+// the same if they lie on the epoch's grid (SPEC.md §3) and there is but one clock, the simulator's. A call belongs to a
+// window that holds all of it, from its sending to its receipt; one that an edge parts belongs to none.
+import type { TraceTime } from "./clock.ts";
+import type { Docket } from "./docket.ts";
+import type { Enforcement } from "./enforcement.ts";
+import type { QuotaName } from "./quota-setting.ts";
+
+interface BareWindow {
+  points: number;
+  readonly firstLine: number;
+  lastLine: number;
+}
+
+export class BareWindows {
+  readonly #name: QuotaName;
+  readonly #time: TraceTime;
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #always: boolean;
+  /** Those that are open, by their place on the grid. */
+  readonly #open = new Map<number, BareWindow>();
+  readonly #excessive: (BareWindow & { readonly endsAt: number })[] = [];
+  #isUsed = false;
+
+  /** @param always whether this quota's limit holds even where the organization's is not enforced */
+  constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
+    this.#name = name;
+    this.#time = time;
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+    this.#always = always;
+  }
+
+  /** @param points what an admitted call whose answer shows no window surely left charged */
+  add(line: number, sent: number, received: number, points: number): void {
+    this.#isUsed = true;
+    const { from, to } = this.#time.within(sent, received);
+    const place = Math.floor(from / this.#windowMs);
+    if (Math.floor(to / this.#windowMs) !== place) return;
+    const window = this.#open.get(place);
+    if (window === undefined) this.#open.set(place, { points, firstLine: line, lastLine: line });
+    else {
+      window.points += points;
+      window.lastLine = line;
+    }
+  }
+
+  /** Closes the windows that end before `watermark`. */
+  close(watermark: number): void {
+    for (const [place, window] of this.#open) {
+      const endsAt = (place + 1) * this.#windowMs;
+      if (endsAt >= watermark) continue;
+      this.#open.delete(place);
+      if (window.points > this.#limit) this.#excessive.push({ ...window, endsAt });
+    }
+  }
+
+  finish(enforcement: Enforcement, docket: Docket): void {
+    this.close(Number.POSITIVE_INFINITY);
+    if (!this.#isUsed || (!this.#always && !enforcement.wasOn)) return;
+    docket.judged("bounded");
+    const { org, user, scope } = this.#name;
+    for (const { points, firstLine, lastLine, endsAt } of this.#excessive) {
+      const opensAt = endsAt - this.#windowMs;
+      if (!this.#always && enforcement.throughout(opensAt, endsAt) !== true) continue;
+      docket.accuse({
+        law: "bounded",
+        breach: "bare",
+        suspects: [
+          "one-extra",
+          "race-read-then-write",
+          "boundary-inclusive",
+          "per-instance-counters",
+          "cost-ignored",
+        ],
+        org,
+        user,
+        scope,
+        window: { opensAt, endsAt },
+        lines: [firstLine, lastLine],
+        explanation:
+          `in the window from ${new Date(opensAt).toISOString()} to ${new Date(endsAt).toISOString()}, from line ${firstLine} ` +
+          `to line ${lastLine}, ${points} were admitted, which is above the limit of ${this.#limit}`,
+      });
+    }
+  }
+}
