@@ -25,7 +25,7 @@ export function reactionSection({ totals }: ReplayResult, reaction: ReplayReacti
   const out =
     leftOut === 0
       ? ""
-      : ` ${counted(leftOut, "row")} that the log says were refused are left out: they were tries.`;
+      : ` ${counted(leftOut, "row")} that the log says were refused are left out, taken for tries of what comes again later.`;
   return html`<section id="reaction">
 <h2>With callers that react: <code>${onRefused}</code></h2>
 <p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused. ${order}${out}</p>
