@@ -1,22 +1,23 @@
 // The package's public entry: the functions behind the verbs, typed, without printing or exiting.
 // `spillway/engine`, `spillway/laws` and `spillway/scenario` are entries of their own.
-export type { AnsweredCall } from "../sim/answered-call.ts";
-export { type BacktestOptions, backtest } from "../sim/backtest.ts";
-export type { BacktestResult, FitResult } from "../sim/backtest-result.ts";
-export { type FitOptions, fitScenario } from "../sim/fit.ts";
-export type { FittedModel } from "../sim/fit-model.ts";
-export { Recorder, type Recording } from "../sim/fit-recording.ts";
-export { fitMarkdown } from "../sim/fit-report.ts";
-export { fittedScenario, fittedSource } from "../sim/fit-source.ts";
-export { type Measurement, measure } from "../sim/measure.ts";
-export { type ReplayOptions, replay } from "../sim/replay.ts";
-export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
+
 export {
   type LimiterSimulation,
   type SimulateLimiterOptions,
   simulateLimiter,
-} from "../sim/simulate-limiter.ts";
-export { type SwarmOptions, type SwarmResult, swarm } from "../sim/swarm.ts";
+} from "../sim/adapter/simulate-limiter.ts";
+export type { AnsweredCall } from "../sim/answered-call.ts";
+export { type BacktestOptions, backtest } from "../sim/fit/backtest.ts";
+export type { BacktestResult, FitResult } from "../sim/fit/backtest-result.ts";
+export { type FitOptions, fitScenario } from "../sim/fit/fit.ts";
+export type { FittedModel } from "../sim/fit/model.ts";
+export { Recorder, type Recording } from "../sim/fit/recording.ts";
+export { fitMarkdown } from "../sim/fit/report.ts";
+export { fittedScenario, fittedSource } from "../sim/fit/source.ts";
+export { type Measurement, measure } from "../sim/measure.ts";
+export { type ReplayOptions, replay } from "../sim/replay/replay.ts";
+export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
+export { type SwarmOptions, type SwarmResult, swarm } from "../sim/swarm/swarm.ts";
 export { type OpenedLogs, openLogs } from "./cli/log-input.ts";
 export { type LogArgs, logArgs } from "./cli/log-options.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";

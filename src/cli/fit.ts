@@ -4,8 +4,8 @@ import { basename, extname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
-import type { BacktestResult, FitResult } from "../../sim/backtest-result.ts";
-import type { Recording } from "../../sim/fit-recording.ts";
+import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
 import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -98,7 +98,7 @@ export const command: CommandModule<object, Args> = {
         : null;
       const result: FitResult = { ...fitted, backtest };
       await say(result, out, terminal);
-      const { fitMarkdown } = await import("../../sim/fit-report.ts");
+      const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
       if (args.json === true) terminal.result(result);
       else if (out === undefined) process.stdout.write(fitted.source);
@@ -164,7 +164,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
 
 /** A trace by itself tells clients and attempts; several files, and other logs, tell users and instants. */
 async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
-  const { Recorder } = await import("../../sim/fit-recording.ts");
+  const { Recorder } = await import("../../sim/fit/recording.ts");
   const { openLogs } = await import("./log-input.ts");
   const logs = await openLogs(await Promise.all(logPaths(args.files).map(traceInFolder)), args, {
     onProgress: terminal.progress,
@@ -201,8 +201,8 @@ async function fittedTo(
   name: string,
   rules: Rules | undefined,
 ): Promise<Omit<FitResult, "backtest">> {
-  const { fitScenario } = await import("../../sim/fit.ts");
-  const { fittedSource } = await import("../../sim/fit-source.ts");
+  const { fitScenario } = await import("../../sim/fit/fit.ts");
+  const { fittedSource } = await import("../../sim/fit/source.ts");
   const model = fitScenario(recording, { name, rules });
   return { format: "spillway-fit", version: 1, model, source: fittedSource(model) };
 }
@@ -214,7 +214,7 @@ async function backtested(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<BacktestResult | null> {
-  const { backtestSteps, defaultSeeds } = await import("../../sim/backtest.ts");
+  const { backtestSteps, defaultSeeds } = await import("../../sim/fit/backtest.ts");
   const steps = backtestSteps(recording, options);
   for (;;) {
     const { done, value } = steps.next();
@@ -233,7 +233,7 @@ async function say(
   out: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const { foundText, populationText } = await import("../../sim/fit-report.ts");
+  const { foundText, populationText } = await import("../../sim/fit/report.ts");
   terminal.say(`${pc.bold(model.name)}: ${foundText(model)}`);
   for (const population of model.populations) {
     terminal.say(`  ${pc.bold(population.name)}: ${population.reasons.population}`);
@@ -247,7 +247,7 @@ async function say(
 }
 
 async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promise<void> {
-  const { classText, percent } = await import("../../sim/backtest-coverage.ts");
+  const { classText, percent } = await import("../../sim/fit/backtest-coverage.ts");
   const { share, windowsSeen, seeds, levels, coverage, findings } = backtest;
   terminal.say(
     `backtest: fitted to the first ${percent(share)}, held to ${windowsSeen} windows of the rest, ${seeds} simulations`,

@@ -1,5 +1,5 @@
 // How the verb `replay` reads its options: changed limits, what callers do, what is expected.
-import type { Reaction } from "../../sim/replay-reaction.ts";
+import type { Reaction } from "../../sim/replay/reaction.ts";
 import { parsePolicy } from "../plan/policies.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CommandModule } from "yargs";
-import type { ReplayProgress } from "../../sim/replay.ts";
+import type { ReplayProgress } from "../../sim/replay/replay.ts";
 import { counted, duration, share } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -120,7 +120,7 @@ export const command: CommandModule<object, Args> = {
     const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
     const interrupt = onInterrupt();
     try {
-      const { replay } = await import("../../sim/replay.ts");
+      const { replay } = await import("../../sim/replay/replay.ts");
       const files = logs.files.map(({ name }) => name);
       const { signal } = interrupt;
       const result = await replay(logs, rules, {

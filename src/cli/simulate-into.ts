@@ -1,7 +1,7 @@
 // A simulation, written into a run folder as it happens, then judged.
 import { setImmediate } from "node:timers/promises";
+import type { LimiterSimulation } from "../../sim/adapter/simulate-limiter.ts";
 import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
-import type { LimiterSimulation } from "../../sim/simulate-limiter.ts";
 import { count, counted, duration, share } from "../report/format.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, writeTrace } from "../report/run-folder.ts";

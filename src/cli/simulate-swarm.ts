@@ -4,8 +4,8 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
-import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm.ts";
-import { type StateName, stateNames, stateWords } from "../../sim/swarm-states.ts";
+import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
+import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import { count, counted, duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -29,7 +29,7 @@ export async function simulateSwarm(
   terminal: Terminal,
 ): Promise<void> {
   const worlds = requireWorlds(args.swarm);
-  const { swarm } = await import("../../sim/swarm.ts");
+  const { swarm } = await import("../../sim/swarm/swarm.ts");
   const words = fault === null ? null : await faultWords(fault, "simulate");
   const limiter =
     args.adapter === undefined

@@ -1,6 +1,6 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { CommandModule } from "yargs";
-import type { SimulateLimiterOptions } from "../../sim/simulate-limiter.ts";
+import type { SimulateLimiterOptions } from "../../sim/adapter/simulate-limiter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -166,8 +166,8 @@ async function scenarioNamed(
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
     return { file, scenario: (await loadScenarioFile(file)).scenario, words: [file] };
   }
-  const { worldNamed } = await import("../../sim/swarm.ts");
-  const { scenarioOf } = await import("../../sim/world-recipe.ts");
+  const { worldNamed } = await import("../../sim/swarm/swarm.ts");
+  const { scenarioOf } = await import("../../sim/swarm/world-recipe.ts");
   const recipe = worldNamed(world, { fault: fault ?? undefined, limiter: limiter ?? undefined });
   return { file: null, scenario: scenarioOf(recipe), words: ["--world", world] };
 }
@@ -182,7 +182,7 @@ async function simulatedBy(
   options: Omit<SimulateLimiterOptions, "clock">,
 ) {
   const { limiterNotes } = await import("./simulated-limiter.ts");
-  const { simulateLimiter } = await import("../../sim/simulate-limiter.ts");
+  const { simulateLimiter } = await import("../../sim/adapter/simulate-limiter.ts");
   return {
     simulation: simulateLimiter(scenario, factory, { ...options, clock }),
     claims: factory.claims,

@@ -1,6 +1,6 @@
 // `simulate --adapter FILE`: a limiter of the user's, loaded and asked under a clock that is virtual time, whatever it
 // reads: what it is told, `Date.now`, or timers of its own.
-import type { LimiterClock } from "../../sim/adapter-asker.ts";
+import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { replay } from "../../sim/replay.ts";
+import { replay } from "../../sim/replay/replay.ts";
 import { openLogs } from "../../src/cli/log-input.ts";
 import { logArgs } from "../../src/cli/log-options.ts";
 import { parseRules } from "../../src/rules/parse.ts";

@@ -1,10 +1,15 @@
 // What a fitted scenario predicts, held to what came: near the nominal share where the model can say what callers do,
 // and plainly short of it where they change.
 import { describe, expect, test } from "vitest";
-import { backtest, defaultSeeds } from "../../sim/backtest.ts";
-import type { BacktestResult, Coverage, PredictedFigure, WindowClass } from "../../sim/backtest-result.ts";
-import { fitMarkdown } from "../../sim/fit-report.ts";
-import { fittedSource } from "../../sim/fit-source.ts";
+import { backtest, defaultSeeds } from "../../sim/fit/backtest.ts";
+import type {
+  BacktestResult,
+  Coverage,
+  PredictedFigure,
+  WindowClass,
+} from "../../sim/fit/backtest-result.ts";
+import { fitMarkdown } from "../../sim/fit/report.ts";
+import { fittedSource } from "../../sim/fit/source.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { none, pipelinesQuery, rest, waitReset, worker } from "../../src/scenario/index.ts";
 import type { PopulationInput } from "../../src/scenario/scenario.ts";

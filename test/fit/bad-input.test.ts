@@ -1,8 +1,8 @@
 // Recordings with next to nothing in them: each is refused with a code, or fitted to what little there is.
 import { describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit.ts";
-import { Recorder, recordedUntil } from "../../sim/fit-recording.ts";
-import { fittedScenario, fittedSource } from "../../sim/fit-source.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import { Recorder, recordedUntil } from "../../sim/fit/recording.ts";
+import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { poller, rest, waitReset, worker } from "../../src/scenario/index.ts";

@@ -1,8 +1,8 @@
 // What callers do is found again: each behaviour simulated, recorded, fitted.
 import { describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit.ts";
-import type { FittedPopulation } from "../../sim/fit-model.ts";
-import type { Recording } from "../../sim/fit-recording.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedPopulation } from "../../sim/fit/model.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
 import { burst, pager, pipelinesQuery, poller, rest, status, worker } from "../../src/scenario/index.ts";
 import { logged, traced, tracedNameless, world } from "./recordings.ts";
 

@@ -1,7 +1,7 @@
 // A log of a crowd: few populations, whatever its callers' own rates.
 import { expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit.ts";
-import { Recorder } from "../../sim/fit-recording.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import { Recorder } from "../../sim/fit/recording.ts";
 import { below, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import { REST_CALL } from "../../src/trace/logs/rows.ts";
 

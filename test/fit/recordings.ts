@@ -1,6 +1,6 @@
 // Recordings for tests: what a scenario leaves, as a trace with all that it tells, or as a log that tells users and
 // instants alone.
-import { Recorder, type Recording } from "../../sim/fit-recording.ts";
+import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";

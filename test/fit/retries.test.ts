@@ -1,9 +1,9 @@
 // What callers do after a refusal is found again: each policy simulated, recorded, fitted.
 import { describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit.ts";
-import type { FittedPopulation } from "../../sim/fit-model.ts";
-import type { Recording } from "../../sim/fit-recording.ts";
-import type { FittedSpan } from "../../sim/fit-spread.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedPopulation } from "../../sim/fit/model.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
+import type { FittedSpan } from "../../sim/fit/spread.ts";
 import {
   exponential,
   fixed,

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit.ts";
-import type { FittedModel } from "../../sim/fit-model.ts";
-import { fittedScenario, fittedSource } from "../../sim/fit-source.ts";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedModel } from "../../sim/fit/model.ts";
+import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { builtInScenarios, loadScenarioFile } from "../../src/load/scenario-file.ts";
 import {

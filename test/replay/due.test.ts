@@ -1,7 +1,7 @@
 // What is due later comes out by its time.
 import { fc, test as propertyTest } from "@fast-check/vitest";
 import { expect } from "vitest";
-import { DueHeap } from "../../sim/replay-due.ts";
+import { DueHeap } from "../../sim/replay/due.ts";
 
 propertyTest.prop([fc.array(fc.nat(1_000), { maxLength: 300 })])(
   "in order of time, whatever went in",

@@ -1,8 +1,8 @@
 // A log with callers that do something about a refusal: what waits, what moves, and what never comes through.
 import { fc, test as propertyTest } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { replay } from "../../sim/replay.ts";
-import type { Reaction } from "../../sim/replay-reaction.ts";
+import type { Reaction } from "../../sim/replay/reaction.ts";
+import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { RefusalPolicy } from "../../src/scenario/client.ts";

@@ -2,7 +2,7 @@
 // refused nobody.
 import { fc, test as propertyTest } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { replay } from "../../sim/replay.ts";
+import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type Rules, type RulesInput, switchValues } from "../../src/rules/rules.ts";

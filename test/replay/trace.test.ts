@@ -7,7 +7,7 @@
 // where all trips are equal. Queries come back later than refusals that were decided after them: a run in which a
 // query and a refused one arrive together is left out here, and there must be few.
 import { describe, expect, test } from "vitest";
-import { replay } from "../../sim/replay.ts";
+import { replay } from "../../sim/replay/replay.ts";
 import { simulate } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";

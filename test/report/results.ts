@@ -1,5 +1,5 @@
 // Plans and replays for the report's tests: small, and of every shape that the pages draw.
-import { replay } from "../../sim/replay.ts";
+import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import type {

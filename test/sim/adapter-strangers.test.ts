@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { rateLimiter } from "hono-rate-limiter";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { describe, expect, test } from "vitest";
-import { simulateLimiter } from "../../sim/simulate-limiter.ts";
+import { simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import { Clock } from "../../src/cli/virtual-clock.ts";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { fetchLimiter, keyedLimiter, middlewareLimiter } from "../../src/laws/index.ts";

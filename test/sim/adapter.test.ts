@@ -1,8 +1,8 @@
 // A limiter behind the laws' adapter, in virtual time: our own gives the run that the simulator's deployment gives;
 // one with a fault is accused as the fault is; one that misbehaves is named, with the client and the time.
 import { describe, expect, test } from "vitest";
+import { simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import { simulate } from "../../sim/simulate.ts";
-import { simulateLimiter } from "../../sim/simulate-limiter.ts";
 import type { LimiterAdapter, LimiterFactory, PartialDecision } from "../../src/engine/adapter.ts";
 import { faults } from "../../src/faults/catalogue.ts";
 import { parseFault } from "../../src/faults/choice.ts";

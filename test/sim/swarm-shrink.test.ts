@@ -1,8 +1,8 @@
 // Worlds made smaller: to what is needed to fail and no more, within so many tries.
 import { describe, expect, test } from "vitest";
-import { shrinkWorld } from "../../sim/swarm-shrink.ts";
-import { drawWorld } from "../../sim/swarm-world.ts";
-import { type PlainObject, scenarioOf, type WorldRecipe } from "../../sim/world-recipe.ts";
+import { shrinkWorld } from "../../sim/swarm/shrink.ts";
+import { drawWorld } from "../../sim/swarm/world.ts";
+import { type PlainObject, scenarioOf, type WorldRecipe } from "../../sim/swarm/world-recipe.ts";
 
 const poller = {
   make: "poller",

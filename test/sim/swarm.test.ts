@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
-import { type FailingWorld, swarm, worldNamed } from "../../sim/swarm.ts";
+import { type FailingWorld, swarm, worldNamed } from "../../sim/swarm/swarm.ts";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { faultFactory } from "../../src/faults/factory.ts";

@@ -1,0 +1,193 @@
+// A stranger's limiter in virtual time: the adapter that the laws check it by, behind the simulator's second door. What
+// it says is what the answer shows; what it does not say is `null`, and nobody judges it.
+import type {
+  Asked,
+  Call,
+  HttpAnswer,
+  LimiterAdapter,
+  LimiterFactory,
+  PartialDecision,
+  PartialReadings,
+} from "../../src/engine/adapter.ts";
+import {
+  decisionMistake,
+  httpMistake,
+  readingsMistake,
+  statusMistake,
+} from "../../src/engine/answer-form.ts";
+import type { Rules, Scope } from "../../src/rules/rules.ts";
+import { pointsMost } from "../../src/scenario/calls.ts";
+import type { CallTemplate } from "../../src/scenario/client.ts";
+import type { Answer, Caller, Outcome, SimulatedDeployment } from "../deployment.ts";
+import { sentAnswer } from "../sent-answer.ts";
+import { PartialAnswers, type PartialStatus } from "./answers.ts";
+import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
+
+/** A query that runs. */
+interface RunningQuery {
+  readonly reservation: unknown;
+  readonly decided: PartialDecision;
+}
+
+export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
+  readonly #limiter: LimiterAdapter;
+  readonly #scopes: readonly Scope[] | undefined;
+  readonly #isPrepaid: boolean;
+  readonly #ask: LimiterAsker;
+  readonly #answers: PartialAnswers;
+  readonly #callers = new Map<string, Caller>();
+
+  /** @param rules as far as the limiter follows them: those that `limiter` was made with */
+  constructor(
+    factory: LimiterFactory,
+    limiter: LimiterAdapter,
+    rules: Rules,
+    clock: LimiterClock | undefined,
+  ) {
+    this.#limiter = limiter;
+    this.#scopes = factory.scopes;
+    this.#isPrepaid = rules.semantics.graphqlCharge.graphql === "prepaid";
+    this.#ask = new LimiterAsker(factory, limiter, clock);
+    this.#answers = new PartialAnswers(rules, factory.keyed === true);
+  }
+
+  caller(organization: string, user: string): Caller {
+    const name = JSON.stringify([organization, user]);
+    let caller = this.#callers.get(name);
+    if (caller === undefined) {
+      caller = { organization, user, handle: this.#callers.size };
+      this.#callers.set(name, caller);
+    }
+    return caller;
+  }
+
+  arrive(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<RunningQuery>> {
+    return after(this.#ask.tellTime(nowMs), (): Eventually<Outcome<RunningQuery>> => {
+      if (call.kind === "status") return this.#status(caller, call, nowMs);
+      if (this.#scopes?.includes(call.scope) === false) return this.#answers.untouched(caller, call, 200);
+      if (call.scope === "graphql" && call.cost > pointsMost) return this.#oversized(caller, call, nowMs);
+      return this.#decide(caller, call, nowMs);
+    });
+  }
+
+  #decide(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<RunningQuery>> {
+    const asked = askedCall(caller, call);
+    const decision = this.#ask.answered<PartialDecision>("decide", [asked, nowMs], decisionMistake, () =>
+      this.#limiter.decide(asked, nowMs),
+    );
+    return after(decision, (said): Eventually<Outcome<RunningQuery>> => {
+      if (said.admitted && call.scope === "graphql") {
+        const reservation = this.#ask.throughJson("the reservation", said.reservation);
+        return { reservation, decided: said };
+      }
+      return this.#sent({ kind: "call", call: asked, said }, nowMs, caller, call, () =>
+        this.#answers.ofDecision(caller, call, said, nowMs),
+      );
+    });
+  }
+
+  complete(
+    caller: Caller,
+    call: CallTemplate,
+    { reservation, decided }: RunningQuery,
+    nowMs: number,
+  ): Eventually<Answer> {
+    return after(this.#ask.tellTime(nowMs), () => {
+      const settled = this.#settled(reservation, decided, call.actual, nowMs);
+      return after(settled, (readings) => {
+        // Under `prepaid` the answer shows the windows of the decision (SPEC.md §5).
+        const asked = askedCall(caller, call);
+        const said: Asked = this.#isPrepaid
+          ? { kind: "call", call: asked, said: decided }
+          : { kind: "completion", call: asked, said: readings };
+        const shown = this.#isPrepaid ? decided : readings;
+        const sent = this.#sent(said, nowMs, caller, call, () =>
+          this.#answers.ofAdmitted(caller, call, shown, nowMs),
+        );
+        return after(sent, (answer) => ({ ...answer, actual: call.actual }));
+      });
+    });
+  }
+
+  /** What is never told of a completion shows what it showed when it decided. */
+  #settled(
+    reservation: unknown,
+    decided: PartialDecision,
+    actual: number,
+    nowMs: number,
+  ): Eventually<PartialReadings> {
+    const limiter = this.#limiter;
+    if (limiter.settle === undefined || reservation === null) return decided;
+    return this.#ask.answered<PartialReadings>(
+      "settle",
+      [reservation, actual, nowMs],
+      readingsMistake,
+      () => limiter.settle?.(reservation, actual, nowMs) ?? {},
+    );
+  }
+
+  #status(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Answer> {
+    const { organization, user } = caller;
+    const limiter = this.#limiter;
+    if (limiter.status === undefined) return this.#answers.untouched(caller, call, 404);
+    const status = this.#ask.answered<PartialStatus>(
+      "status",
+      [organization, nowMs, user],
+      statusMistake,
+      () => limiter.status?.(organization, nowMs, user) ?? {},
+    );
+    return after(status, (shown) =>
+      this.#sent({ kind: "status", organization, user }, nowMs, caller, call, () =>
+        this.#answers.ofStatus(caller, call, shown, nowMs),
+      ),
+    );
+  }
+
+  /** Too many points: refused before any window is asked, with a 200 (SPEC.md §6). */
+  #oversized(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Answer> {
+    const { organization, user } = caller;
+    const limiter = this.#limiter;
+    // A bare 404 says nothing of any window, and owes nothing.
+    if (limiter.readWindows === undefined) return this.#answers.untouched(caller, call, 404);
+    const readings = this.#ask.answered<PartialReadings>(
+      "readWindows",
+      [organization, user, call.scope, nowMs],
+      readingsMistake,
+      () => limiter.readWindows?.(organization, user, call.scope, nowMs) ?? {},
+    );
+    return after(readings, (shown) => ({
+      ...this.#answers.ofAdmitted(caller, call, shown, nowMs),
+      kind: "other" as const,
+      cost: null,
+      actual: 0,
+    }));
+  }
+
+  /** The answer that the limiter sends; where it sends none, one made of what it said. */
+  #sent(
+    asked: Asked,
+    nowMs: number,
+    { organization, user }: Caller,
+    { scope, kind, cost }: CallTemplate,
+    otherwise: () => Answer,
+  ): Eventually<Answer> {
+    const limiter = this.#limiter;
+    if (limiter.answer === undefined) return otherwise();
+    const http = this.#ask.answered<HttpAnswer | null>(
+      "answer",
+      [asked, nowMs],
+      httpMistake,
+      () => limiter.answer?.(asked, nowMs) ?? null,
+    );
+    return after(http, (answer) => {
+      if (answer === null) return otherwise();
+      const isStatus = kind === "status";
+      const own = { org: organization, user, scope, kind, cost: isStatus ? null : cost };
+      return { ...own, ...sentAnswer(answer, isStatus) };
+    });
+  }
+}
+
+/** What a limiter is handed it may keep and not change. */
+const askedCall = ({ organization, user }: Caller, { scope, cost }: CallTemplate): Call =>
+  Object.freeze({ organization, user, scope, cost });

@@ -1,0 +1,145 @@
+// Answers made of what a limiter says, where it sends none of its own: headers of the windows that it shows (SPEC.md
+// §5), and `null` for those that it does not.
+import type { PartialDecision, PartialReadings, WindowReading } from "../../src/engine/adapter.ts";
+import { isoSecond, refusalBody, windowName } from "../../src/engine/answers.ts";
+import {
+  type Owner,
+  organizationLimit,
+  type Rules,
+  type Scope,
+  scopes,
+  semanticsOf,
+  userLimit,
+} from "../../src/rules/rules.ts";
+import type { CallTemplate } from "../../src/scenario/client.ts";
+import type { Answer, Caller } from "../deployment.ts";
+
+export type PartialStatus = { readonly [S in Scope]?: Partial<WindowReading> };
+
+/** What headers show of one window; all of it `null` where the limiter shows nothing. */
+interface Shown {
+  readonly limit: number | null;
+  readonly current: number | null;
+  readonly remaining: number | null;
+  readonly reset: number | null;
+}
+
+const nothing: Shown = { limit: null, current: null, remaining: null, reset: null };
+
+export class PartialAnswers {
+  readonly #rules: Rules;
+  readonly #isKeyed: boolean;
+
+  /** @param isKeyed whether a status shows the user's window, and there is none of the organization's */
+  constructor(rules: Rules, isKeyed: boolean) {
+    this.#rules = rules;
+    this.#isKeyed = isKeyed;
+  }
+
+  /** An answer that no quota counts, to a call that the limiter was not asked about. */
+  untouched(caller: Caller, call: CallTemplate, status: number): Answer {
+    const answer = this.#answer(caller, call, {}, status, 0);
+    return { ...answer, kind: "other", cost: null, scopeName: null, userScopeName: null };
+  }
+
+  ofAdmitted(caller: Caller, call: CallTemplate, readings: PartialReadings, nowMs: number): Answer {
+    return this.#answer(caller, call, readings, 200, nowMs);
+  }
+
+  ofDecision(caller: Caller, call: CallTemplate, decision: PartialDecision, nowMs: number): Answer {
+    if (decision.admitted) return this.ofAdmitted(caller, call, decision, nowMs);
+    const answer = this.#answer(caller, call, decision, 429, nowMs);
+    const { refusedBy = null } = decision;
+    if (refusedBy === null) return answer;
+    const window = this.#shown(caller, call.scope, refusedBy, decision[refusedBy], nowMs);
+    if (window.reset !== null && semanticsOf(this.#rules, call.scope).retryAfter)
+      answer.retryAfter = window.reset;
+    return { ...answer, refusal: refusalOf(call.scope, refusedBy, window) };
+  }
+
+  /** Headers are those of REST, the body is the organization's (SPEC.md §4); by key there is no such body. */
+  ofStatus(caller: Caller, call: CallTemplate, status: PartialStatus, nowMs: number): Answer {
+    const readings = this.#isKeyed ? { user: status.rest } : { organization: status.rest };
+    const answer = { ...this.ofAdmitted(caller, call, readings, nowMs), cost: null };
+    if (this.#isKeyed) return answer;
+    const body = scopes.map((scope) => {
+      const reading = status[scope];
+      const { limit, current, reset } = this.#shown(caller, scope, "organization", reading, nowMs);
+      const at = reading?.resetAtMs;
+      const resetAt = at === undefined || at === null ? {} : { reset_at: isoSecond(at) };
+      const { enforced } = reading ?? {};
+      return [scope, { limit, current, reset, ...resetAt, ...(enforced === undefined ? {} : { enforced }) }];
+    });
+    return { ...answer, body: Object.fromEntries(body) };
+  }
+
+  #answer(
+    caller: Caller,
+    call: CallTemplate,
+    readings: PartialReadings,
+    status: number,
+    nowMs: number,
+  ): Answer {
+    const { scope, kind, cost } = call;
+    const broad = this.#shown(caller, scope, "organization", readings.organization, nowMs);
+    const narrow = this.#shown(caller, scope, "user", readings.user, nowMs);
+    return {
+      org: caller.organization,
+      user: caller.user,
+      scope,
+      kind,
+      cost,
+      status,
+      // Whose windows decided is known, also where nothing is shown of them: such an answer surely counts.
+      scopeName: this.#isKeyed ? null : windowName(scope, "organization"),
+      limit: broad.limit,
+      remaining: broad.remaining,
+      reset: broad.reset,
+      userScopeName: windowName(scope, "user"),
+      userLimit: narrow.limit,
+      userRemaining: narrow.remaining,
+      userReset: narrow.reset,
+    };
+  }
+
+  /** What is shown of a window, and what follows from it by the rules: whoever shows a count shows what is left. */
+  #shown(
+    { organization, user }: Caller,
+    scope: Scope,
+    owner: Owner,
+    reading: Partial<WindowReading> | null | undefined,
+    nowMs: number,
+  ): Shown {
+    const { limit: told, current, remaining, reset, resetAtMs } = reading ?? {};
+    const least = [told, current, remaining, reset, resetAtMs].some((value) => value != null);
+    if (!least) return nothing;
+    const ruled =
+      owner === "organization"
+        ? organizationLimit(this.#rules, organization, scope)
+        : userLimit(this.#rules, organization, user, scope);
+    const limit = told ?? ruled.limit;
+    const semantics = semanticsOf(this.#rules, scope);
+    const left = current == null ? null : limit - current;
+    const shownLeft = left === null || semantics.remaining === "signed" ? left : Math.max(0, left);
+    const round = { ceil: Math.ceil, floor: Math.floor, round: Math.round }[semantics.reset];
+    const seconds = resetAtMs == null ? null : round((resetAtMs - nowMs) / 1000);
+    return {
+      limit,
+      current: current ?? null,
+      remaining: remaining ?? shownLeft,
+      reset: reset ?? seconds,
+    };
+  }
+}
+
+/** The body of a 429 as far as its window is shown; whose window it is it says in any case. */
+function refusalOf(scope: Scope, refusedBy: Owner, { limit, current, reset }: Shown): unknown {
+  if (limit !== null && current !== null && reset !== null) {
+    const window = { limit, current, reset, remaining: 0, resetAtMs: 0, enforced: true };
+    return refusalBody(scope, refusedBy, { organization: window, user: window });
+  }
+  if (scope === "rest") return { scope: windowName(scope, refusedBy), limit, current, reset };
+  const whose =
+    refusedBy === "organization" ? "Your organization has exceeded" : "You have exceeded your per-user";
+  return { errors: [{ message: `${whose} limit.` }] };
+}

@@ -1,0 +1,131 @@
+// How a stranger's limiter is asked in virtual time: told what time it is, guarded against what it may do wrong, and
+// waited for only where it gives a promise.
+import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
+import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
+import { quote } from "../../src/rules/errors.ts";
+
+/** Now, or once a promise has settled. */
+export type Eventually<T> = T | Promise<T>;
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  (typeof value === "object" || typeof value === "function") &&
+  value !== null &&
+  typeof (value as { then?: unknown }).then === "function";
+
+/** Goes on with a value: at once where it is there, so that a synchronous limiter stays synchronous. */
+export function after<T, U>(value: T | PromiseLike<T>, next: (value: T) => Eventually<U>): Eventually<U> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+/** The process's clock and timers, as a limiter that reads them sees them. */
+export interface LimiterClock {
+  /** Moves it; the timers that fall due run before it is done. */
+  set(nowMs: number): Eventually<unknown>;
+  /** Runs a limiter's code with this clock in place of the process's, until what it returns has settled. */
+  during<T>(run: () => T): T;
+  /** Forgets the timers of a limiter that is let go of. */
+  clear?(): void;
+}
+
+/** A limiter that threw, rejected, never settled or answered nonsense. */
+export class LimiterFailure extends Error {
+  /** The call as one would write it. */
+  readonly call: string;
+  readonly got: string;
+  readonly allowed: string;
+
+  constructor(call: string, got: string, allowed: string, cause?: unknown) {
+    super(`${call}: got ${got}, allowed: ${allowed}`, cause === undefined ? {} : { cause });
+    this.name = "LimiterFailure";
+    this.call = call;
+    this.got = got;
+    this.allowed = allowed;
+  }
+}
+
+const thrown = (cause: unknown): string =>
+  cause instanceof Error ? `${cause.name}: ${cause.message}` : `a throw of ${quote(cause)}`;
+
+const textOf = (name: string, args: readonly unknown[]): string =>
+  `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
+
+const shown = (value: unknown): string => {
+  try {
+    return quote(value);
+  } catch {
+    return `a ${typeof value} that is no JSON`;
+  }
+};
+
+/** Runs code of the limiter's; what it throws, or rejects with, names the call. */
+export function guarded<T>(
+  name: string,
+  args: readonly unknown[],
+  run: () => T | PromiseLike<T>,
+): Eventually<T> {
+  const failed = (cause: unknown): never => {
+    throw new LimiterFailure(textOf(name, args), thrown(cause), "an answer", cause);
+  };
+  try {
+    const answer = run();
+    return isThenable(answer) ? Promise.resolve(answer).catch(failed) : answer;
+  } catch (cause) {
+    return failed(cause);
+  }
+}
+
+export class LimiterAsker {
+  readonly #factory: LimiterFactory;
+  readonly #limiter: LimiterAdapter;
+  readonly #clock: LimiterClock | undefined;
+
+  constructor(factory: LimiterFactory, limiter: LimiterAdapter, clock: LimiterClock | undefined) {
+    this.#factory = factory;
+    this.#limiter = limiter;
+    this.#clock = clock;
+  }
+
+  /** Tells all clocks that it may read what time it is. */
+  tellTime(nowMs: number): Eventually<unknown> {
+    const moved = this.#clock?.set(nowMs);
+    return after(moved, () =>
+      after(tellFactory(this.#factory, nowMs), () => {
+        const { setNow } = this.#limiter;
+        return setNow && guarded("setNow", [nowMs], () => setNow.call(this.#limiter, nowMs));
+      }),
+    );
+  }
+
+  /** Asks, and checks the form of the answer: what a simulation counts is numbers, and never a NaN. */
+  answered<T>(
+    name: string,
+    args: readonly unknown[],
+    mistake: Mistake,
+    run: () => T | PromiseLike<T>,
+  ): Eventually<T> {
+    const clock = this.#clock;
+    const answer = guarded(name, args, clock === undefined ? run : () => clock.during(run));
+    return after(answer, (value) => {
+      const copy = isObject(value) ? (copyOf(value) as T) : value;
+      const wrong = mistake(copy);
+      if (wrong === null) return copy;
+      const [path, got, allowed] = wrong;
+      throw new LimiterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
+    });
+  }
+
+  /** What is promised to be plain JSON is kept as JSON: a live reference in it does not survive. */
+  throughJson(what: string, value: unknown): unknown {
+    try {
+      return JSON.parse(JSON.stringify(value ?? null));
+    } catch (cause) {
+      throw new LimiterFailure("decide(...)", `${what}: ${thrown(cause)}`, "plain JSON", cause);
+    }
+  }
+}
+
+/** Sets the clock that all limiters of this kind read. */
+export function tellFactory(factory: LimiterFactory, nowMs: number): Eventually<unknown> {
+  const { setNow } = factory;
+  return setNow && guarded("setNow", [nowMs], () => setNow.call(factory, nowMs));
+}

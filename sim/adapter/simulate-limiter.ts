@@ -1,0 +1,127 @@
+// Somebody else's limiter in virtual time, whatever it takes to answer: while it has not settled, time stands still.
+// Calls are asked one after the other, in the order in which they arrive, so that a run is the same again.
+import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
+import { quote, SpillwayError } from "../../src/rules/errors.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import type { Scenario } from "../../src/scenario/scenario.ts";
+import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { AnsweredCall } from "../answered-call.ts";
+import { FlightTable } from "../flight-table.ts";
+import { ObjectDeployment } from "../object-deployment.ts";
+import { headerOf, recordOf, type SimulateOptions, simulatorOf, type World, worldOf } from "../simulate.ts";
+import { AWAITING } from "../simulator.ts";
+import { AdapterDeployment } from "./adapter-deployment.ts";
+import { guarded, type LimiterClock, LimiterFailure, tellFactory } from "./asker.ts";
+
+export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | "limiter"> {
+  /**
+   * The clock of the process, for limiters that read it (`Date.now`) or keep timers. One that is told the time, by
+   * `decide`'s `nowMs` or by `setNow`, needs none.
+   */
+  readonly clock?: LimiterClock | undefined;
+}
+
+/** A simulated run of a limiter that may be asynchronous. */
+export interface LimiterSimulation {
+  /** `rules` are the scenario's as far as the limiter follows them. */
+  readonly header: TraceHeader;
+  /** As `Simulation.calls`; each reading makes a fresh limiter, and lets go of it at the end. */
+  readonly calls: AsyncIterable<TraceCall>;
+}
+
+/**
+ * Simulates a scenario against a limiter: the adapter that the laws check (`checkLaws`), asked by the scenario's
+ * clients over its network. Calls of a scope that it does not know are let through uncounted.
+ *
+ * What is not shown is `null` in the trace. A verdict on it is one on what the limiter claims (`claimedVerdict`).
+ * A promise that never settles is never waited for in vain only if the factory sees to it (`patient` of the laws):
+ * there is no clock here.
+ * @throws SpillwayError as `simulate` does. Reading `calls` throws `ADAPTER_FAILED`, naming call, client and virtual
+ *   time, where the limiter throws, rejects, or answers something of the wrong form
+ *
+ * @example
+ * const { header, calls } = simulateLimiter(scenario, factory, { seed: 7 });
+ * for await (const call of calls) summarizer.add(call);
+ */
+export function simulateLimiter(
+  scenario: Scenario,
+  factory: LimiterFactory,
+  { clock, ...options }: SimulateLimiterOptions = {},
+): LimiterSimulation {
+  const world = worldOf(scenario, { ...options, limiter: factory });
+  return {
+    header: headerOf(world),
+    calls: { [Symbol.asyncIterator]: () => callsOf(world, factory, clock) },
+  };
+}
+
+async function* callsOf(
+  world: World,
+  factory: LimiterFactory,
+  clock: LimiterClock | undefined,
+): AsyncGenerator<TraceCall, void> {
+  const { rules, scenario } = world;
+  const limiter = await made(factory, rules, scenario.startAtMs, clock);
+  try {
+    const flights = new FlightTable();
+    const deployment = new ObjectDeployment(new AdapterDeployment(factory, limiter, rules, clock), flights);
+    const simulator = simulatorOf(world, flights, deployment);
+    const view = new AnsweredCall(simulator, flights);
+    const asked = (): string => {
+      view.show(deployment.asked);
+      return `${view.client} at ${new Date(simulator.nowMs).toISOString()}`;
+    };
+    for (;;) {
+      let flight: number;
+      try {
+        flight = simulator.next();
+        if (flight === AWAITING) {
+          await deployment.settled();
+          continue;
+        }
+      } catch (error) {
+        throw coded(error, factory, asked);
+      }
+      if (flight < 0) return;
+      view.show(flight);
+      yield recordOf(view, deployment.answer(flight));
+    }
+  } finally {
+    await during(clock, () => limiter.close?.());
+    clock?.clear?.();
+  }
+}
+
+const during = <T>(clock: LimiterClock | undefined, run: () => T): T =>
+  clock === undefined ? run() : clock.during(run);
+
+async function made(
+  factory: LimiterFactory,
+  rules: Rules,
+  nowMs: number,
+  clock: LimiterClock | undefined,
+): Promise<LimiterAdapter> {
+  try {
+    await clock?.set(nowMs);
+    await tellFactory(factory, nowMs);
+    // A copy of its own: what it does to it does not reach the trace.
+    const own = JSON.parse(JSON.stringify(rules)) as Rules;
+    const limiter: unknown = await guarded("create", [rules], () => during(clock, () => factory.create(own)));
+    if (typeof limiter === "object" && limiter !== null && "decide" in limiter)
+      return limiter as LimiterAdapter;
+    throw new LimiterFailure("create(rules)", quote(limiter), "a limiter with `decide`");
+  } catch (error) {
+    throw coded(error, factory, () => "before the first call");
+  }
+}
+
+/** @param asked whose call it was, and when */
+function coded(error: unknown, { name }: LimiterFactory, asked: () => string): unknown {
+  if (!(error instanceof LimiterFailure)) return error;
+  const { call, got, allowed, cause } = error;
+  return new SpillwayError("ADAPTER_FAILED", `the limiter ${quote(name)} failed`, {
+    problems: [{ path: `${asked()}: ${call}`, got, allowed }],
+    hint: "the run is the same again: the same command meets the same call",
+    cause,
+  });
+}

@@ -1,0 +1,107 @@
+// When clients come: from the start on, evenly, as chance has it, or by the hour of the day.
+import type { FittedArrivals } from "./model.ts";
+import type { Recording } from "./recording.ts";
+import { spanOf } from "./spread.ts";
+import { roundestWithin, Sample } from "./statistics.ts";
+
+const hourMs = 3_600_000;
+
+/**
+ * Arrivals that are there from the start: how long it took until all had begun.
+ * @param startsMs when each client was first seen, ms since the epoch
+ * @param everyMs after which they would begin again, as far as one may guess
+ */
+export function closedArrivals(
+  startsMs: readonly number[],
+  clients: number,
+  everyMs: number,
+  { startedAtMs, endedAtMs }: Recording,
+  slackMs: number,
+): FittedArrivals & { readonly kind: "closed" } {
+  const delays = startsMs.map((ms) => ms - startedAtMs);
+  const { most, count } = new Sample(delays);
+  if (most <= slackMs) return { kind: "closed", clients, startWithinMs: 0 };
+  const whole = Math.max(1, endedAtMs - startedAtMs);
+  // Few starts say little of where the span ends, but a client that repeats itself begins within its first round.
+  const likely = Math.max(most, Math.min(2 * most, everyMs));
+  const startWithinMs = count >= 5 ? spanOf([0, ...delays], slackMs).most : roundestWithin(most, likely);
+  return { kind: "closed", clients, startWithinMs: Math.round(Math.min(startWithinMs, whole)) };
+}
+
+/** @param timesMs when each came, ms since the epoch, rising */
+export function openArrivals(
+  timesMs: readonly number[],
+  { startedAtMs, endedAtMs, resolutionMs }: Recording,
+): FittedArrivals & { readonly kind: "steady" | "hours" } {
+  // What came within an instant came within a second, as far as rates go.
+  const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
+  const perHour = byHour(timesMs, startedAtMs, endedAtMs);
+  if (perHour !== null) return { kind: "hours", perHour };
+  const gaps = new Sample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
+  // Chance has gaps that deviate by as much as their mean.
+  const even = gaps.count >= 10 && gaps.mean > 10 * resolutionMs && gaps.deviation < 0.3 * gaps.mean;
+  return { kind: "steady", perHour: timesMs.length / hours, even };
+}
+
+/** By hour of the day (UTC), where these differ by more than chance explains; `null` else. */
+function byHour(timesMs: readonly number[], startMs: number, endMs: number): readonly number[] | null {
+  if (endMs - startMs < 6 * hourMs) return null;
+  const seen = new Array<number>(24).fill(0);
+  const watched = new Array<number>(24).fill(0);
+  for (let fromMs = startMs; fromMs < endMs; ) {
+    const toMs = Math.min(endMs, (Math.floor(fromMs / hourMs) + 1) * hourMs);
+    const hour = hourOf(fromMs);
+    watched[hour] = (watched[hour] ?? 0) + (toMs - fromMs) / hourMs;
+    fromMs = toMs;
+  }
+  for (const ms of timesMs) if (ms < endMs) seen[hourOf(ms)] = (seen[hourOf(ms)] ?? 0) + 1;
+  const rate = timesMs.length / ((endMs - startMs) / hourMs);
+  let squares = 0;
+  let degrees = -1;
+  for (const [hour, count] of seen.entries()) {
+    const expected = rate * (watched[hour] ?? 0);
+    if (expected === 0) continue;
+    degrees += 1;
+    squares += ((count - expected) * (count - expected)) / expected;
+  }
+  // Pearson's sum has mean `degrees` and variance twice that; four deviations are no chance.
+  if (squares <= degrees + 4 * Math.sqrt(2 * Math.max(1, degrees))) return null;
+  return seen.map((count, hour) => ((watched[hour] ?? 0) === 0 ? rate : count / (watched[hour] ?? 1)));
+}
+
+const hourOf = (ms: number): number => Math.floor(ms / hourMs) % 24;
+
+const minuteMs = 60_000;
+/** Jobs of one minute begin so close together. */
+const minuteSpreadMs = 15_000;
+
+/**
+ * Starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
+ * @param everyMs the callers' period
+ * @returns `null` where they keep to no clock on the wall
+ */
+export function cronArrivals(
+  starts: readonly (readonly number[])[],
+  everyMs: number,
+): (FittedArrivals & { readonly kind: "cron" }) | null {
+  const minutes = everyMs / minuteMs;
+  const usual = minutes < 60 ? 60 % minutes === 0 : minutes === 60 || minutes === 24 * 60;
+  if (!Number.isInteger(minutes) || !usual) return null;
+  const all = starts.flat();
+  const phases = all.map((ms) => (ms + minuteSpreadMs) % everyMs);
+  const phase = Math.floor((new Sample(phases).median - minuteSpreadMs) / minuteMs + 0.5) * minuteMs;
+  const late = new Sample(phases.map((ms) => ms - minuteSpreadMs - phase));
+  if (late.quantile(0.02) < -100 || late.quantile(0.98) > minuteSpreadMs) return null;
+  const minute = Math.round(phase / minuteMs) % 60;
+  const hour = Math.floor(phase / hourMs);
+  const schedule =
+    minutes >= 24 * 60
+      ? `${minute} ${hour} * * *`
+      : minutes === 60
+        ? `${minute} * * * *`
+        : minute === 0
+          ? `${minutes === 1 ? "*" : `*/${minutes}`} * * * *`
+          : `${minute}/${minutes} * * * *`;
+  const spreadMs = late.breadth <= 50 ? 0 : spanOf([0, ...late.sorted], 0).most;
+  return { kind: "cron", schedule, clients: starts.length, spreadMs };
+}

@@ -1,0 +1,119 @@
+// How often predictions held, and what to make of it in words.
+import { exp, ln } from "../../src/scenario/elementary.ts";
+import {
+  type BacktestResult,
+  type Coverage,
+  type PredictedFigure,
+  type PredictedWindow,
+  type Prediction,
+  predictedFigures,
+  type WindowClass,
+} from "./backtest-result.ts";
+import type { WindowGrid } from "./backtest-windows.ts";
+import { count } from "./words.ts";
+
+/** Fewer windows than these say little of how often predictions hold. */
+const fewWindows = 10;
+
+export function judgeCoverage(
+  windows: readonly PredictedWindow[],
+  totals: BacktestResult["totals"],
+  levels: BacktestResult["levels"],
+  grid: WindowGrid,
+): Pick<BacktestResult, "coverage" | "findings"> {
+  const classes = ["all", "saturated", "near", "far"] as const;
+  const coverage = predictedFigures.flatMap((figure) =>
+    classes.flatMap((name) => {
+      const row = coverageOf(windows, figure, name);
+      return row.windows === 0 ? [] : [row];
+    }),
+  );
+  const misses = coverage
+    .filter((row) => row.class !== "all" && fails(row, levels))
+    .map((row) => missText(row, levels));
+  const off = Object.entries(totals).flatMap(([name, total]) => totalText(name as PredictedFigure, total));
+  return { coverage, findings: [...misses, ...off, ...scarcity(windows, grid)] };
+}
+
+const isInside = (value: number, span: readonly [number, number] | null): boolean =>
+  span !== null && value >= span[0] && value <= span[1];
+
+function coverageOf(
+  windows: readonly PredictedWindow[],
+  figure: PredictedFigure,
+  name: WindowClass | "all",
+): Coverage {
+  let [seen, insideNarrow, insideWide] = [0, 0, 0];
+  for (const { class: own, figures } of windows) {
+    const { measured, narrow, wide } = figures[figure];
+    if (measured === null || narrow === null || (name !== "all" && own !== name)) continue;
+    seen += 1;
+    if (isInside(measured, narrow)) insideNarrow += 1;
+    if (isInside(measured, wide)) insideWide += 1;
+  }
+  return { figure, class: name, windows: seen, insideNarrow, insideWide };
+}
+
+/** How unlikely a count inside must be for the model to be blamed: windows depend on each other, and there are many. */
+const blameBelow = 0.01;
+
+/** Fewer inside than chance explains. */
+function fails(
+  { windows, insideNarrow, insideWide }: Coverage,
+  { narrow, wide }: BacktestResult["levels"],
+): boolean {
+  return (
+    chanceOfAtMost(insideNarrow, windows, narrow) < blameBelow ||
+    chanceOfAtMost(insideWide, windows, wide) < blameBelow
+  );
+}
+
+/** The chance of `most` hits or fewer in so many tries. In logarithms: the first terms are below the smallest number. */
+function chanceOfAtMost(most: number, tries: number, share: number): number {
+  let logarithm = tries * ln(1 - share);
+  let sum = 0;
+  for (let hits = 0; hits <= most; hits++) {
+    sum += exp(logarithm);
+    logarithm += ln(((tries - hits) * share) / ((hits + 1) * (1 - share)));
+  }
+  return sum;
+}
+
+const figureText: Readonly<Record<PredictedFigure, string>> = {
+  offered: "calls per window",
+  admitted: "admitted per window",
+  refused: "refused per window",
+  waitP95Ms: "p95 wait per window",
+};
+
+/** What the classes are called. */
+export const classText: Readonly<Record<WindowClass | "all", string>> = {
+  all: "all windows",
+  saturated: "windows with refusals",
+  near: "windows nearly full",
+  far: "windows far from full",
+};
+
+export const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+function missText(row: Coverage, { narrow, wide }: BacktestResult["levels"]): string {
+  const { figure, class: name, windows, insideNarrow, insideWide } = row;
+  return `${figureText[figure]}, ${classText[name]}: ${percent(insideNarrow / windows)} of ${windows} inside the ${percent(narrow)} interval, ${percent(insideWide / windows)} inside the ${percent(wide)} one: the model does not explain these`;
+}
+
+function totalText(figure: PredictedFigure, { measured, wide }: Prediction): string[] {
+  if (measured === null || wide === null || isInside(measured, wide)) return [];
+  const span = wide[0] === wide[1] ? String(wide[0]) : `${wide[0]} to ${wide[1]}`;
+  return [`${figureText[figure].replace(" per window", "")} in all: ${measured} measured, ${span} predicted`];
+}
+
+/** Where the second part is too short to judge by. */
+function scarcity(windows: readonly PredictedWindow[], { rows }: WindowGrid): string[] {
+  if (windows.length === 0)
+    return [
+      `the second part holds no whole window (${[...new Set(rows.map(({ windowMs }) => `${windowMs / 1000} s`))].join(", ")}) with calls: nothing could be compared; record for longer, or choose a smaller share`,
+    ];
+  return windows.length < fewWindows
+    ? [`only ${count(windows.length, "window")} could be compared: the shares below say little`]
+    : [];
+}

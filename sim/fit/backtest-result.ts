@@ -1,0 +1,76 @@
+// What a backtest comes to: how often a model that was fitted to the first part of a recording was right about the rest.
+// Plain data.
+import type { Scope } from "../../src/rules/rules.ts";
+import type { FittedModel } from "./model.ts";
+
+/** What is predicted of each window: calls sent in it that a quota counts, and what became of them. */
+export const predictedFigures = ["offered", "admitted", "refused", "waitP95Ms"] as const;
+export type PredictedFigure = (typeof predictedFigures)[number];
+
+/**
+ * How full a window was: something was refused in it; nothing was and at most 80 % of the organization's limit was used;
+ * or nothing was, though it was nearly full.
+ */
+export type WindowClass = "saturated" | "far" | "near";
+
+/** A value that was measured, and the spans that the simulations of all seeds predict for it, ends included. */
+export interface Prediction {
+  /** `null` where there was nothing to measure. */
+  readonly measured: number | null;
+  readonly middle: number | null;
+  readonly narrow: readonly [number, number] | null;
+  readonly wide: readonly [number, number] | null;
+}
+
+export interface PredictedWindow {
+  readonly organization: string;
+  readonly scope: Scope;
+  /** Ms since the epoch. */
+  readonly opensAt: number;
+  readonly endsAt: number;
+  readonly class: WindowClass;
+  readonly figures: Readonly<Record<PredictedFigure, Prediction>>;
+}
+
+/** How often measured values lay within their spans. */
+export interface Coverage {
+  readonly figure: PredictedFigure;
+  /** `all` of them together. */
+  readonly class: WindowClass | "all";
+  /** Windows in which there was something to measure and to predict. */
+  readonly windows: number;
+  readonly insideNarrow: number;
+  readonly insideWide: number;
+}
+
+export interface BacktestResult {
+  /** The share of the recording's time that the model was fitted to. */
+  readonly share: number;
+  /** Ms since the epoch: where the one part ends and the other begins. */
+  readonly splitAt: number;
+  readonly seeds: number;
+  /** The levels of the spans, 0.8 and 0.95 where there are seeds enough: 39 are exactly enough for both. */
+  readonly levels: { readonly narrow: number; readonly wide: number };
+  /** What was fitted to the first part. */
+  readonly model: FittedModel;
+  /** Whole windows of the second part in which anything was sent or predicted, by time; at most `windowsKept`. */
+  readonly windows: readonly PredictedWindow[];
+  readonly windowsSeen: number;
+  readonly coverage: readonly Coverage[];
+  /** Of all these windows together. */
+  readonly totals: Readonly<Record<Exclude<PredictedFigure, "waitP95Ms">, Prediction>>;
+  /** What people should know of it, the failures first. */
+  readonly findings: readonly string[];
+}
+
+export const windowsKept = 2_000;
+
+/** What `spillway fit` comes to. */
+export interface FitResult {
+  readonly format: "spillway-fit";
+  readonly version: 1;
+  readonly model: FittedModel;
+  /** The scenario as TypeScript. */
+  readonly source: string;
+  readonly backtest: BacktestResult | null;
+}

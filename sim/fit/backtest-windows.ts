@@ -1,0 +1,104 @@
+// Calls by window: what was sent in each whole window of a span of time, and what became of it.
+import { organizationLimit, type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
+import type { PredictedFigure } from "./backtest-result.ts";
+import { Sample } from "./statistics.ts";
+
+/** A row of windows of one organization and scope, on the epoch's grid (SPEC.md §3). */
+interface Row {
+  readonly organization: string;
+  readonly scope: Scope;
+  readonly windowMs: number;
+  readonly limit: number;
+  /** The first one's opening, ms since the epoch. */
+  readonly fromMs: number;
+  readonly count: number;
+  /** Its first window's place among all. */
+  readonly first: number;
+}
+
+/** Every whole window within a span of time, of every organization and scope. */
+export class WindowGrid {
+  readonly rows: readonly Row[];
+  readonly count: number;
+  readonly #rowOf = new Map<string, Row>();
+
+  /** @param toMs windows end at this instant or before */
+  constructor(organizations: Iterable<string>, rules: Rules, fromMs: number, toMs: number) {
+    let first = 0;
+    const rows: Row[] = [];
+    for (const organization of organizations)
+      for (const scope of scopes) {
+        const { windowSeconds, limit } = organizationLimit(rules, organization, scope);
+        const windowMs = windowSeconds * 1000;
+        const opensMs = Math.ceil(fromMs / windowMs) * windowMs;
+        const count = Math.max(0, Math.floor((toMs - opensMs) / windowMs));
+        const row = { organization, scope, windowMs, limit, fromMs: opensMs, count, first };
+        rows.push(row);
+        this.#rowOf.set(`${scope} ${organization}`, row);
+        first += count;
+      }
+    this.rows = rows;
+    this.count = first;
+  }
+
+  rowOf(organization: string, scope: Scope): Row | undefined {
+    return this.#rowOf.get(`${scope} ${organization}`);
+  }
+}
+
+/** A window's place among all of the grid; below 0 outside of them. */
+export function placeIn(row: Row, atMs: number): number {
+  const index = Math.floor((atMs - row.fromMs) / row.windowMs);
+  return index < 0 || index >= row.count ? -1 : row.first + index;
+}
+
+/** What was counted in the windows of a grid. */
+export class WindowCounts {
+  readonly offered: Float64Array;
+  readonly refused: Float64Array;
+  /** Requests, or points as they were asked for, of admitted calls. */
+  readonly used: Float64Array;
+  readonly #waitsMs: (number[] | undefined)[] = [];
+
+  constructor({ count }: WindowGrid) {
+    this.offered = new Float64Array(count);
+    this.refused = new Float64Array(count);
+    this.used = new Float64Array(count);
+  }
+
+  /**
+   * Adds a call that a quota counts.
+   * @param place of its window; below 0 it is passed over
+   * @param waitMs from when it was wanted to its answer; `null` where nobody knows
+   */
+  add(place: number, status: number, cost: number, waitMs: number | null): void {
+    if (place < 0) return;
+    this.offered[place] = (this.offered[place] as number) + 1;
+    if (status === 429) {
+      this.refused[place] = (this.refused[place] as number) + 1;
+      return;
+    }
+    this.used[place] = (this.used[place] as number) + cost;
+    if (waitMs === null) return;
+    const waits = this.#waitsMs[place];
+    if (waits === undefined) this.#waitsMs[place] = [waitMs];
+    else waits.push(waitMs);
+  }
+
+  /** A figure of a window; `null` where there was nothing to measure. */
+  figure(name: PredictedFigure, place: number): number | null {
+    const [offered = 0, refused = 0] = [this.offered[place], this.refused[place]];
+    switch (name) {
+      case "offered":
+        return offered;
+      case "refused":
+        return refused;
+      case "admitted":
+        return offered - refused;
+      case "waitP95Ms": {
+        const waits = this.#waitsMs[place];
+        return waits === undefined ? null : new Sample(waits).quantile(0.95);
+      }
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// How well does a fitted scenario predict? Fitted to the first part of a recording, simulated from many seeds over all
+// of it, held to what the rest of the recording shows, window by window.
+import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { defaultOrganization } from "../../src/scenario/seats.ts";
+import { simulateNumbers } from "../simulate.ts";
+import { judgeCoverage } from "./backtest-coverage.ts";
+import type {
+  BacktestResult,
+  PredictedFigure,
+  PredictedWindow,
+  Prediction,
+  WindowClass,
+} from "./backtest-result.ts";
+import { predictedFigures, windowsKept } from "./backtest-result.ts";
+import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
+import { type FitOptions, fitScenario } from "./fit.ts";
+import { type Recording, recordedUntil } from "./recording.ts";
+import { fittedScenario } from "./source.ts";
+import { Sample } from "./statistics.ts";
+
+export interface BacktestOptions extends FitOptions {
+  /** The share of the time that is fitted to; 0.7 where it is left out. */
+  readonly share?: number | undefined;
+  /** How many simulations; 39 where it is left out. */
+  readonly seeds?: number | undefined;
+}
+
+/**
+ * So many simulations give both spans their exact levels: if the recording is one more run of the same model, each of
+ * the 40 places among the 39 sorted values is as likely as any other, so it lies between the 4th value from either end
+ * with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
+ */
+export const defaultSeeds = 39;
+
+/** @throws what `fit` throws, and RangeError where an option is out of range */
+export function backtest(recording: Recording, options: BacktestOptions = {}): BacktestResult {
+  const steps = backtestSteps(recording, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, a simulation at a time: yields how many are done. */
+export function* backtestSteps(
+  recording: Recording,
+  { share = 0.7, seeds = defaultSeeds, ...options }: BacktestOptions = {},
+): Generator<number, BacktestResult> {
+  if (!(share > 0 && share < 1)) throw new RangeError(`share must be above 0 and below 1, got ${share}`);
+  if (!Number.isSafeInteger(seeds) || seeds < 3 || seeds > 10_000)
+    throw new RangeError(`seeds must be a whole number from 3 to 10000, got ${seeds}`);
+  const { startedAtMs, endedAtMs } = recording;
+  const splitAt = Math.round(startedAtMs + share * (endedAtMs - startedAtMs));
+  const model = fitScenario(recordedUntil(recording, splitAt), options);
+  const organizations = new Set(recording.callers.map(({ organization }) => organization));
+  // Nothing is known of what came after the last answer, but for the rest of the second.
+  const grid = new WindowGrid(organizations, model.rules, splitAt, endedAtMs + 1000);
+  const measured = countsOf(recording, grid);
+  const durationMs = Math.max(1, Math.ceil(endedAtMs + 1000 - model.startAtMs));
+  const scenario = adjustScenario(fittedScenario(model), { durationMs });
+  const runs: WindowCounts[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    yield seed - 1;
+    runs.push(simulatedCounts(scenario, seed, grid, recording.knowsAttempts));
+  }
+  const windows = predictedWindows(grid, measured, runs);
+  const levels = { narrow: levelOf(seeds, 0.8), wide: levelOf(seeds, 0.95) };
+  const totals = totalsOf(windows, grid, measured, runs);
+  const { coverage, findings } = judgeCoverage(windows, totals, levels, grid);
+  return {
+    share,
+    splitAt,
+    seeds,
+    levels,
+    model,
+    windows: windows.slice(0, windowsKept),
+    windowsSeen: windows.length,
+    coverage,
+    totals,
+    findings,
+  };
+}
+
+function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid): WindowCounts {
+  const counts = new WindowCounts(grid);
+  for (const { organization, calls } of callers)
+    for (const { scope, free, atMs, endMs, wantedMs, status, cost } of calls) {
+      const row = free ? undefined : grid.rowOf(organization, scope);
+      if (row === undefined) continue;
+      counts.add(placeIn(row, atMs), status, cost, knowsAttempts ? Math.max(0, endMs - wantedMs) : null);
+    }
+  return counts;
+}
+
+function simulatedCounts(
+  scenario: ReturnType<typeof adjustScenario>,
+  seed: number,
+  grid: WindowGrid,
+  waits: boolean,
+): WindowCounts {
+  const counts = new WindowCounts(grid);
+  const rows = scenario.populations.map(({ organization }) => ({
+    rest: grid.rowOf(organization ?? defaultOrganization, "rest"),
+    graphql: grid.rowOf(organization ?? defaultOrganization, "graphql"),
+  }));
+  simulateNumbers(scenario, { seed }, (answered) => {
+    const { call } = answered;
+    const row = call.kind === "status" ? undefined : rows[answered.population]?.[call.scope];
+    if (row === undefined) return;
+    const place = placeIn(row, answered.sentMs);
+    if (place < 0) return;
+    counts.add(place, answered.status, call.cost, waits ? answered.receivedMs - answered.wantedMs : null);
+  });
+  return counts;
+}
+
+/** How many values are left out at either end of so many, for a span of this level. */
+const leftOut = (seeds: number, level: number): number =>
+  Math.max(0, Math.floor(((seeds + 1) * (1 - level)) / 2 + 1e-9) - 1);
+
+/** The level that the span really has. */
+const levelOf = (seeds: number, level: number): number => 1 - (2 * (leftOut(seeds, level) + 1)) / (seeds + 1);
+
+function predictionOf(measured: number | null, values: readonly (number | null)[]): Prediction {
+  const known = values.filter((value) => value !== null);
+  // Where some runs had nothing to measure, what the others had is no span of all runs.
+  if (known.length < values.length || known.length === 0)
+    return { measured, middle: null, narrow: null, wide: null };
+  const { sorted } = new Sample(known);
+  const span = (level: number): readonly [number, number] => {
+    const out = leftOut(sorted.length, level);
+    return [sorted[out] as number, sorted[sorted.length - 1 - out] as number];
+  };
+  return { measured, middle: new Sample(known).median, narrow: span(0.8), wide: span(0.95) };
+}
+
+function predictedWindows(
+  grid: WindowGrid,
+  measured: WindowCounts,
+  runs: readonly WindowCounts[],
+): PredictedWindow[] {
+  const windows: PredictedWindow[] = [];
+  for (const { organization, scope, windowMs, fromMs, count, first, limit } of grid.rows)
+    for (let index = 0; index < count; index++) {
+      const place = first + index;
+      const idle = measured.offered[place] === 0 && runs.every(({ offered }) => offered[place] === 0);
+      if (idle) continue;
+      const opensAt = fromMs + index * windowMs;
+      const predict = (name: PredictedFigure): Prediction =>
+        predictionOf(
+          measured.figure(name, place),
+          runs.map((run) => run.figure(name, place)),
+        );
+      windows.push({
+        organization,
+        scope,
+        opensAt,
+        endsAt: opensAt + windowMs,
+        class: classOf(measured, place, limit),
+        figures: Object.fromEntries(predictedFigures.map((name) => [name, predict(name)])) as Record<
+          PredictedFigure,
+          Prediction
+        >,
+      });
+    }
+  return windows.sort((a, b) => a.opensAt - b.opensAt);
+}
+
+function classOf({ refused, used }: WindowCounts, place: number, limit: number): WindowClass {
+  if ((refused[place] ?? 0) > 0) return "saturated";
+  return (used[place] ?? 0) <= 0.8 * limit ? "far" : "near";
+}
+
+/** Windows depend on each other, and their sum tells more than any of them. */
+function totalsOf(
+  windows: readonly PredictedWindow[],
+  grid: WindowGrid,
+  measured: WindowCounts,
+  runs: readonly WindowCounts[],
+): BacktestResult["totals"] {
+  const sum = (counts: WindowCounts, name: PredictedFigure): number => {
+    let total = 0;
+    for (let place = 0; place < grid.count; place++) total += counts.figure(name, place) ?? 0;
+    return total;
+  };
+  const predict = (name: PredictedFigure): Prediction =>
+    windows.length === 0
+      ? { measured: null, middle: null, narrow: null, wide: null }
+      : predictionOf(
+          sum(measured, name),
+          runs.map((run) => sum(run, name)),
+        );
+  return { offered: predict("offered"), admitted: predict("admitted"), refused: predict("refused") };
+}

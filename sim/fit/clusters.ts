@@ -1,0 +1,123 @@
+// Callers that do the same: the same things at once, at the same pace, with the same mix of calls, after a refusal the
+// same. How different two callers may be depends on how much was seen of them.
+import { ln } from "../../src/scenario/elementary.ts";
+import type { FittedRetry } from "./policies.ts";
+import type { Profile } from "./profile.ts";
+import { explainedBy } from "./retries.ts";
+import { Sample } from "./statistics.ts";
+
+/** Callers that are alike, the busiest first: the one that the others were held to. */
+export interface Cluster {
+  readonly profiles: Profile[];
+  /** Jobs by kind of call. */
+  readonly mix: Map<string, number>;
+  jobs: number;
+}
+
+/** More populations than these nobody reads; what is left goes together. */
+const clustersMost = 12;
+
+/**
+ * Puts callers together.
+ * @returns clusters, the busiest first, and the callers for whom there were too many of them
+ */
+export function clustersOf(
+  profiles: readonly Profile[],
+  slackMs: number,
+): {
+  readonly clusters: readonly Cluster[];
+  readonly others: readonly Profile[];
+} {
+  const clients = clientsByUser(profiles);
+  const clusters: Cluster[] = [];
+  const medians = new Map<Profile, number>();
+  for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
+    medians.set(profile, new Sample(profile.pausesMs).median);
+    const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
+    if (home === undefined) {
+      clusters.push({ profiles: [profile], mix: new Map(profile.mix), jobs: profile.jobs.length });
+      continue;
+    }
+    home.profiles.push(profile);
+    home.jobs += profile.jobs.length;
+    for (const [key, count] of profile.mix) home.mix.set(key, (home.mix.get(key) ?? 0) + count);
+  }
+  clusters.sort((a, b) => b.jobs - a.jobs);
+  return {
+    clusters: clusters.slice(0, clustersMost),
+    others: clusters.slice(clustersMost).flatMap((cluster) => cluster.profiles),
+  };
+}
+
+const userOf = ({ caller: { organization, user } }: Profile): string => `${organization}/${user}`;
+
+function clientsByUser(profiles: readonly Profile[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const profile of profiles) counts.set(userOf(profile), (counts.get(userOf(profile)) ?? 0) + 1);
+  return counts;
+}
+
+function isAlike(
+  cluster: Cluster,
+  profile: Profile,
+  medians: ReadonlyMap<Profile, number>,
+  clients: ReadonlyMap<string, number>,
+  slackMs: number,
+): boolean {
+  const [model] = cluster.profiles;
+  if (model === undefined || model.caller.organization !== profile.caller.organization) return false;
+  const sharesUser = (one: Profile): boolean => (clients.get(userOf(one)) ?? 1) > 1;
+  return (
+    sharesUser(model) === sharesUser(profile) &&
+    hasShapeOf(model, profile) &&
+    hasPaceOf(model, profile, medians) &&
+    hasMixOf(cluster, profile) &&
+    retriesLike(model, profile, slackMs)
+  );
+}
+
+function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
+  // Of long runs a coarse clock loses a few.
+  const near = (x: number, y: number): boolean =>
+    x === y || (Math.min(x, y) > 5 && x <= 1.25 * y && y <= 1.25 * x);
+  if (a.kind === "burst") return b.kind === "burst" && near(a.size, b.size);
+  if (a.kind === "pager") return b.kind === "pager" && near(a.pages, b.pages) && near(a.parallel, b.parallel);
+  if (a.kind === "queue") return b.kind === "queue" && near(a.jobs, b.jobs) && a.workers === b.workers;
+  return b.kind === "call";
+}
+
+function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>): boolean {
+  if (a.pace.kind === "ticks" && b.pace.kind === "ticks") {
+    const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
+    return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
+  }
+  if (a.pace.kind !== b.pace.kind) return false;
+  if (a.pace.kind !== "pause") return true;
+  const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
+  // Medians of n pauses scatter with the root of n; pauses may be spread widely.
+  return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
+}
+
+/** Half the sum of what the shares of all kinds of calls differ by. */
+function hasMixOf(cluster: Cluster, { mix, jobs }: Profile): boolean {
+  let apart = 0;
+  for (const key of new Set([...cluster.mix.keys(), ...mix.keys()]))
+    apart += Math.abs((cluster.mix.get(key) ?? 0) / cluster.jobs - (mix.get(key) ?? 0) / jobs.length) / 2;
+  return apart <= 0.1 + 1.2 / Math.sqrt(Math.min(cluster.jobs, jobs.length));
+}
+
+/** Few refusals say nothing of whether, and fewer retries than these not much of when. */
+const tellingRefusals = 5;
+const tellingRetries = 30;
+
+function retriesLike(a: Profile, b: Profile, slackMs: number): boolean {
+  if (a.refused < tellingRefusals || b.refused < tellingRefusals) return true;
+  const [x, y] = [a.guess?.retry ?? never, b.guess?.retry ?? never];
+  if (x.kind === y.kind) return true;
+  if (x.kind === "none" || y.kind === "none") return false;
+  if (Math.min(a.retries.length, b.retries.length) < tellingRetries) return true;
+  // One of them may have been guessed by what was like the other's policy for it alone.
+  return Math.max(explainedBy(x, b.retries, slackMs), explainedBy(y, a.retries, slackMs)) >= 0.9;
+}
+
+const never: FittedRetry = { kind: "none" };

@@ -1,0 +1,152 @@
+// Calls → jobs: a first attempt with its retries. A trace says which calls are retries; in a log a call that follows
+// a refusal of its kind may be one, and `profile.ts` decides which reading explains the log better.
+import {
+  organizationLimit,
+  type Rules,
+  semanticsOf,
+  userLimit,
+  type WindowLimit,
+} from "../../src/rules/rules.ts";
+import { ABSENT } from "../../src/scenario/client.ts";
+import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
+
+/** A kind of call: calls that a quota counts alike. */
+export interface CallKind {
+  readonly scope: RecordedCall["scope"];
+  readonly free: boolean;
+  readonly cost: number;
+}
+
+const keyOf = ({ scope, free, cost }: CallKind): string => `${free ? "status" : scope} ${cost}`;
+
+export interface Job {
+  /** When it was wanted, ms since the epoch. */
+  readonly startMs: number;
+  /** When its last answer was there. */
+  endMs: number;
+  readonly first: RecordedCall;
+  last: RecordedCall;
+  /** Calls so far. */
+  attempts: number;
+  readonly key: string;
+}
+
+/** One refusal that was followed by another attempt; resets as it showed them, or as the rules' grid has them. */
+export interface RetrySample extends RefusalSaid {
+  /** From the refusal's arrival to the next attempt. */
+  readonly waitMs: number;
+  /** When the refusal arrived, ms since the epoch. */
+  readonly nowMs: number;
+  /** Of the refused call, from 0. */
+  readonly attempt: number;
+  /** What was waited before this attempt, 0 for a first one. */
+  readonly beforeMs: number;
+  readonly cost: number;
+}
+
+export interface Jobs {
+  /** In the order of `startMs`. */
+  readonly jobs: readonly Job[];
+  readonly retries: readonly RetrySample[];
+}
+
+export const isRefused = (call: RecordedCall): boolean => call.status === 429;
+
+/** The jobs of a caller whose attempts are numbered. */
+export function jobsRecorded(caller: RecordedCaller, rules: Rules): Jobs {
+  const book = new JobBook(caller, rules);
+  const open = new Map<string, Job[]>();
+  const keep = (job: Job): void => {
+    if (!isRefused(job.last)) return;
+    const name = openName(job.last, job.attempts);
+    const others = open.get(name);
+    if (others === undefined) open.set(name, [job]);
+    else others.push(job);
+  };
+  for (const call of caller.calls) {
+    const waiting = call.attempt > 0 ? open.get(openName(call, call.attempt)) : undefined;
+    // Of several that were refused, the first: a volley's retries come in the order of its refusals, give or take.
+    const index = waiting?.findIndex(({ endMs }) => endMs <= call.atMs) ?? -1;
+    const [job] = index < 0 || waiting === undefined ? [] : waiting.splice(index, 1);
+    keep(job === undefined ? book.begin(call) : book.retry(job, call));
+  }
+  return book.finish();
+}
+
+const openName = (call: RecordedCall, attempt: number): string =>
+  `${call.wantedMs} ${keyOf(call)} ${attempt}`;
+
+/**
+ * The jobs of a caller whose attempts nobody numbered.
+ * @param retries whether a call after a refusal of its kind is taken for a retry
+ */
+export function jobsGuessed(caller: RecordedCaller, rules: Rules, retries: boolean): Jobs {
+  const book = new JobBook(caller, rules);
+  let refused: Job | null = null;
+  for (const call of caller.calls) {
+    const again: Job | null =
+      retries && refused?.key === keyOf(call) && refused.endMs <= call.atMs ? refused : null;
+    const job: Job = again === null ? book.begin(call) : book.retry(again, call);
+    refused = isRefused(call) ? job : null;
+  }
+  return book.finish();
+}
+
+class JobBook {
+  readonly #caller: RecordedCaller;
+  readonly #rules: Rules;
+  readonly #jobs: Job[] = [];
+  readonly #retries: RetrySample[] = [];
+
+  constructor(caller: RecordedCaller, rules: Rules) {
+    this.#caller = caller;
+    this.#rules = rules;
+  }
+
+  begin(call: RecordedCall): Job {
+    const { wantedMs: startMs, endMs } = call;
+    const job = { startMs, endMs, first: call, last: call, attempts: 1, key: keyOf(call) };
+    this.#jobs.push(job);
+    return job;
+  }
+
+  retry(job: Job, call: RecordedCall): Job {
+    const refusal = job.last;
+    const before = this.#retries.at(-1);
+    this.#retries.push({
+      waitMs: call.atMs - refusal.endMs,
+      nowMs: refusal.endMs,
+      attempt: job.attempts - 1,
+      beforeMs: job.attempts > 1 && before !== undefined ? before.waitMs : 0,
+      cost: refusal.cost,
+      ...this.#saidBy(refusal),
+    });
+    job.attempts += 1;
+    job.last = call;
+    job.endMs = call.endMs;
+    return job;
+  }
+
+  /** What a refusal said of its windows; where it said nothing, what it would have said of the epoch's grid (SPEC.md §3). */
+  #saidBy({ said, scope, atMs, endMs }: RecordedCall): RefusalSaid {
+    const unsaid = { remaining: ABSENT, userRemaining: ABSENT };
+    if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
+    const retryAfter = said?.retryAfter ?? ABSENT;
+    if (semanticsOf(this.#rules, scope).anchor !== "epoch")
+      return { ...unsaid, reset: ABSENT, userReset: ABSENT, retryAfter };
+    const { organization, user } = this.#caller;
+    const decidedSeconds = (atMs + endMs) / 2000;
+    const resetOf = ({ windowSeconds }: WindowLimit): number =>
+      Math.ceil(windowSeconds - (decidedSeconds % windowSeconds));
+    return {
+      ...unsaid,
+      reset: resetOf(organizationLimit(this.#rules, organization, scope)),
+      userReset: resetOf(userLimit(this.#rules, organization, user, scope)),
+      retryAfter,
+    };
+  }
+
+  finish(): Jobs {
+    return { jobs: this.#jobs.sort((a, b) => a.startMs - b.startMs), retries: this.#retries };
+  }
+}

@@ -1,0 +1,56 @@
+// The kinds of calls that a population makes, and how often each comes.
+import type { Cluster } from "./clusters.ts";
+import { isRefused, type Job } from "./jobs.ts";
+import type { FittedCall } from "./model.ts";
+
+/** Kinds of calls that a population is given at most; rarer ones are left unexplained. */
+const kindsMost = 6;
+const rareShare = 0.005;
+
+/** The kinds of calls that the population makes, and how many calls are of others. */
+export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; unexplained: number } {
+  const ranked = [...cluster.mix].sort(([, a], [, b]) => b - a);
+  const kept = ranked
+    .slice(0, single ? 1 : kindsMost)
+    .filter(([, jobs], index) => index === 0 || jobs >= rareShare * cluster.jobs);
+  const keys = new Set(kept.map(([key]) => key));
+  const total = kept.reduce((sum, [, jobs]) => sum + jobs, 0);
+  const parts = weightsOf(
+    kept.map(([, jobs]) => jobs / total),
+    total,
+  );
+  const charged = new Map<string, { sum: number; count: number; job: Job }>();
+  let unexplained = 0;
+  for (const { jobs } of cluster.profiles)
+    for (const job of jobs) {
+      if (!keys.has(job.key)) unexplained += job.attempts;
+      const known = charged.get(job.key) ?? { sum: 0, count: 0, job };
+      charged.set(job.key, known);
+      if (isRefused(job.last)) continue;
+      known.sum += job.last.actual;
+      known.count += 1;
+    }
+  const mix = kept.flatMap(([key], index) => {
+    const seen = charged.get(key);
+    if (seen === undefined) return [];
+    const { scope, free, cost } = seen.job.first;
+    const actual = seen.count === 0 ? cost : Math.min(cost, Math.round(seen.sum / seen.count));
+    return [{ scope, free, cost, actual, weight: parts[index] ?? 1 }];
+  });
+  return { mix, unexplained };
+}
+
+/** The smallest whole weights that are as close to the shares as these are known. */
+function weightsOf(shares: readonly number[], jobs: number): number[] {
+  if (shares.length <= 1) return shares.map(() => 1);
+  for (let total = shares.length; total <= 100; total++) {
+    const weights = shares.map((share) => Math.round(share * total));
+    const sum = weights.reduce((all, weight) => all + weight, 0);
+    const fits = weights.every((weight, index) => {
+      const share = shares[index] ?? 0;
+      return weight >= 1 && Math.abs(weight / sum - share) <= Math.sqrt((share * (1 - share)) / jobs) + 0.002;
+    });
+    if (fits) return weights;
+  }
+  return shares.map((share) => Math.max(1, Math.round(share * 1000)));
+}

@@ -1,0 +1,106 @@
+// What a fit comes to, as plain data: populations with what each number was fitted from. A scenario's source and the
+// scenario itself are both made of this (`source.ts`).
+import type { Rules } from "../../src/rules/rules.ts";
+import type { CallKind } from "./jobs.ts";
+import type { FittedRetry } from "./policies.ts";
+import type { FittedSpread } from "./spread.ts";
+
+/** A kind of call with how often it comes. */
+export interface FittedCall extends CallKind {
+  /** Points charged in the end, on average. */
+  readonly actual: number;
+  /** Of the sum of all weights of its population. */
+  readonly weight: number;
+}
+
+/** What one client does; the calls beside. */
+export type FittedBehaviour =
+  | { readonly kind: "poller"; readonly everyMs: number }
+  | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null }
+  | { readonly kind: "burst"; readonly size: number; readonly everyMs: number | null }
+  | {
+      readonly kind: "queue";
+      readonly jobs: number;
+      readonly workers: number;
+      readonly everyMs: number | null;
+    }
+  | {
+      readonly kind: "pager";
+      readonly pages: number;
+      /** The page that has no next one; `null`: none is. */
+      readonly last: number | null;
+      readonly parallel: number;
+      readonly everyMs: number | null;
+    };
+
+/** When clients come: all are there from the start, or each arrives for itself. */
+export type FittedArrivals =
+  | { readonly kind: "closed"; readonly clients: number; readonly startWithinMs: number }
+  /** So many an hour, evenly or as chance has it. */
+  | { readonly kind: "steady"; readonly perHour: number; readonly even: boolean }
+  /** So many clients at each minute that a line of cron names (UTC), all within the spread. */
+  | {
+      readonly kind: "cron";
+      readonly schedule: string;
+      readonly clients: number;
+      readonly spreadMs: number;
+    }
+  /** By hour of the day (UTC), 24 numbers. */
+  | { readonly kind: "hours"; readonly perHour: readonly number[] };
+
+/** A sentence each: what a number was fitted from. */
+export interface FittedReasons {
+  readonly population: string;
+  readonly behaviour: string;
+  readonly arrivals: string;
+  readonly onRefused: string;
+}
+
+export interface FittedPopulation {
+  readonly name: string;
+  readonly organization: string;
+  readonly user: "each" | "shared" | number;
+  /** What was seen of it: clients of a trace, users of a log; and their calls. */
+  readonly callers: number;
+  readonly calls: number;
+  readonly refused: number;
+  /** Calls of these callers that the behaviour cannot make: of another kind than its own. */
+  readonly unexplained: number;
+  readonly behaviour: FittedBehaviour;
+  /** The most frequent first. */
+  readonly mix: readonly FittedCall[];
+  readonly arrivals: FittedArrivals;
+  readonly onRefused: FittedRetry;
+  /** The share of attempts after refusals that came where `onRefused` says; `null` where there were none. */
+  readonly retriesExplained: number | null;
+  /** The most attempts a call was given, where that is what ended them. */
+  readonly attempts: number | null;
+  readonly reasons: FittedReasons;
+}
+
+/** Where the rules come from. */
+export type RulesFrom = "given" | "trace" | "headers" | "defaults";
+
+export interface FittedModel {
+  readonly name: string;
+  /** Ms since the epoch, and ms. */
+  readonly startAtMs: number;
+  readonly durationMs: number;
+  readonly rules: Rules;
+  readonly rulesFrom: RulesFrom;
+  readonly network: {
+    readonly roundTrip: FittedSpread | null;
+    readonly execution: FittedSpread | null;
+    /** How long after the planned instant clients really send; `null`: at once, or nobody knows. */
+    readonly lateness: FittedSpread | null;
+    readonly reason: string;
+  };
+  readonly populations: readonly FittedPopulation[];
+  /** Calls that were read, those that no quota counts left out. */
+  readonly calls: number;
+  readonly callers: number;
+  /** Calls that no population makes: of callers outside of any, or of kinds that their behaviour has not. */
+  readonly unexplained: number;
+  /** Calls that no quota counts (SPEC.md §2.6): left out. */
+  readonly uncounted: number;
+}

@@ -1,0 +1,82 @@
+// How long calls took: round trips by what REST and status calls took, a query's execution by what it took on
+// top; and how late clients were.
+import type { FittedModel } from "./model.ts";
+import type { RecordedCall, Recording } from "./recording.ts";
+import { type FittedSpread, spreadOf } from "./spread.ts";
+import { Sample } from "./statistics.ts";
+import { count, spreadText } from "./words.ts";
+
+/** More durations than these say nothing new. */
+const samplesMost = 100_000;
+
+/** `roundTrip` and `execution` are `null` where the recording has no calls for them. */
+export function fittedNetwork(recording: Recording): FittedModel["network"] {
+  if (!recording.knowsDurations)
+    return {
+      roundTrip: null,
+      execution: null,
+      lateness: null,
+      reason: "nothing says how long calls took: the simulator's defaults",
+    };
+  // A refused query was not executed: it took a trip.
+  const trips = tookMs(
+    recording,
+    ({ scope, status }) => (scope === "rest" && status !== 0) || status === 429,
+  );
+  const queries = tookMs(
+    recording,
+    ({ scope, status, free }) => scope === "graphql" && status === 200 && !free,
+  );
+  if (trips.length === 0 && queries.length === 0)
+    return {
+      roundTrip: null,
+      execution: null,
+      lateness: null,
+      reason: "no call has an answer: the simulator's defaults",
+    };
+  // Where there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
+  const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
+  const roundTrip = spreadOf(travelled, 1, 1);
+  const execution = queries.length === 0 ? null : spreadOf(onTop(queries, travelled), 0, 1);
+  return { roundTrip, execution, lateness: latenessOf(recording), reason: reasonOf(trips, queries) };
+}
+
+/** First attempts that were wanted after the last answer were slept for: how much too long? */
+function latenessOf({ callers, knowsAttempts }: Recording): FittedSpread | null {
+  if (!knowsAttempts) return null;
+  const late: number[] = [];
+  for (const { calls } of callers) {
+    let answeredMs = Number.POSITIVE_INFINITY;
+    for (const { attempt, wantedMs, atMs, endMs } of calls) {
+      if (attempt === 0 && wantedMs > answeredMs && atMs >= wantedMs) late.push(atMs - wantedMs);
+      answeredMs = answeredMs === Number.POSITIVE_INFINITY ? endMs : Math.max(answeredMs, endMs);
+    }
+  }
+  if (late.length === 0 || new Sample(late).quantile(0.95) < 1) return null;
+  return spreadOf(late, 0, 1);
+}
+
+function reasonOf(trips: readonly number[], queries: readonly number[]): string {
+  const rest = trips.length === 0 ? "" : `${count(trips.length, "REST call")}: ${spreadText(trips)}`;
+  const graphql = queries.length === 0 ? "" : `${count(queries.length, "query")}: ${spreadText(queries)}`;
+  return [rest, graphql].filter((text) => text !== "").join("; ");
+}
+
+function tookMs({ callers }: Recording, fits: (call: RecordedCall) => boolean): number[] {
+  const all: number[] = [];
+  for (const { calls } of callers) for (const call of calls) if (fits(call)) all.push(call.endMs - call.atMs);
+  const step = Math.ceil(all.length / samplesMost);
+  return step <= 1 ? all : all.filter((_, index) => index % step === 0);
+}
+
+/**
+ * Execution alone. Spreads of sums are not sums of spreads: deviations add by their squares, and what is left beside
+ * the trips' is the execution's; the shape is the queries' own.
+ */
+function onTop(queries: readonly number[], trips: readonly number[]): number[] {
+  const [all, travel] = [new Sample(queries), new Sample(trips)];
+  const rest = all.deviation * all.deviation - travel.deviation * travel.deviation;
+  const scale = all.deviation === 0 ? 1 : Math.sqrt(Math.max(0, rest)) / all.deviation;
+  const mean = all.mean - travel.mean;
+  return queries.map((ms) => Math.max(0, mean + (ms - all.mean) * scale));
+}

@@ -1,0 +1,232 @@
+// What one client of a population does, and when its clients come.
+import { closedArrivals, cronArrivals, openArrivals } from "./arrivals.ts";
+import type { Cluster } from "./clusters.ts";
+import { isRefused } from "./jobs.ts";
+import type { FittedArrivals, FittedBehaviour } from "./model.ts";
+import { type Profile, slackOf } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import type { Shape } from "./runs.ts";
+import { spreadOf } from "./spread.ts";
+import { mode, roundestWithin, Sample } from "./statistics.ts";
+import { count, roughText, spreadText, timeText } from "./words.ts";
+
+interface PaceFit {
+  readonly behaviour: FittedBehaviour;
+  readonly arrivals: FittedArrivals;
+  readonly why: string;
+  readonly arrivalsWhy: string;
+  /** The behaviour has one kind of call alone. */
+  readonly single: boolean;
+}
+
+/** What the cluster's callers do, and when. */
+export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
+  const { profiles } = cluster;
+  const [model] = profiles;
+  if (model === undefined) throw new RangeError("a cluster has callers");
+  const kinds = new Sample([...cluster.mix.values()]);
+  const mixed = kinds.most < 0.9 * cluster.jobs;
+  const { shape, pace } = model;
+  if (pace.kind === "chance") return byChance(profiles, recording);
+  if (shape.kind !== "call") return inRuns(profiles, middleShape(profiles, shape), recording);
+  return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
+}
+
+/** Whether each call of the cluster is a client of its own, that arrives for itself. */
+export function isOpenCalls(cluster: Cluster, recording: Recording): boolean {
+  const { arrivals, behaviour } = paceOf(cluster, recording);
+  const isCall =
+    cluster.profiles[0]?.shape.kind === "call" && behaviour.kind === "worker" && behaviour.jobs === 1;
+  return isCall && (arrivals.kind === "steady" || arrivals.kind === "hours");
+}
+
+/** A period as round as its doubt allows. */
+function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: number; gaps: number } {
+  const periods: number[] = [];
+  let gaps = 0;
+  let doubt = 1;
+  for (const { pace, runs } of profiles) {
+    if (pace.kind !== "ticks") continue;
+    periods.push(pace.everyMs);
+    gaps += runs.length - 1;
+    // A period is the time from the first start to the last by the number of periods between.
+    doubt = Math.max(doubt, (2 * pace.offMs + slackMs) / Math.max(1, runs.length - 1));
+  }
+  const middle = new Sample(periods).median;
+  return { everyMs: Math.max(1, roundestWithin(Math.max(1, middle - doubt), middle + doubt)), gaps };
+}
+
+const startsOf = (profiles: readonly Profile[]): number[] =>
+  profiles.flatMap(({ runs, clients }) => runs.slice(0, clients).map(({ startMs }) => startMs));
+
+function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit {
+  const slackMs = slackOf(recording);
+  const { everyMs, gaps } = everyOf(profiles, slackMs);
+  const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
+  const cron = byCron(profiles, everyMs);
+  if (cron !== null)
+    return {
+      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+      ...cron,
+      why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
+      single: false,
+    };
+  const off = new Sample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
+  return {
+    behaviour: { kind: "poller", everyMs },
+    ...closed(profiles, clients, everyMs, recording),
+    why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${roughText(Math.ceil(off))}`,
+    single: true,
+  };
+}
+
+function byCron(
+  profiles: readonly Profile[],
+  everyMs: number,
+): Pick<PaceFit, "arrivals" | "arrivalsWhy"> | null {
+  if (profiles.some(({ clients }) => clients > 1)) return null;
+  const starts = profiles.map(({ runs }) => runs.map(({ startMs }) => startMs));
+  const arrivals = cronArrivals(starts, everyMs);
+  if (arrivals === null) return null;
+  const spread = arrivals.spreadMs === 0 ? "at once" : `within ${timeText(arrivals.spreadMs)}`;
+  return { arrivals, arrivalsWhy: `${count(starts.length, "caller")} began ${spread} with the minute` };
+}
+
+function closed(profiles: readonly Profile[], clients: number, everyMs: number, recording: Recording) {
+  const starts = startsOf(profiles);
+  const arrivals = closedArrivals(starts, clients, everyMs, recording, slackOf(recording));
+  const last = Math.max(0, new Sample(starts).most - recording.startedAtMs);
+  return {
+    arrivals,
+    arrivalsWhy: `the last of them was first seen ${roughText(last)} after the start`,
+  };
+}
+
+function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
+  const slackMs = slackOf(recording);
+  const pauses = profiles.flatMap(({ pausesMs }) => pausesMs);
+  const think = spreadOf(pauses, 0, slackMs);
+  const over = profiles.filter((profile) => isOver(profile, recording));
+  const lengths = profiles.map(({ jobs }) => jobs.length);
+  const starts = startsOf(profiles).sort((a, b) => a - b);
+  const why =
+    pauses.length === 0
+      ? "one call each was seen"
+      : `${count(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
+  const common = { why, single: false };
+  if (isOpen(profiles, over, starts, recording)) {
+    const jobs = Math.round(new Sample(lengths).median);
+    return {
+      ...common,
+      behaviour: { kind: "worker", think, jobs },
+      arrivals: openArrivals(starts, recording),
+      arrivalsWhy: `${count(profiles.length, "caller")} came one after the other, each with ${count(jobs, "job")} (median)`,
+    };
+  }
+  const byHour = hoursOf(profiles, recording);
+  if (byHour !== null) return byHour;
+  const same = mode(lengths);
+  const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
+  const round = think.kind === "constant" ? think.ms : new Sample(pauses).median;
+  return {
+    ...common,
+    behaviour: { kind: "worker", think, jobs: ends ? same.value : null },
+    ...closed(profiles, profiles.length, round, recording),
+  };
+}
+
+/** Callers who are busy at some hours of the day: what they do then comes by chance. */
+function hoursOf(profiles: readonly Profile[], recording: Recording): PaceFit | null {
+  const byChanceOf = byChance(profiles, recording);
+  if (byChanceOf.arrivals.kind !== "hours") return null;
+  return {
+    ...byChanceOf,
+    why: "busier at some hours of the day than at others: each call is a client of its own",
+  };
+}
+
+/** Whether a caller had ended before the recording did: it was silent far longer than it ever paused. */
+function isOver({ jobs, pausesMs, refused }: Profile, { startedAtMs, endedAtMs }: Recording): boolean {
+  const last = jobs.at(-1);
+  if (last === undefined || (refused > 0 && isRefused(last.last))) return false;
+  const usual = new Sample(pausesMs).most;
+  const silentMs = endedAtMs - last.endMs;
+  return silentMs > Math.max(3 * usual, 0.02 * (endedAtMs - startedAtMs));
+}
+
+/** Of fewer than these, each is written down as one that begins at some time; of more, how often they come. */
+const fewCallers = 20;
+
+/** Callers who come one after the other, and go. */
+function isOpen(
+  profiles: readonly Profile[],
+  over: readonly Profile[],
+  starts: readonly number[],
+  { startedAtMs, endedAtMs }: Recording,
+): boolean {
+  const whole = endedAtMs - startedAtMs;
+  const lives = new Sample(profiles.map(({ jobs }) => (jobs.at(-1)?.endMs ?? 0) - (jobs[0]?.startMs ?? 0)));
+  return (
+    profiles.length >= fewCallers &&
+    over.length >= 0.6 * profiles.length &&
+    new Sample(starts).breadth > 0.3 * whole &&
+    lives.median < 0.5 * whole
+  );
+}
+
+type RunShape = Exclude<Shape, { kind: "call" }>;
+
+/** Of callers whose runs differ a little in length, the middle one's. */
+function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
+  const length = (shape: Shape): number =>
+    shape.kind === "burst"
+      ? shape.size
+      : shape.kind === "pager"
+        ? shape.pages
+        : shape.kind === "queue"
+          ? shape.jobs
+          : 1;
+  const middle = new Sample(profiles.map(({ shape }) => length(shape))).median;
+  const found = profiles.find(({ shape }) => length(shape) === middle)?.shape ?? model;
+  return found.kind === "call" ? model : found;
+}
+
+function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Recording): PaceFit {
+  const slackMs = slackOf(recording);
+  const runs = profiles.reduce((sum, profile) => sum + profile.runs.length, 0);
+  const pace = profiles[0]?.pace.kind ?? "once";
+  const every = pace === "ticks" ? everyOf(profiles, slackMs) : null;
+  const behaviour = { ...shape, everyMs: every?.everyMs ?? null };
+  const what =
+    shape.kind === "queue"
+      ? `${count(shape.jobs, "job")} that were there at once, ${shape.workers} on the way at a time`
+      : shape.kind === "burst"
+        ? `${count(runs, "volley")} of ${count(shape.size, "call")} at once`
+        : `${count(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
+  const when = every === null ? "" : `, every ${timeText(every.everyMs)}`;
+  const common = { behaviour, why: what + when, single: true };
+  const cron = every === null ? null : byCron(profiles, every.everyMs);
+  if (cron !== null) return { ...common, behaviour: { ...shape, everyMs: null }, ...cron };
+  const starts = profiles
+    .flatMap((profile) => profile.runs.map(({ startMs }) => startMs))
+    .sort((a, b) => a - b);
+  const over = profiles.filter((profile) => isOver(profile, recording));
+  if (pace === "pause" || (pace === "once" && isOpen(profiles, over, starts, recording)))
+    return {
+      ...common,
+      arrivals: openArrivals(starts, recording),
+      arrivalsWhy: `${count(runs, "run")} that kept to no clock`,
+    };
+  return { ...common, ...closed(profiles, profiles.length, every?.everyMs ?? 0, recording) };
+}
+
+function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
+  const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs)).sort((a, b) => a - b);
+  return {
+    behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+    arrivals: openArrivals(starts, recording),
+    why: "calls keep to no clock and follow no pauses of one kind: each is a client of its own",
+    arrivalsWhy: `${count(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
+    single: false,
+  };
+}

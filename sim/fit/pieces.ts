@@ -1,0 +1,125 @@
+// The pieces of a fitted scenario's source: a call, a spread, a policy, arrivals.
+import { type Expression, list, literal, make, object } from "./expression.ts";
+import type { FittedArrivals, FittedCall } from "./model.ts";
+import type { FittedRetry } from "./policies.ts";
+import type { FittedSpan, FittedSpread } from "./spread.ts";
+import { timeText } from "./words.ts";
+
+/** The most pipelines that one query asks for, and the points that it costs beside them (SPEC.md §1). */
+const pipelinesMost = 500;
+const frame = 3;
+const samplePipelines = 10;
+
+/** A call that costs the same. */
+export function callExpression({ scope, free, cost, actual }: FittedCall): Expression {
+  if (free) return make("status");
+  if (scope === "rest") return make("rest", literal("/v2/organizations/:org/pipelines"));
+  const first = cost - frame;
+  if (first < 1 || first > pipelinesMost || actual < frame)
+    return make(
+      "graphql",
+      literal('{ organization(slug: ":org") { slug } }'),
+      object({ cost, actual: actual === cost ? null : actual, name: `points-${cost}` }),
+    );
+  const existing = actual - frame;
+  return existing === Math.min(first, samplePipelines)
+    ? make("pipelinesQuery", literal(first))
+    : make("pipelinesQuery", literal(first), literal(existing));
+}
+
+export function spreadExpression(spread: FittedSpread): Expression {
+  switch (spread.kind) {
+    case "constant":
+      return literal(timeText(spread.ms));
+    case "uniform":
+      return spanExpression(spread);
+    case "lognormal":
+      return object({ median: timeText(spread.median), p95: timeText(spread.p95) });
+    case "quantiles":
+      return object({ quantiles: list(spread.quantiles.map(literal)) });
+  }
+}
+
+const spanExpression = ({ least, most }: FittedSpan): Expression =>
+  least === most
+    ? literal(timeText(least))
+    : object({ least: least === 0 ? 0 : timeText(least), most: timeText(most) });
+
+const jitterExpression = (jitter: FittedSpan): Expression | null =>
+  jitter.most === 0 ? null : spanExpression(jitter);
+
+export function retryExpression(retry: FittedRetry, attempts: number | null): Expression {
+  switch (retry.kind) {
+    case "unknown":
+    case "none":
+      return make("none");
+    case "waitReset": {
+      const from = retry.from === "answer" ? null : retry.from;
+      return make(
+        "waitReset",
+        object({ of: retry.of, from, jitter: jitterExpression(retry.jitter), attempts }),
+      );
+    }
+    case "retryAfter": {
+      const jitter = jitterExpression(retry.jitter);
+      return jitter === null && attempts === null
+        ? make("retryAfter")
+        : make("retryAfter", object({ jitter, attempts }));
+    }
+    case "fixed":
+      return make("fixed", object({ wait: spanExpression(retry.wait), attempts }));
+    case "exponential": {
+      const { first, factor, most, jitter } = retry;
+      return make(
+        "exponential",
+        object({
+          first: timeText(first),
+          factor: factor === 2 ? null : factor,
+          most: timeText(most),
+          jitter: jitter === "none" ? null : jitter,
+          attempts,
+        }),
+      );
+    }
+  }
+}
+
+const hourMs = 3_600_000;
+/** Units of time in which a rate may be said, in ms: the smallest in which it has two digits. */
+const units = [1_000, 60_000, hourMs, 24 * hourMs];
+
+const rateMost = 1_000_000;
+
+function rateOf(perHour: number): { readonly rate: number; readonly unitMs: number } {
+  const unitMs = units.find((ms) => (perHour * ms) / hourMs >= 30) ?? 24 * hourMs;
+  return { rate: Math.min(rateMost, Math.max(1, Math.round((perHour * unitMs) / hourMs))), unitMs };
+}
+
+/** How many clients k6 keeps ready: those of a minute. */
+const readied = (perHour: number): number => Math.min(1000, Math.max(10, Math.ceil(perHour / 60)));
+
+export function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "closed" }>): Expression {
+  if (arrivals.kind === "cron") {
+    const { schedule, clients, spreadMs } = arrivals;
+    const spread = spreadMs === 0 ? null : timeText(spreadMs);
+    return object({ executor: "cron", schedule, clients, spread, preAllocatedVUs: Math.max(10, clients) });
+  }
+  if (arrivals.kind === "hours") {
+    const most = Math.max(...arrivals.perHour);
+    // Rates are whole numbers: of few arrivals, those of a day.
+    const hours = most < 30 ? 24 : 1;
+    return object({
+      executor: "business-day",
+      rates: list(arrivals.perHour.map((perHour) => literal(Math.round(perHour * hours)))),
+      timeUnit: hours === 1 ? null : timeText(hours * hourMs),
+      preAllocatedVUs: readied(most),
+    });
+  }
+  const { rate, unitMs } = rateOf(arrivals.perHour);
+  return object({
+    executor: arrivals.even ? "constant-arrival-rate" : "poisson-arrival-rate",
+    rate,
+    timeUnit: unitMs === 1000 ? null : timeText(unitMs),
+    preAllocatedVUs: readied(arrivals.perHour),
+  });
+}

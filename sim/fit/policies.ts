@@ -1,0 +1,83 @@
+// The policies that a fit may find: what each says of when the next attempt comes after a refusal, as the policies of
+// src/scenario/retries have it: a span of time, in which it is uniform.
+import type { RetrySample } from "./jobs.ts";
+import type { FittedSpan } from "./spread.ts";
+
+export type Jitter = "none" | "full" | "equal" | "half" | "decorrelated";
+
+export type FittedRetry =
+  | { readonly kind: "unknown" }
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "waitReset";
+      readonly of: "organization" | "both";
+      readonly from: "answer" | "second";
+      readonly jitter: FittedSpan;
+    }
+  | { readonly kind: "retryAfter"; readonly jitter: FittedSpan }
+  | { readonly kind: "fixed"; readonly wait: FittedSpan }
+  | {
+      readonly kind: "exponential";
+      readonly first: number;
+      readonly factor: number;
+      readonly most: number;
+      readonly jitter: Jitter;
+    };
+
+/** Where the next attempt is expected, ms from the refusal's arrival; `null` where the policy expects none. */
+export function expectedSpan(retry: FittedRetry, sample: RetrySample): FittedSpan | null {
+  switch (retry.kind) {
+    case "waitReset":
+    case "retryAfter": {
+      const fromMs = announcedWaitMs(retry, sample);
+      const { least, most } = retry.jitter;
+      return fromMs === null ? null : { least: fromMs + least, most: fromMs + most };
+    }
+    case "fixed":
+      return retry.wait;
+    case "exponential":
+      return exponentialSpan(retry, sample);
+    default:
+      return null;
+  }
+}
+
+/** What the refusal itself says is to be waited, without any jitter; `null` where it says nothing. */
+export function announcedWaitMs(
+  retry: Pick<FittedRetry & { kind: "waitReset" }, "kind" | "of" | "from"> | { readonly kind: "retryAfter" },
+  sample: RetrySample,
+): number | null {
+  if (retry.kind === "retryAfter") return sample.retryAfter < 0 ? null : sample.retryAfter * 1000;
+  const seconds = retry.of === "both" ? laterReset(sample) : sample.reset;
+  const sinceMs = retry.from === "second" ? sample.nowMs % 1000 : 0;
+  return seconds < 0 ? null : Math.max(0, seconds * 1000 - sinceMs);
+}
+
+/** As `waitReset({ of: "both" })` chooses: of the windows that lack room, the one that resets last. */
+function laterReset({ cost, remaining, reset, userRemaining, userReset }: RetrySample): number {
+  const organizationLacks = remaining < cost;
+  const userLacks = userRemaining < cost;
+  if (organizationLacks === userLacks) return Math.max(reset, userReset);
+  return organizationLacks ? reset : userReset;
+}
+
+function exponentialSpan(
+  { first, factor, most, jitter }: FittedRetry & { kind: "exponential" },
+  { attempt, beforeMs }: RetrySample,
+): FittedSpan {
+  let wait = first;
+  for (let step = 0; step < attempt && wait < most; step++) wait *= factor;
+  wait = Math.min(most, wait);
+  switch (jitter) {
+    case "none":
+      return { least: wait, most: wait };
+    case "full":
+      return { least: 0, most: wait };
+    case "equal":
+      return { least: wait / 2, most: wait };
+    case "half":
+      return { least: wait / 2, most: Math.min(most, wait * 1.5) };
+    case "decorrelated":
+      return { least: first, most: Math.min(most, Math.max(first, beforeMs * 3)) };
+  }
+}

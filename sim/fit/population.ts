@@ -1,0 +1,41 @@
+// One cluster of callers → one population: how many, doing what, when, and what after a refusal.
+import type { Cluster } from "./clusters.ts";
+import { mixOf } from "./mix.ts";
+import type { FittedPopulation } from "./model.ts";
+import { paceOf } from "./pace.ts";
+import { attemptsOf, retryOf } from "./reaction.ts";
+import type { Recording } from "./recording.ts";
+import { count } from "./words.ts";
+
+/** What is worked out of a cluster before it has a name. */
+export function fittedPopulation(cluster: Cluster, recording: Recording): Omit<FittedPopulation, "name"> {
+  const { profiles } = cluster;
+  const pace = paceOf(cluster, recording);
+  const { mix, unexplained } = mixOf(cluster, pace.single);
+  const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
+  const onRefused = retryOf(profiles, recording, refused);
+  const users = new Set(profiles.map(({ caller }) => caller.user)).size;
+  const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
+  const calls = profiles.reduce((sum, { caller }) => sum + caller.calls.length, 0);
+  const organization = profiles[0]?.caller.organization ?? "";
+  return {
+    organization,
+    user: users === clients ? "each" : users === 1 ? "shared" : users,
+    callers: profiles.length,
+    calls,
+    refused,
+    unexplained,
+    behaviour: pace.behaviour,
+    mix,
+    arrivals: pace.arrivals,
+    onRefused: onRefused.retry,
+    retriesExplained: onRefused.guess?.explained ?? null,
+    attempts: attemptsOf(profiles),
+    reasons: {
+      population: `${count(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${count(users, "user")}, ${count(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
+      behaviour: pace.why,
+      arrivals: pace.arrivalsWhy,
+      onRefused: onRefused.why,
+    },
+  };
+}

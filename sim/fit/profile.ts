@@ -1,0 +1,160 @@
+// What one caller does: the shape of what it does at once (a call, a volley, a list page by page) and the pace at
+// which it does that again (by the clock, after a pause, once, or as chance has it).
+import type { Rules } from "../../src/rules/rules.ts";
+import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
+import type { RecordedCaller, Recording } from "./recording.ts";
+import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
+import { alone, endedByRefusals, queueOf, type Run, runsOf, type Shape, shapeOf } from "./runs.ts";
+import { Sample } from "./statistics.ts";
+
+export type Pace =
+  /** On ticks; `offMs`: how far nine in ten gaps are from whole periods, at most. */
+  | { readonly kind: "ticks"; readonly everyMs: number; readonly offMs: number }
+  /** Some time after what it did last was over. */
+  | { readonly kind: "pause" }
+  /** It did one thing alone. */
+  | { readonly kind: "once" }
+  /** Its calls overlap and keep to no clock. */
+  | { readonly kind: "chance" };
+
+export interface Profile {
+  readonly caller: RecordedCaller;
+  readonly jobs: readonly Job[];
+  readonly runs: readonly Run[];
+  readonly shape: Shape;
+  readonly pace: Pace;
+  /** From the end of a run to the start of the next, ms. */
+  readonly pausesMs: readonly number[];
+  readonly retries: readonly RetrySample[];
+  readonly guess: RetryGuess | null;
+  /** Calls that were refused. */
+  readonly refused: number;
+  /** How many clients of one period make up this caller: more than 1 where a log shows their user alone. */
+  readonly clients: number;
+  /** Jobs by kind of call. */
+  readonly mix: ReadonlyMap<string, number>;
+}
+
+/** How late a caller may be by itself: the clock's resolution, and what a generator or a timer is late. */
+export const slackOf = ({ resolutionMs }: Recording): number => 5 + resolutionMs;
+
+/** What a caller does, by all its calls. */
+export function profileOf(caller: RecordedCaller, recording: Recording, rules: Rules): Profile {
+  const slackMs = slackOf(recording);
+  if (recording.knowsAttempts) {
+    const jobs = jobsRecorded(caller, rules);
+    return described(caller, jobs, guessRetry(jobs.retries, slackMs, null), slackMs);
+  }
+  return guessed(caller, rules, slackMs);
+}
+
+/** What a caller does if none of its calls is a retry. */
+export const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
+  described(caller, jobsGuessed(caller, rules, false), null, slackMs);
+
+/** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
+function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
+  const apart = profileApart(caller, rules, slackMs);
+  if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
+  const together = jobsGuessed(caller, rules, true);
+  const guess = guessRetry(together.retries, slackMs, usualPauses(apart.jobs, slackMs));
+  if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
+  return described(caller, together, guess, slackMs);
+}
+
+/** How long a caller pauses after calls that were admitted. */
+function usualPauses(jobs: readonly Job[], slackMs: number): UsualPauses {
+  const pauses = jobs.flatMap((job, index) => {
+    const next = jobs[index + 1];
+    return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
+  });
+  return new UsualPauses(pauses, slackMs);
+}
+
+function described(
+  caller: RecordedCaller,
+  { jobs, retries }: Jobs,
+  guess: RetryGuess | null,
+  slackMs: number,
+): Profile {
+  const mix = new Map<string, number>();
+  for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
+  const common = { caller, jobs, retries, guess, mix, refused: caller.calls.filter(isRefused).length };
+  const whole = runsOf(jobs, slackMs);
+  const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
+  if (shape !== null && shape.kind !== "call") {
+    const pausesMs = pausesOf(whole);
+    return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
+  }
+  const runs = jobs.map(alone);
+  const call = { ...common, runs, shape: { kind: "call" } as const };
+  if (whole.every(({ open }) => open === 1)) {
+    const pausesMs = pausesOf(runs);
+    const pace = paceOf(runs, pausesMs, slackMs);
+    // Limits, too, make callers keep to a clock: the windows'.
+    const pauses = new Sample(pausesMs);
+    const uneven = pauses.breadth > 0.2 * pauses.median + slackMs;
+    const several =
+      pace.kind === "pause" && uneven && common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
+    return { ...call, pausesMs, pace: several?.pace ?? pace, clients: several?.clients ?? 1 };
+  }
+  const several = common.refused === 0 ? clockOfSeveral(runs, slackMs) : null;
+  const pace: Pace = several === null ? { kind: "chance" } : several.pace;
+  return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
+}
+
+function pausesOf(runs: readonly Run[]): number[] {
+  return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
+}
+
+/** Fewer show no clock. */
+const fewRuns = 4;
+
+function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: number): Pace {
+  if (runs.length < 2) return { kind: "once" };
+  const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
+  const pauses = new Sample(pausesMs);
+  // Who calls again as soon as there is an answer keeps to the answers, however regular they are.
+  if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
+  // Starts that scatter about ticks scatter less than the pauses between them; starts that follow pauses drift.
+  return ticks !== null && ticks.offMs <= 0.8 * pauses.breadth + slackMs / 5 ? ticks : { kind: "pause" };
+}
+
+/**
+ * Regular starts: the period, where every `lag`-th start is a whole number of periods from where it should be, give or
+ * take. What is held to the clock are the starts, not the gaps: pauses of nearly the same length drift away from any
+ * clock, however alike the gaps are.
+ */
+function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { kind: "ticks" }) | null {
+  const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
+  if (gaps.length < 3) return null;
+  const rough = new Sample(gaps).median;
+  if (rough <= 2 * slackMs) return null;
+  // Ticks that were missed make a gap of several periods.
+  const periods = gaps.map((gapMs) => Math.max(1, Math.round(gapMs / rough)));
+  if (periods.filter((count) => count === 1).length < 0.6 * gaps.length) return null;
+  const everyMs =
+    gaps.reduce((sum, gapMs) => sum + gapMs, 0) / periods.reduce((sum, count) => sum + count, 0);
+  const phases: number[] = runs.slice(0, lag).map(() => 0);
+  for (const [index, gapMs] of gaps.entries())
+    phases.push((phases[index] ?? 0) + gapMs - (periods[index] ?? 1) * everyMs);
+  const middles = Array.from(
+    { length: lag },
+    (_, start) => new Sample(phases.filter((_phase, index) => index % lag === start)).median,
+  );
+  const off = new Sample(phases.map((phase, index) => Math.abs(phase - (middles[index % lag] ?? 0))));
+  const offMs = off.quantile(0.9);
+  return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
+}
+
+/** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
+function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; clients: number } | null {
+  for (let clients = 1; clients <= 12; clients++) {
+    if (runs.length < 6 * clients) return null;
+    const pace = clockOf(runs, clients, slackMs);
+    // Of many lags one may fit by chance, but not so well.
+    if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
+    if (pace.offMs <= slackMs + 0.002 * pace.everyMs) return { pace, clients };
+  }
+  return null;
+}

@@ -1,0 +1,83 @@
+// What a population does after refusals: the policy of all its callers together, and what speaks for it.
+import { isRefused } from "./jobs.ts";
+import type { FittedRetry } from "./policies.ts";
+import { type Profile, slackOf } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { guessRetry, type RetryGuess } from "./retries.ts";
+import { count, spanText, timeText } from "./words.ts";
+
+interface RetryFit {
+  readonly retry: FittedRetry;
+  readonly guess: RetryGuess | null;
+  readonly why: string;
+}
+
+export function retryOf(profiles: readonly Profile[], recording: Recording, refused: number): RetryFit {
+  if (refused === 0) {
+    const why = "none was refused: what they would do is unknown, none is assumed";
+    return { retry: { kind: "unknown" }, guess: null, why };
+  }
+  const samples = profiles.flatMap(({ retries }) => retries);
+  if (!recording.knowsAttempts && profiles.every(({ pace }) => pace.kind === "chance"))
+    return {
+      retry: { kind: "unknown" },
+      guess: null,
+      why: `which calls were tried again after ${count(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
+    };
+  if (samples.length === 0) {
+    const gone = profiles.some(({ jobs }) =>
+      jobs.some((job, index) => isRefused(job.last) && index < jobs.length - 1),
+    );
+    return gone
+      ? {
+          retry: { kind: "none" },
+          guess: null,
+          why: `none of ${count(refused, "refused call")} was tried again`,
+        }
+      : {
+          retry: { kind: "unknown" },
+          guess: null,
+          why: "nothing was seen after a refusal: what they do then is unknown, none is assumed",
+        };
+  }
+  const guess = guessRetry(samples, slackOf(recording), null);
+  if (guess === null) return { retry: { kind: "unknown" }, guess, why: "" };
+  const hits = Math.round(guess.explained * samples.length);
+  const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
+  const why = `${hits} of ${count(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
+  return { retry: guess.retry, guess, why };
+}
+
+function whenText(retry: FittedRetry): string {
+  switch (retry.kind) {
+    case "waitReset":
+      return retry.jitter.most === 0 ? "at the reset" : `${spanText(retry.jitter)} after the reset`;
+    case "retryAfter":
+      return retry.jitter.most === 0
+        ? "when Retry-After said"
+        : `${spanText(retry.jitter)} after what Retry-After said`;
+    case "fixed":
+      return retry.wait.most === 0 ? "at once" : `${spanText(retry.wait)} after it`;
+    case "exponential":
+      return `after waits that grow from ${timeText(retry.first)}, at most ${timeText(retry.most)}`;
+    default:
+      return "where nothing says";
+  }
+}
+
+/** The most attempts that calls were given, where those that were given up had them all, and no other had more. */
+export function attemptsOf(profiles: readonly Profile[]): number | null {
+  let most = 0;
+  const gaveUp: number[] = [];
+  for (const { jobs } of profiles) {
+    const lastStartMs = jobs.at(-1)?.startMs ?? 0;
+    for (const job of jobs) {
+      most = Math.max(most, job.attempts);
+      // What its caller did later shows that it was not about to try again.
+      if (isRefused(job.last) && job.endMs <= lastStartMs) gaveUp.push(job.attempts);
+    }
+  }
+  if (most <= 1 || gaveUp.length < 2) return null;
+  const all = gaveUp.filter((attempts) => attempts === most);
+  return all.length >= 0.8 * gaveUp.length ? most : null;
+}

@@ -1,0 +1,323 @@
+// What was recorded, in the one form that `fit` works from: callers, and the calls of each in the order of time. A
+// trace tells clients, wishes and attempts; a log tells users and instants alone, and what it does not tell is absent.
+
+import { SpillwayError } from "../../src/rules/errors.ts";
+import type { Rules, Scope } from "../../src/rules/rules.ts";
+import { ABSENT } from "../../src/scenario/client.ts";
+import { longestMs } from "../../src/scenario/mistakes.ts";
+import {
+  GRAPHQL_CALL,
+  type LogBatch,
+  type LogCaller,
+  OTHER_CALL,
+  STATUS_CALL,
+} from "../../src/trace/logs/rows.ts";
+import type { HeaderValue, TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { LimitsShown } from "./rules.ts";
+
+/** One call of one caller. */
+export interface RecordedCall {
+  /** When it was sent, ms since the epoch. */
+  readonly atMs: number;
+  /** When its answer was there; `atMs` where nobody wrote down how long it took. */
+  readonly endMs: number;
+  /** When it was wanted: a poll's tick, the first attempt of a retry; `atMs` where that is not known. */
+  readonly wantedMs: number;
+  /** 0 for a first attempt; `ABSENT` where that is not known. */
+  readonly attempt: number;
+  readonly scope: Scope;
+  /** The free status call (SPEC.md §4). */
+  readonly free: boolean;
+  /** 1 for REST, requested points for GraphQL, 0 for status. */
+  readonly cost: number;
+  /** Points charged in the end; `cost` where that is not known. */
+  readonly actual: number;
+  /** HTTP status; 0 where no answer came. */
+  readonly status: number;
+  /** What a refusal's headers said; `null` for any other call, and where there were none. */
+  readonly said: RefusalSaid | null;
+}
+
+/** Headers of a refusal, in seconds, points or requests; `ABSENT` where one did not come. */
+export interface RefusalSaid {
+  readonly remaining: number;
+  readonly reset: number;
+  readonly userRemaining: number;
+  readonly userReset: number;
+  readonly retryAfter: number;
+}
+
+/** Calls that come from one place: a client of a trace, a user of a log. */
+export interface RecordedCaller {
+  readonly organization: string;
+  /** Whose quota it uses. */
+  readonly user: string;
+  /** What the trace calls its population; `null` for a log. */
+  readonly group: string | null;
+  /** In the order of `atMs`. */
+  readonly calls: readonly RecordedCall[];
+}
+
+export interface Recording {
+  /** Ms since the epoch: the run's start or the first call; the last answer. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  /** What the recording itself says of the rules: a trace's header. */
+  readonly rules: Rules | null;
+  /** What answers showed of limits and windows. */
+  readonly shown: LimitsShown;
+  /** Whether retries are told from first attempts. */
+  readonly knowsAttempts: boolean;
+  /** Whether it is told how long calls took. */
+  readonly knowsDurations: boolean;
+  /** How coarse its clock is, in ms: 0 for a simulation, 1000 for a log of whole seconds. */
+  readonly resolutionMs: number;
+  readonly callers: readonly RecordedCaller[];
+  /** Calls of all callers. */
+  readonly calls: number;
+  /** Calls that no quota counts (SPEC.md §2.6), which are left out. */
+  readonly uncounted: number;
+}
+
+/** The most calls that are held: with all that is worked out of it, a call takes up to a kilobyte. */
+const recordedCallsMost = 3_000_000;
+
+interface OpenCaller {
+  readonly organization: string;
+  readonly user: string;
+  readonly group: string | null;
+  calls: RecordedCall[];
+}
+
+const shownNumber = (value: HeaderValue | undefined): number => (typeof value === "number" ? value : ABSENT);
+
+function saidBy(call: TraceCall): RefusalSaid {
+  return {
+    remaining: shownNumber(call.remaining),
+    reset: shownNumber(call.reset),
+    userRemaining: shownNumber(call.userRemaining),
+    userReset: shownNumber(call.userReset),
+    retryAfter: shownNumber(call.retryAfter),
+  };
+}
+
+/**
+ * Takes in a trace call by call, or a log batch by batch.
+ *
+ * @example
+ * const recorder = new Recorder(header);
+ * for await (const call of calls) recorder.add(call);
+ * const model = fitScenario(recorder.finish());
+ */
+export class Recorder {
+  readonly #header: TraceHeader | null;
+  readonly #callers = new Map<string, OpenCaller>();
+  readonly #byPlace: OpenCaller[] = [];
+  readonly #organizations = new Map<string, string>();
+  readonly #shown = new LimitsShown();
+  #calls = 0;
+  #uncounted = 0;
+  #knowsAttempts = false;
+  #knowsDurations = false;
+  #wholeSeconds = true;
+  #firstMs = Number.POSITIVE_INFINITY;
+  #lastMs = 0;
+
+  /** @param header of a trace; `null` for a log */
+  constructor(header: TraceHeader | null = null) {
+    this.#header = header;
+  }
+
+  /** Takes in one line of a trace; the record is not kept. */
+  add(call: TraceCall): void {
+    if (call.kind === "other") {
+      this.#uncounted += 1;
+      return;
+    }
+    const slash = call.client.lastIndexOf("/");
+    const user = call.user ?? call.client;
+    const caller = this.#caller(
+      call.org,
+      user,
+      call.client,
+      slash < 0 ? call.client : call.client.slice(0, slash),
+    );
+    if (call.attempt !== undefined) this.#knowsAttempts = true;
+    this.#knowsDurations = true;
+    const free = call.kind === "status";
+    const cost = free ? 0 : (call.cost ?? 1);
+    this.#shown.add(call);
+    this.#push(caller, {
+      atMs: call.sent,
+      endMs: call.received,
+      wantedMs: call.wanted ?? call.sent,
+      attempt: call.attempt ?? ABSENT,
+      scope: call.scope,
+      free,
+      cost,
+      actual: call.actual ?? cost,
+      status: call.status,
+      said: call.status === 429 ? saidBy(call) : null,
+    });
+  }
+
+  /** Takes in rows of a log; the batch is not kept. */
+  addBatch(batch: LogBatch, callers: readonly LogCaller[]): void {
+    for (let row = 0; row < batch.count; row++) {
+      const kind = batch.kind[row] as number;
+      if (kind === OTHER_CALL) {
+        this.#uncounted += 1;
+        continue;
+      }
+      const atMs = batch.atMs[row] as number;
+      const tookMs = batch.durationMs[row] as number;
+      if (!Number.isNaN(tookMs)) this.#knowsDurations = true;
+      const cost = kind === STATUS_CALL ? 0 : (batch.cost[row] as number);
+      const actual = batch.actual[row] as number;
+      this.#push(this.#placed(batch.caller[row] as number, callers), {
+        atMs,
+        endMs: Number.isNaN(tookMs) ? atMs : atMs + tookMs,
+        wantedMs: atMs,
+        attempt: ABSENT,
+        scope: kind === GRAPHQL_CALL ? "graphql" : "rest",
+        free: kind === STATUS_CALL,
+        cost,
+        actual: actual < 0 ? cost : actual,
+        status: batch.status[row] as number,
+        said: null,
+      });
+    }
+  }
+
+  #placed(place: number, callers: readonly LogCaller[]): OpenCaller {
+    const known = this.#byPlace[place];
+    if (known !== undefined) return known;
+    const caller = callers[place];
+    if (caller === undefined) throw new RangeError(`the log has no caller ${place}`);
+    const { organization, user } = caller;
+    const made = this.#caller(organization, user, user, null);
+    this.#byPlace[place] = made;
+    return made;
+  }
+
+  #caller(given: string, user: string, client: string, group: string | null): OpenCaller {
+    const key = `${given}\n${client}`;
+    const known = this.#callers.get(key);
+    if (known !== undefined) return known;
+    const made = { organization: this.#organization(given), user, group, calls: [] };
+    this.#callers.set(key, made);
+    return made;
+  }
+
+  /** The name as a scenario can say it: a log may have any text there. */
+  #organization(given: string): string {
+    const known = this.#organizations.get(given);
+    if (known !== undefined) return known;
+    const taken = new Set(this.#organizations.values());
+    const base = given.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[._-]+/, "") || "organization";
+    let name = base;
+    for (let number = 2; taken.has(name); number++) name = `${base}-${number}`;
+    this.#organizations.set(given, name);
+    return name;
+  }
+
+  #push(caller: OpenCaller, call: RecordedCall): void {
+    this.#calls += 1;
+    if (this.#calls > recordedCallsMost)
+      throw new SpillwayError("TRACE_INVALID", "this recording is too long to be fitted in one piece", {
+        problems: [
+          {
+            path: "FILES",
+            got: `more than ${recordedCallsMost} calls`,
+            allowed: `${recordedCallsMost} calls at most`,
+          },
+        ],
+        hint: "fit a part of it: a day or a week shows what callers do",
+      });
+    if (call.atMs < this.#firstMs) this.#firstMs = call.atMs;
+    if (call.endMs > this.#lastMs) this.#lastMs = call.endMs;
+    if (call.atMs % 1000 !== 0) this.#wholeSeconds = false;
+    caller.calls.push(call);
+  }
+
+  #startMs(): number {
+    const [firstMs, lastMs] = [this.#firstMs, this.#lastMs];
+    const claimedMs = this.#header?.startedAt ?? firstMs;
+    const idleMs = firstMs - claimedMs;
+    const startMs = idleMs > 0 && idleMs <= Math.max(idleMostMs, lastMs - firstMs) ? claimedMs : firstMs;
+    if (lastMs - startMs < longestMs) return startMs;
+    throw new SpillwayError("TRACE_INVALID", "this recording is too long for a scenario", {
+      problems: [
+        {
+          path: "FILES",
+          got: `calls from ${new Date(startMs).toISOString()} to ${new Date(lastMs).toISOString()}`,
+          allowed: "less than a year from the first call to the last",
+        },
+      ],
+      hint: "is a time in another unit, or a row of another day among them?",
+    });
+  }
+
+  /**
+   * Everything added so far. Call it once, at the end.
+   * @throws SpillwayError `TRACE_INVALID` where there was no call, or a year between two of them
+   */
+  finish(): Recording {
+    const header = this.#header;
+    if (this.#calls === 0)
+      throw new SpillwayError("TRACE_INVALID", "there is nothing to fit", {
+        problems: [
+          {
+            path: "FILES",
+            got: this.#uncounted === 0 ? "no call" : `no call but ${this.#uncounted} that no quota counts`,
+            allowed: "a trace or a log with at least one call of the API",
+          },
+        ],
+      });
+    const startedAtMs = this.#startMs();
+    const callers = [...this.#callers.values()];
+    for (const { calls } of callers) calls.sort((a, b) => a.atMs - b.atMs);
+    const coarseMs = this.#wholeSeconds && this.#calls > 1 ? 1000 : 1;
+    if (header === null && coarseMs > 1) for (const caller of callers) caller.calls = spreadOut(caller.calls);
+    return {
+      startedAtMs,
+      endedAtMs: this.#lastMs,
+      rules: header?.rules ?? null,
+      shown: this.#shown,
+      knowsAttempts: this.#knowsAttempts,
+      knowsDurations: this.#knowsDurations,
+      resolutionMs: header === null ? coarseMs : header.clock.resolutionMs,
+      callers,
+      calls: this.#calls,
+      uncounted: this.#uncounted,
+    };
+  }
+}
+
+/** A trace that says to have begun far before its first call, longer than it lasts, says nothing. */
+const idleMostMs = 24 * 3_600_000;
+
+/** Calls that a clock of whole seconds puts at one instant, evenly over their second: they came one after the other. */
+function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
+  const ofSecond = new Map<number, number>();
+  for (const { atMs } of calls) ofSecond.set(atMs, (ofSecond.get(atMs) ?? 0) + 1);
+  let second = Number.NaN;
+  let place = 0;
+  return calls.map((call) => {
+    place = call.atMs === second ? place + 1 : 0;
+    second = call.atMs;
+    const shiftMs = Math.floor((1000 * place) / (ofSecond.get(second) ?? 1));
+    const { atMs, endMs, wantedMs } = call;
+    return { ...call, atMs: atMs + shiftMs, endMs: endMs + shiftMs, wantedMs: wantedMs + shiftMs };
+  });
+}
+
+/** What had been recorded by an instant: calls answered by then. */
+export function recordedUntil(recording: Recording, endMs: number): Recording {
+  const callers = recording.callers.flatMap((caller) => {
+    const calls = caller.calls.filter((call) => call.endMs < endMs);
+    return calls.length === 0 ? [] : [{ ...caller, calls }];
+  });
+  const calls = callers.reduce((sum, caller) => sum + caller.calls.length, 0);
+  return { ...recording, callers, calls, endedAtMs: Math.min(endMs, recording.endedAtMs) };
+}

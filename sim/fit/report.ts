@@ -1,0 +1,132 @@
+// What a fit found, and how well it predicts, as Markdown.
+import { classText, percent } from "./backtest-coverage.ts";
+import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
+import type { FittedModel, FittedPopulation } from "./model.ts";
+import { count, timeText } from "./words.ts";
+
+/** Windows that the Markdown lists at most; all of them are in the result. */
+const listedMost = 60;
+
+const figureNames: Readonly<Record<PredictedFigure, string>> = {
+  offered: "calls",
+  admitted: "admitted",
+  refused: "refused",
+  waitP95Ms: "p95 wait, ms",
+};
+
+/** @param result of `spillway fit` */
+export function fitMarkdown({ model, backtest }: FitResult): string {
+  const parts = [
+    `# ${model.name}: a scenario fitted to ${count(model.calls, "call")}`,
+    foundText(model),
+    table(
+      ["population", "callers", "calls", "refused", "what they do", "after a refusal"],
+      model.populations.map((population) => [
+        population.name,
+        population.callers.toLocaleString("en-US"),
+        population.calls.toLocaleString("en-US"),
+        population.refused.toLocaleString("en-US"),
+        populationText(population),
+        population.reasons.onRefused,
+      ]),
+    ),
+    ...(backtest === null ? [] : backtestParts(backtest)),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** One sentence: how much of the recording the populations explain. */
+export function foundText({ populations, callers, calls, unexplained, uncounted }: FittedModel): string {
+  const left = uncounted === 0 ? "" : ` ${count(uncounted, "call")} that no quota counts were left out.`;
+  const share = calls === 0 ? 0 : unexplained / calls;
+  return `${count(populations.length, "population")} of ${count(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
+}
+
+/** What a population does, in a few words: `poller, every 5s`. */
+export function populationText({ behaviour, arrivals, mix }: FittedPopulation): string {
+  const kinds = mix.length > 1 ? `, ${count(mix.length, "kind")} of call` : "";
+  const come =
+    arrivals.kind === "closed"
+      ? ""
+      : arrivals.kind === "hours"
+        ? ", arriving by the hour of the day"
+        : arrivals.kind === "cron"
+          ? `, by cron, ${arrivals.schedule}`
+          : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
+  switch (behaviour.kind) {
+    case "poller":
+      return `poller, every ${timeText(behaviour.everyMs)}`;
+    case "worker": {
+      const jobs = behaviour.jobs === null ? "" : `, ${count(behaviour.jobs, "job")} each`;
+      return `worker${jobs}${kinds}${come}`;
+    }
+    default: {
+      const size =
+        behaviour.kind === "burst"
+          ? `${behaviour.size} at once`
+          : behaviour.kind === "queue"
+            ? `${count(behaviour.jobs, "job")}, ${behaviour.workers} at a time`
+            : count(behaviour.pages, "page");
+      const every = behaviour.everyMs === null ? "" : `, every ${timeText(behaviour.everyMs)}`;
+      return `${behaviour.kind}, ${size}${every}${come}`;
+    }
+  }
+}
+
+function backtestParts(backtest: BacktestResult): string[] {
+  const { share, seeds, levels, coverage, totals, findings, windows, windowsSeen } = backtest;
+  const [narrow, wide] = [percent(levels.narrow), percent(levels.wide)];
+  return [
+    `## Backtest: the first ${percent(share)} of the time predicts the rest`,
+    findings.length === 0
+      ? `Every figure lay within its intervals about as often as it should (${count(windowsSeen, "window")}, ${count(seeds, "simulation")}).`
+      : findings.map((finding) => `- ${finding}`).join("\n"),
+    table(
+      ["figure per window", "of", "windows", `inside ${narrow}`, `inside ${wide}`],
+      coverage.map((row) => [
+        figureNames[row.figure],
+        classText[row.class],
+        String(row.windows),
+        percent(row.insideNarrow / row.windows),
+        percent(row.insideWide / row.windows),
+      ]),
+    ),
+    table(
+      ["in all", "measured", "predicted", `${narrow} interval`, `${wide} interval`],
+      Object.entries(totals).map(([name, total]) => [
+        figureNames[name as PredictedFigure],
+        numberText(total.measured),
+        numberText(total.middle),
+        spanText(total.narrow),
+        spanText(total.wide),
+      ]),
+    ),
+    `### Windows${windowsSeen > listedMost ? `, the first ${listedMost} of ${windowsSeen}` : ""}`,
+    table(
+      ["opens at", "scope", "calls", "refused", "p95 wait, ms"],
+      windows
+        .slice(0, listedMost)
+        .map(({ opensAt, scope, figures }) => [
+          new Date(opensAt).toISOString().replace(".000Z", "Z"),
+          scope,
+          predictionText(figures.offered),
+          predictionText(figures.refused),
+          predictionText(figures.waitP95Ms),
+        ]),
+    ),
+    `Measured value, and the ${wide} interval of ${count(seeds, "simulation")}. Intervals are of chance alone: what was fitted is taken for certain.`,
+  ];
+}
+
+const numberText = (value: number | null): string =>
+  value === null ? "–" : Math.round(value).toLocaleString("en-US");
+const spanText = (span: readonly [number, number] | null): string =>
+  span === null ? "–" : `${numberText(span[0])} to ${numberText(span[1])}`;
+const predictionText = ({ measured, wide }: Prediction): string =>
+  `${numberText(measured)} (${spanText(wide)})`;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}

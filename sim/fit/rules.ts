@@ -1,0 +1,58 @@
+// The rules that a recording shows: limits as headers have them, window lengths by the longest reset that was seen.
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Owner, Rules, RulesInput, Scope } from "../../src/rules/rules.ts";
+import type { HeaderValue, TraceCall } from "../../src/trace/record.ts";
+
+interface Seen {
+  /** How often each limit was shown. */
+  readonly limits: Map<number, number>;
+  resetMost: number;
+}
+
+/** Window lengths that people choose, in seconds. */
+const usualSeconds = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 21_600, 43_200, 86_400];
+
+/** What headers showed of limits and resets, for each scope and owner. */
+export class LimitsShown {
+  readonly #seen: Readonly<Record<Scope, Readonly<Record<Owner, Seen>>>> = {
+    rest: { organization: unseen(), user: unseen() },
+    graphql: { organization: unseen(), user: unseen() },
+  };
+
+  add({ scope, limit, reset, userLimit, userReset }: TraceCall): void {
+    note(this.#seen[scope].organization, limit, reset);
+    note(this.#seen[scope].user, userLimit, userReset);
+  }
+
+  /** Whether any answer showed a limit. */
+  get any(): boolean {
+    const { rest, graphql } = this.#seen;
+    return [rest, graphql].some(({ organization, user }) => organization.limits.size + user.limits.size > 0);
+  }
+
+  /** The limits shown most often, of windows as long as the longest reset or the next usual length; defaults else. */
+  rules(): Rules {
+    const { rest, graphql } = this.#seen;
+    const input: RulesInput = {
+      organization: { rest: limitOf(rest.organization), graphql: limitOf(graphql.organization) },
+      user: { rest: limitOf(rest.user), graphql: limitOf(graphql.user) },
+    };
+    return parseRules(JSON.parse(JSON.stringify(input)));
+  }
+}
+
+function unseen(): Seen {
+  return { limits: new Map(), resetMost: 0 };
+}
+
+function note(seen: Seen, limit: HeaderValue, reset: HeaderValue): void {
+  if (typeof limit === "number" && limit >= 1) seen.limits.set(limit, (seen.limits.get(limit) ?? 0) + 1);
+  if (typeof reset === "number" && reset > seen.resetMost) seen.resetMost = reset;
+}
+
+function limitOf({ limits, resetMost }: Seen): { limit?: number; windowSeconds?: number } {
+  const [most] = [...limits].sort(([, a], [, b]) => b - a);
+  if (most === undefined) return {};
+  const windowSeconds = usualSeconds.find((seconds) => seconds >= resetMost) ?? resetMost;
+  return resetMost === 0 ? { limit: most[0] } : { limit: most[0], windowSeconds };
+}

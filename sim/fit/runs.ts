@@ -1,0 +1,135 @@
+// Jobs → runs: those that belong together, and the shape that they have: a call, a volley, a list page by page, a queue.
+import { isRefused, type Job } from "./jobs.ts";
+import { mode, Sample } from "./statistics.ts";
+
+export type Shape =
+  | { readonly kind: "call" }
+  | { readonly kind: "burst"; readonly size: number }
+  /** All there at once, so many on the way at a time. */
+  | { readonly kind: "queue"; readonly jobs: number; readonly workers: number }
+  /** `pages` at most; `last`: the one that has no next page, where pages asked for beyond it come now and then. */
+  | {
+      readonly kind: "pager";
+      readonly pages: number;
+      readonly last: number | null;
+      readonly parallel: number;
+    };
+
+/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
+export interface Run {
+  readonly startMs: number;
+  endMs: number;
+  jobs: number;
+  /** The last of them was refused. */
+  refused: boolean;
+  /** When there was an answer to any of them. */
+  firstEndMs: number;
+  /** How many of them began at the start. */
+  together: number;
+  /** The most that were open at once. */
+  open: number;
+}
+
+export const alone = ({ startMs, endMs, first, last }: Job): Run => ({
+  startMs,
+  endMs,
+  jobs: 1,
+  refused: isRefused(last),
+  firstEndMs: first.endMs,
+  together: 1,
+  open: 1,
+});
+
+/** Runs that end where a call is refused are as long as the limit has it, not as the caller would. */
+export function endedByRefusals(runs: readonly Run[]): boolean {
+  const long = runs.filter(({ jobs }) => jobs > 1);
+  return long.length > 0 && 2 * long.filter(({ refused }) => refused).length >= long.length;
+}
+
+export function runsOf(jobs: readonly Job[], slackMs: number): Run[] {
+  const runs: Run[] = [];
+  let members: Job[] = [];
+  for (const job of jobs) {
+    const run = runs.at(-1);
+    if (run === undefined || job.startMs > run.endMs + slackMs) {
+      if (run !== undefined) run.open = mostOpen(members);
+      runs.push(alone(job));
+      members = [job];
+      continue;
+    }
+    members.push(job);
+    run.jobs += 1;
+    run.refused = isRefused(job.last);
+    if (beganWith(run, job, slackMs)) run.together += 1;
+    run.firstEndMs = Math.min(run.firstEndMs, job.first.endMs);
+    run.endMs = Math.max(run.endMs, job.endMs);
+  }
+  const last = runs.at(-1);
+  if (last !== undefined) last.open = mostOpen(members);
+  return runs;
+}
+
+/** The most that are open at once, of jobs in the order of their starts: one that ends as another begins is over. */
+function mostOpen(jobs: readonly Job[]): number {
+  if (jobs.length === 1) return 1;
+  const { sorted } = new Sample(jobs.map(({ endMs }) => endMs));
+  let most = 0;
+  let over = 0;
+  for (const [index, { startMs }] of jobs.entries()) {
+    // A job that takes no time is open when it begins.
+    while (over < index && (sorted[over] as number) <= startMs) over += 1;
+    most = Math.max(most, index + 1 - over);
+  }
+  return most;
+}
+
+/** The most that `burst`, `queue` and `pager` have on the way at once (src/scenario/behaviours). */
+const burstMost = 10_000;
+const workersMost = 1_000;
+const parallelMost = 100;
+
+/** A clock of whole seconds tells no calls apart that begin within one. */
+const coarseMs = 1000;
+
+/** Whether a job began with its run, not upon an answer. */
+function beganWith({ startMs, firstEndMs }: Run, job: Job, slackMs: number): boolean {
+  const atMs = Math.max(job.startMs, job.first.atMs);
+  return atMs - startMs <= slackMs && (atMs < firstEndMs || slackMs >= coarseMs);
+}
+
+/** `null` where runs are of no one length: they are no unit then. */
+export function shapeOf(runs: readonly Run[]): Shape | null {
+  // The last one may have been cut off.
+  const whole = runs.length > 2 ? runs.slice(0, -1) : runs;
+  const lengths = new Sample(whole.map(({ jobs }) => jobs));
+  const length = mode(whole.map(({ jobs }) => jobs));
+  if (length.value === 1 && length.share >= 0.9) return { kind: "call" };
+  if (length.value <= 1) return null;
+  const usual = whole.filter(({ jobs }) => jobs === length.value);
+  const together = new Sample(usual.map((run) => run.together)).median;
+  const parallel = new Sample(usual.map(({ open }) => open)).median;
+  if (length.share >= 0.6 && together >= 0.8 * length.value)
+    return length.value > burstMost ? null : { kind: "burst", size: length.value };
+  if (parallel > parallelMost) return null;
+  // One endless run is a worker without pauses, unless several calls are on the way at once.
+  if (runs.length === 1 && (parallel === 1 || together >= parallel)) return null;
+  if (lengths.quantile(0.05) === length.value && length.share >= 0.95)
+    return { kind: "pager", pages: length.value, last: null, parallel };
+  // Pages on the way when the last one comes are asked for in vain, `parallel - 1` of them at most.
+  const [last, pages] = [lengths.quantile(0.05), lengths.quantile(0.95)];
+  if (last > 1 && pages - last < parallel) return { kind: "pager", pages, last, parallel };
+  return length.share >= 0.6 ? { kind: "pager", pages: length.value, last: null, parallel } : null;
+}
+
+/** Jobs that were all wanted at one instant, and could not all begin then: so many workers took them one by one. */
+export function queueOf(jobs: readonly Job[], slackMs: number): (Shape & { readonly kind: "queue" }) | null {
+  const [first] = jobs;
+  if (first === undefined || jobs.length < 5) return null;
+  const waited = jobs.filter(({ first: { atMs }, startMs }) => atMs > startMs + slackMs);
+  if (waited.length < 0.3 * jobs.length || jobs.some(({ startMs }) => startMs - first.startMs > slackMs))
+    return null;
+  // Those that began before there was any answer were each taken by a worker of its own.
+  const firstAnswerMs = new Sample(jobs.map((job) => job.first.endMs)).least;
+  const workers = jobs.filter((job) => job.first.atMs < firstAnswerMs).length;
+  return workers > workersMost ? null : { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };
+}

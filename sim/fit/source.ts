@@ -1,0 +1,214 @@
+// A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text would
+// export. One description makes both.
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { burst } from "../../src/scenario/behaviours/burst.ts";
+import { pager } from "../../src/scenario/behaviours/pager.ts";
+import { poller } from "../../src/scenario/behaviours/poller.ts";
+import { queue } from "../../src/scenario/behaviours/queue.ts";
+import { worker } from "../../src/scenario/behaviours/worker.ts";
+import { graphql, pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { exponential } from "../../src/scenario/retries/exponential.ts";
+import { fixed } from "../../src/scenario/retries/fixed.ts";
+import { none } from "../../src/scenario/retries/none.ts";
+import { retryAfter } from "../../src/scenario/retries/retry-after.ts";
+import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import type { Scenario } from "../../src/scenario/scenario.ts";
+import { defaultOrganization } from "../../src/scenario/seats.ts";
+import {
+  commentText,
+  type Expression,
+  evaluated,
+  json,
+  list,
+  type Makers,
+  make,
+  makersOf,
+  object,
+  written,
+} from "./expression.ts";
+import type { FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
+import { arrivalsExpression, callExpression, retryExpression, spreadExpression } from "./pieces.ts";
+import type { FittedSpread } from "./spread.ts";
+import { count, timeText } from "./words.ts";
+
+const makers: Makers = {
+  burst,
+  defineScenario,
+  exponential,
+  fixed,
+  graphql,
+  none,
+  pager,
+  pipelinesQuery,
+  poller,
+  queue,
+  rest,
+  retryAfter,
+  status,
+  waitReset,
+  worker,
+};
+
+/** The scenario, to be simulated at once. */
+export function fittedScenario(model: FittedModel): Scenario {
+  return evaluated(describedBy(model), makers) as Scenario;
+}
+
+/** The scenario as a TypeScript module, which `spillway simulate` and `spillway load` take. */
+export function fittedSource(model: FittedModel): string {
+  const scenario = describedBy(model);
+  const names = makersOf(scenario);
+  const line = `import { ${names.join(", ")} } from "spillway/scenario";`;
+  const imports =
+    line.length <= 110
+      ? line
+      : `import {\n${names.map((name) => `  ${name},\n`).join("")}} from "spillway/scenario";`;
+  return `${headText(model)}${imports}\n\nexport default ${written(scenario, 0, 15)};\n`;
+}
+
+function headText({ calls, callers, unexplained, uncounted, startAtMs, durationMs }: FittedModel): string {
+  const from = instantText(startAtMs);
+  const explained = calls === 0 ? 0 : Math.floor((1000 * (calls - unexplained)) / calls) / 10;
+  const left = uncounted === 0 ? "" : ` ${count(uncounted, "call")} that no quota counts were left out.`;
+  return commentText(
+    `Fitted by spillway from ${count(calls, "call")} of ${count(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.`,
+    0,
+  );
+}
+
+const instantText = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
+
+const rulesReason: Readonly<Record<RulesFrom, string>> = {
+  given: "As they were given.",
+  trace: "As the trace's header says.",
+  headers: "As the answers' headers showed: limits by the most frequent, windows by the longest reset.",
+  defaults: "Nothing says what the rules were: these are the defaults.",
+};
+
+function describedBy(model: FittedModel): Expression {
+  const { name, startAtMs, durationMs, rules, network, populations } = model;
+  const { roundTrip, execution, lateness } = network;
+  const scenario = object(
+    {
+      name,
+      description: `Fitted from ${count(model.calls, "recorded call")}`,
+      seed: 1,
+      duration: timeText(durationMs),
+      startAt: instantText(startAtMs),
+      rules: rulesExpression(rules),
+      network:
+        roundTrip === null && execution === null
+          ? null
+          : object({
+              roundTrip: roundTrip === null ? null : spreadExpression(roundTrip),
+              execution: execution === null ? null : spreadExpression(execution),
+              lateness: lateness === null ? null : spreadExpression(lateness),
+            }),
+      populations: {
+        kind: "object",
+        members: populations.map((population) => ({
+          key: population.name,
+          value: populationExpression(population),
+          comment: `${population.reasons.population}.`,
+        })),
+      },
+    },
+    { rules: rulesReason[model.rulesFrom], network: `${network.reason}.` },
+  );
+  return make("defineScenario", scenario);
+}
+
+/** Limits as they are, switches where they are not the default. */
+function rulesExpression({ organization, user, semantics, organizations, users }: Rules): Expression {
+  const defaults = parseRules({}).semantics;
+  const switched = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+    const own: Readonly<Record<Scope, string | boolean>> = semantics[name];
+    const isDefault = scopes.every((scope) => own[scope] === defaults[name][scope]);
+    return isDefault ? [] : [[name, own.rest === own.graphql ? own.rest : own] as const];
+  });
+  const optional = (value: object): Expression | null =>
+    Object.keys(value).length === 0 ? null : json(value);
+  return object({
+    organization: json(organization),
+    user: json(user),
+    semantics: optional(Object.fromEntries(switched)),
+    organizations: optional(organizations),
+    users: optional(users),
+  });
+}
+
+function populationExpression(population: FittedPopulation): Expression {
+  const { organization, user, arrivals, onRefused, attempts, reasons } = population;
+  const isClosed = arrivals.kind === "closed";
+  const usual = isClosed ? "each" : "shared";
+  return object(
+    {
+      ...(isClosed
+        ? {
+            clients: arrivals.clients,
+            startWithin: arrivals.startWithinMs === 0 ? null : timeText(arrivals.startWithinMs),
+          }
+        : { arrivals: arrivalsExpression(arrivals) }),
+      organization: organization === defaultOrganization ? null : organization,
+      user: user === usual ? null : user,
+      behaviour: behaviourExpression(population),
+      onRefused: retryExpression(onRefused, attempts),
+    },
+    {
+      [isClosed ? "startWithin" : "arrivals"]: `${capital(reasons.arrivals)}.`,
+      behaviour: `${capital(reasons.behaviour)}.`,
+      onRefused: `${capital(reasons.onRefused)}.`,
+    },
+  );
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+function behaviourExpression({ behaviour, mix }: FittedPopulation): Expression {
+  const [first] = mix;
+  if (first === undefined) throw new RangeError("a population makes calls");
+  const call = callExpression(first);
+  switch (behaviour.kind) {
+    case "poller":
+      return make("poller", object({ every: timeText(behaviour.everyMs), call }));
+    case "burst":
+      return make("burst", object({ call, size: behaviour.size, every: everyText(behaviour.everyMs) }));
+    case "queue": {
+      const { jobs, workers, everyMs } = behaviour;
+      return make("queue", object({ call, every: everyText(everyMs), jobs, workers }));
+    }
+    case "pager": {
+      const { pages, last, parallel, everyMs } = behaviour;
+      return make(
+        "pager",
+        object({
+          call,
+          pages,
+          parallel: parallel === 1 ? null : parallel,
+          every: everyText(everyMs),
+          entries: last === null ? null : last * usualPerPage,
+        }),
+      );
+    }
+    case "worker":
+      return make(
+        "worker",
+        object({
+          calls: list(mix.map((each) => callWithWeight(each, mix.length))),
+          think: isNothing(behaviour.think) ? null : spreadExpression(behaviour.think),
+          jobs: behaviour.jobs,
+        }),
+      );
+  }
+}
+
+/** Entries on a page, where a pager does not say. */
+const usualPerPage = 30;
+
+const everyText = (everyMs: number | null): string | null => (everyMs === null ? null : timeText(everyMs));
+const isNothing = (spread: FittedSpread): boolean => spread.kind === "constant" && spread.ms === 0;
+
+const callWithWeight = (call: FittedCall, kinds: number): Expression =>
+  object({ call: callExpression(call), weight: kinds === 1 ? null : call.weight });

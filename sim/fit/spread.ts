@@ -1,0 +1,112 @@
+// How lengths of time are spread: the simplest of the spreads that a scenario can say which the measured values do not
+// contradict.
+import { exp, ln } from "../../src/scenario/elementary.ts";
+import { normalQuantile } from "../../src/scenario/normal.ts";
+import { roundestWithin, Sample } from "./statistics.ts";
+
+/** Whole ms, both ends included. */
+export interface FittedSpan {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** As `SpreadInput` has them, in whole ms. */
+export type FittedSpread =
+  | { readonly kind: "constant"; readonly ms: number }
+  | { readonly kind: "uniform"; readonly least: number; readonly most: number }
+  | { readonly kind: "lognormal"; readonly median: number; readonly p95: number }
+  | { readonly kind: "quantiles"; readonly quantiles: readonly number[] };
+
+/** Of a sample of n, the distance that one in a hundred exceeds is this over the root of n (Kolmogorov). */
+const kolmogorov99 = 1.63;
+const z95 = normalQuantile(0.95);
+
+/**
+ * The span of uniform draws, both ends a little beyond what was seen: n draws leave about the n-th part of the span
+ * free at either end, hardly ever 4.6 times that (e^-4.6 is 1 %), and people choose round numbers.
+ */
+export function spanOf(values: readonly number[], slackMs: number): FittedSpan {
+  const sample = new Sample(values);
+  // One in a hundred may be astray: the ends count where they are not far from the rest.
+  const [inner, outer] = [sample.quantile(0.01), sample.quantile(0.99)];
+  const near = (0.03 + 5 / (sample.count + 1)) * (outer - inner) + slackMs;
+  const low = inner - sample.least <= near ? sample.least : inner;
+  const high = sample.most - outer <= near ? sample.most : outer;
+  const room = (4.6 * (high - low)) / (sample.count + 1) + slackMs;
+  if (high - low <= 2 * slackMs) {
+    const least = roundestWithin(Math.max(0, high - slackMs), Math.max(0, low + slackMs));
+    return { least, most: least };
+  }
+  return {
+    least: roundestWithin(Math.max(0, low - room), Math.max(0, low)),
+    most: roundestWithin(high, high + room),
+  };
+}
+
+/**
+ * @param leastMs no draw is shorter
+ * @param slackMs differences that mean nothing
+ */
+export function spreadOf(values: readonly number[], leastMs: number, slackMs: number): FittedSpread {
+  const sample = new Sample(values);
+  const shift = (ms: number): number => Math.max(leastMs, ms);
+  if (sample.count === 0) return { kind: "constant", ms: leastMs };
+  if (sample.quantile(0.95) - sample.quantile(0.05) <= slackMs) {
+    const doubt = Math.min(slackMs / 2, Math.max(1, 0.02 * sample.mean));
+    return {
+      kind: "constant",
+      ms: shift(roundestWithin(Math.max(0, sample.mean - doubt), sample.mean + doubt)),
+    };
+  }
+  const allowed = kolmogorov99 / Math.sqrt(sample.count);
+  const { least, most } = spanOf(values, 0);
+  const uniform = { kind: "uniform", least: shift(least), most: Math.max(shift(least) + 1, most) } as const;
+  if (distance(sample, (share) => uniform.least + share * (uniform.most - uniform.least), slackMs) <= allowed)
+    return uniform;
+  const lognormal = lognormalOf(sample);
+  if (
+    lognormal !== null &&
+    distance(sample, (share) => exp(lognormal.mu + lognormal.sigma * normalQuantile(share)), slackMs) <=
+      allowed
+  ) {
+    const median = Math.max(1, shift(Math.round(exp(lognormal.mu))));
+    const p95 = Math.max(median + 1, Math.round(exp(lognormal.mu + lognormal.sigma * z95)));
+    return { kind: "lognormal", median, p95 };
+  }
+  const parts = sample.count >= 1000 ? 50 : sample.count >= 200 ? 20 : 10;
+  const at = (index: number): number => Math.round(shift(sample.quantile(index / parts)));
+  return { kind: "quantiles", quantiles: Array.from({ length: parts + 1 }, (_, index) => at(index)) };
+}
+
+/**
+ * The largest difference between shares: of the values up to a point, and of a distribution that says where each share
+ * ends. Points closer than `slackMs` are one.
+ */
+function distance(sample: Sample, endOf: (share: number) => number, slackMs: number): number {
+  let worst = 0;
+  for (let part = 1; part < 50; part++) {
+    const share = part / 50;
+    const end = endOf(share);
+    const below = shareUpTo(sample, end + slackMs / 2);
+    const above = shareUpTo(sample, end - slackMs / 2);
+    worst = Math.max(worst, share - below, above - share);
+  }
+  return worst;
+}
+
+function shareUpTo({ sorted }: Sample, end: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= end) low = middle + 1;
+    else high = middle;
+  }
+  return low / sorted.length;
+}
+
+/** By mean and deviation of the logarithms; `null` where a value has none. */
+function lognormalOf(sample: Sample): { readonly mu: number; readonly sigma: number } | null {
+  if (sample.least <= 0) return null;
+  const logs = new Sample(sample.sorted.map((value) => ln(value)));
+  return { mu: logs.mean, sigma: logs.deviation };
+}

@@ -1,0 +1,35 @@
+// Numbers of a fit as people read and write them.
+import type { FittedSpan } from "./spread.ts";
+import { Sample } from "./statistics.ts";
+
+/** A length of time as scenarios write it: `5s`, `250ms`, `2m`, `1h`. */
+export function timeText(ms: number): string {
+  if (ms % 1000 !== 0 || ms === 0) return `${ms}ms`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+}
+
+export function spanText({ least, most }: FittedSpan): string {
+  if (most === 0) return "at once";
+  return least === most ? timeText(least) : `${timeText(least)} to ${timeText(most)}`;
+}
+
+/** A measured length of time, rounded to what matters: `412ms`, `5.4s`, `62s`, `48 min`, `31 h`. */
+export function roughText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 10_000) return `${Math.round(ms / 100) / 10}s`;
+  if (ms < 600_000) return `${Math.round(ms / 1000)}s`;
+  return ms < 36_000_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}
+
+/** Where the values lie: the middle, and the span of nine in ten. */
+export function spreadText(values: readonly number[]): string {
+  const sample = new Sample(values);
+  return `median ${roughText(sample.median)}, nine in ten from ${roughText(sample.quantile(0.05))} to ${roughText(sample.quantile(0.95))}`;
+}
+
+/** `1 call`, `312 calls`. */
+export function count(number: number, noun: string): string {
+  const many = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${number.toLocaleString("en-US")} ${number === 1 ? noun : many}`;
+}

@@ -1,0 +1,155 @@
+// The calls of a log in memory, for callers that react: columns that grow, and which call waits for which.
+import type { ScopeIndex } from "../../src/engine/core.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+
+/** More calls than this are not kept in memory: each takes about 80 bytes. */
+const reactingCallsMost = 5_000_000;
+
+/** No call: none is waited for, none follows. */
+export const NONE = -1;
+
+const longestMs = 0x7fffffff;
+
+/** Calls in the order of their time. */
+export class ReplayCalls {
+  count = 0;
+  atMs = new Float64Array(0);
+  /** How long it took, whole ms; 0 where the log does not say. */
+  durationMs = new Int32Array(0);
+  user = new Int32Array(0);
+  cost = new Int32Array(0);
+  actual = new Int32Array(0);
+  scope = new Uint8Array(0);
+
+  /**
+   * @param durationMs `NaN` where it is not known
+   * @throws SpillwayError `USAGE` where there are too many
+   */
+  push(
+    atMs: number,
+    durationMs: number,
+    user: number,
+    scope: ScopeIndex,
+    cost: number,
+    actual: number,
+  ): void {
+    const call = this.count++;
+    if (call === this.atMs.length) this.#grow();
+    this.atMs[call] = atMs;
+    this.durationMs[call] = durationMs > 0 ? Math.min(longestMs, Math.round(durationMs)) : 0;
+    this.user[call] = user;
+    this.cost[call] = cost;
+    this.actual[call] = actual;
+    this.scope[call] = scope;
+  }
+
+  /** When the log says that a call was over, ms since the epoch. */
+  endMs(call: number): number {
+    return (this.atMs[call] as number) + (this.durationMs[call] as number);
+  }
+
+  #grow(): void {
+    if (this.count > reactingCallsMost)
+      throw new SpillwayError("USAGE", "this log is too long for callers that react", {
+        problems: [
+          {
+            path: "--on-refused",
+            got: `more than ${reactingCallsMost} calls`,
+            allowed: `at most ${reactingCallsMost}, which are kept in memory`,
+          },
+        ],
+        hint: "replay a part of the log (fewer files, or a filter), or leave --on-refused out",
+      });
+    const size = Math.min(reactingCallsMost, Math.max(1024, 2 * this.atMs.length));
+    this.atMs = grown(this.atMs, new Float64Array(size));
+    this.durationMs = grown(this.durationMs, new Int32Array(size));
+    this.user = grown(this.user, new Int32Array(size));
+    this.cost = grown(this.cost, new Int32Array(size));
+    this.actual = grown(this.actual, new Int32Array(size));
+    this.scope = grown(this.scope, new Uint8Array(size));
+  }
+}
+
+function grown<T extends Float64Array | Int32Array | Uint8Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
+
+/** Which calls wait for which: those that are released by a call's end, in order. */
+export interface Chains {
+  readonly firstReleased: Int32Array;
+  /** The next one that the same call releases. */
+  readonly next: Int32Array;
+  /** 1 where a call waits for none: it is sent when the log has it. */
+  readonly isFree: Uint8Array;
+}
+
+/** Callers that send each call when the log has it, whatever became of those before. */
+export function unchained({ count }: ReplayCalls): Chains {
+  const isFree = new Uint8Array(count).fill(1);
+  return { firstReleased: new Int32Array(0), next: new Int32Array(0), isFree };
+}
+
+/**
+ * Callers that wait: each call follows, at the distance that the log has, that call of the same user which was over
+ * last when it began. Of calls that overlap, so, none waits for the other; a user that runs three at a time goes on
+ * running three.
+ */
+export function chained(calls: ReplayCalls): Chains {
+  const { count } = calls;
+  const released = { firstReleased: new Int32Array(count).fill(NONE), next: new Int32Array(count) };
+  const isFree = new Uint8Array(count);
+  // Until the lists are made, `next` holds what a call waits for.
+  for (const own of byUser(calls)) {
+    const byEnd = inOrderOfEnd(own, calls);
+    let over = NONE;
+    let place = 0;
+    for (const call of own) {
+      const atMs = calls.atMs[call] as number;
+      for (; place < byEnd.length; place++) {
+        const other = byEnd[place] as number;
+        if (other >= call || calls.endMs(other) > atMs) break;
+        over = other;
+      }
+      released.next[call] = over;
+    }
+  }
+  for (let call = count - 1; call >= 0; call--) {
+    const over = released.next[call] as number;
+    isFree[call] = Number(over === NONE);
+    released.next[call] = over === NONE ? NONE : (released.firstReleased[over] as number);
+    if (over !== NONE) released.firstReleased[over] = call;
+  }
+  return { ...released, isFree };
+}
+
+/** Each user's calls, in order. */
+function* byUser({ count, user }: ReplayCalls): Generator<Int32Array, void> {
+  let users = 0;
+  for (let call = 0; call < count; call++) users = Math.max(users, (user[call] as number) + 1);
+  const starts = new Int32Array(users + 1);
+  for (let call = 0; call < count; call++) {
+    const after = (user[call] as number) + 1;
+    starts[after] = (starts[after] as number) + 1;
+  }
+  for (let one = 0; one < users; one++)
+    starts[one + 1] = (starts[one + 1] as number) + (starts[one] as number);
+  const order = new Int32Array(count);
+  const places = starts.slice();
+  for (let call = 0; call < count; call++) {
+    const one = user[call] as number;
+    const place = places[one] as number;
+    order[place] = call;
+    places[one] = place + 1;
+  }
+  for (let one = 0; one < users; one++) yield order.subarray(starts[one], starts[one + 1]);
+}
+
+/** A user's calls by when they were over, then by when they began. */
+function inOrderOfEnd(own: Int32Array, calls: ReplayCalls): Int32Array {
+  const isSorted = own.every((call, place) => {
+    const before = own[place - 1];
+    return before === undefined || calls.endMs(before) <= calls.endMs(call);
+  });
+  return isSorted ? own : own.slice().sort((a, b) => calls.endMs(a) - calls.endMs(b) || a - b);
+}

@@ -1,0 +1,154 @@
+// What is counted of callers that react: tries, waits, and who never got through.
+import { ADMITTED, type Outcome, REFUSED_BY_ORGANIZATION } from "../../src/engine/core.ts";
+import {
+  type AddedWaits,
+  type ReactingUser,
+  type ReplayReaction,
+  replayUsersMost,
+} from "../../src/summary/replay-result.ts";
+import { quantile } from "../../src/summary/waits.ts";
+import type { ReplayCallers, ReplayOwner } from "./callers.ts";
+import type { ReplayCalls } from "./calls.ts";
+import { ReplaySlots } from "./slots.ts";
+
+/** Doubles a user, and where each is. */
+const NUMBERS = 7;
+const CALLS = 0;
+const REFUSALS = 1;
+const GAVE_UP = 2;
+const ADMITTED_CALLS = 3;
+const WAIT_MOST = 4;
+/** When the last call was over, and when the log says that it was, ms since the epoch. */
+const ENDED = 5;
+const ENDED_IN_LOG = 6;
+
+export class ReactionTally {
+  readonly #callers: ReplayCallers;
+  readonly #calls: ReplayCalls;
+  readonly #slots = new ReplaySlots();
+  readonly #users: Float64Array;
+  /** By call; -1 where it was not let through, and -2 - wait where it was refused first. */
+  readonly #waits: Float64Array;
+  #attempts = 0;
+  #byOrganization = 0;
+  #byUser = 0;
+  #atOnce = 0;
+  #later = 0;
+  #gaveUp = 0;
+
+  constructor(callers: ReplayCallers, calls: ReplayCalls) {
+    this.#callers = callers;
+    this.#calls = calls;
+    this.#users = new Float64Array(NUMBERS * callers.users.length);
+    this.#waits = new Float64Array(calls.count).fill(-1);
+    for (let call = 0; call < calls.count; call++) {
+      const at = NUMBERS * (calls.user[call] as number);
+      this.#add(at + CALLS, 1);
+      this.#raise(at + ENDED_IN_LOG, calls.endMs(call));
+    }
+  }
+
+  /** Calls whose fate is known. */
+  get settled(): number {
+    return this.#atOnce + this.#later + this.#gaveUp;
+  }
+
+  attempt(user: number, outcome: Outcome, nowMs: number): void {
+    this.#attempts += 1;
+    this.#slots.add(nowMs, outcome);
+    if (outcome === ADMITTED) return;
+    this.#add(NUMBERS * user + REFUSALS, 1);
+    if (outcome === REFUSED_BY_ORGANIZATION) this.#byOrganization += 1;
+    else this.#byUser += 1;
+  }
+
+  /** @param waitMs since the call was first due */
+  admitted(call: number, waitMs: number, wasRefused: boolean): void {
+    const at = NUMBERS * (this.#calls.user[call] as number);
+    this.#waits[call] = wasRefused ? -2 - waitMs : waitMs;
+    this.#add(at + ADMITTED_CALLS, 1);
+    this.#raise(at + WAIT_MOST, waitMs);
+    if (wasRefused) this.#later += 1;
+    else this.#atOnce += 1;
+  }
+
+  gaveUp(user: number): void {
+    this.#gaveUp += 1;
+    this.#add(NUMBERS * user + GAVE_UP, 1);
+  }
+
+  over(call: number, atMs: number): void {
+    this.#raise(NUMBERS * (this.#calls.user[call] as number) + ENDED, atMs);
+  }
+
+  #add(at: number, amount: number): void {
+    this.#users[at] = (this.#users[at] as number) + amount;
+  }
+
+  #raise(at: number, value: number): void {
+    if (value > (this.#users[at] as number)) this.#users[at] = value;
+  }
+
+  finish(): Omit<ReplayReaction, "onRefused" | "seed" | "independent" | "leftOut"> {
+    const all = this.#waits.filter((wait) => wait !== -1).map((wait) => (wait < 0 ? -2 - wait : wait));
+    const ofRefused = this.#waits.filter((wait) => wait < -1).map((wait) => -2 - wait);
+    const { count } = this.#calls;
+    return {
+      calls: count,
+      attempts: this.#attempts,
+      refusals: this.#byOrganization + this.#byUser,
+      refusedByOrganization: this.#byOrganization,
+      refusedByUser: this.#byUser,
+      admittedAtOnce: this.#atOnce,
+      admittedLater: this.#later,
+      gaveUp: this.#gaveUp,
+      unfinished: count - this.settled,
+      waits: waitsOf(all),
+      waitsOfRefused: waitsOf(ofRefused),
+      waitedMs: all.reduce((sum, wait) => sum + wait, 0),
+      endsLaterMs: Math.max(0, this.#latest(ENDED) - this.#latest(ENDED_IN_LOG)),
+      slotMs: this.#slots.widthMs,
+      slots: this.#slots.finish(),
+      users: this.#describeUsers(),
+    };
+  }
+
+  #latest(member: number): number {
+    let latest = 0;
+    for (let at = member; at < this.#users.length; at += NUMBERS)
+      latest = Math.max(latest, this.#users[at] as number);
+    return latest;
+  }
+
+  #describeUsers(): ReactingUser[] {
+    const number = (user: number, member: number): number => this.#users[NUMBERS * user + member] as number;
+    return [...this.#callers.users.keys()]
+      .filter((user) => number(user, CALLS) > 0)
+      .sort(
+        (a, b) =>
+          number(b, WAIT_MOST) - number(a, WAIT_MOST) || number(b, REFUSALS) - number(a, REFUSALS) || a - b,
+      )
+      .slice(0, replayUsersMost)
+      .map((handle) => {
+        const { org, user } = this.#callers.users[handle] as ReplayOwner;
+        const calls = number(handle, CALLS);
+        const gaveUp = number(handle, GAVE_UP);
+        return {
+          org,
+          user: user ?? "",
+          calls,
+          refusals: number(handle, REFUSALS),
+          gaveUp,
+          unfinished: calls - gaveUp - number(handle, ADMITTED_CALLS),
+          waitMaxMs: number(handle, WAIT_MOST),
+          endsLaterMs: Math.max(0, number(handle, ENDED) - number(handle, ENDED_IN_LOG)),
+        };
+      });
+  }
+}
+
+function waitsOf(waits: Float64Array): AddedWaits {
+  const sorted = waits.sort();
+  const [p50, p95, p99, max] = [0.5, 0.95, 0.99, 1].map((share) => quantile(sorted, share));
+  return { p50: p50 ?? null, p95: p95 ?? null, p99: p99 ?? null, max: max ?? null };
+}

@@ -1,0 +1,61 @@
+// What worlds may have, each left out of about half of them: a bug that needs two features meets them both in a quarter
+// of the worlds, and one that a third feature hides is met where that is absent (Groce, Zhang, Eide, Chen and Regehr,
+// "Swarm Testing", ISSTA 2012).
+import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import type { Dice } from "./dice.ts";
+
+const switchNames = Object.keys(switchValues) as readonly SwitchName[];
+
+/** Features that stand for themselves. A semantics switch is one, too, by its name. */
+const ownFeatures = [
+  "rest",
+  "graphql",
+  "status calls",
+  "switches by scope",
+  "unenforced",
+  "overrides",
+  "large limits",
+  "several organizations",
+  "shared users",
+  "start off the grid",
+  "slow network",
+  "skewed times",
+  "late timers",
+  "slow queries",
+  "give-backs",
+  "costs above limits",
+  "oversized queries",
+  "arrivals",
+  "loss",
+  "short time-outs",
+  "outages",
+  "servers with a queue",
+  "clocks apart",
+  "poller",
+  "burst",
+  "pager",
+  "queue",
+  "paced",
+  "aimd",
+  "looker",
+  "known clients",
+  "retries without an answer",
+  "waitReset",
+  "retryAfter",
+  "fixed",
+  "exponential",
+] as const;
+
+export type Feature = (typeof ownFeatures)[number] | SwitchName;
+export const features: readonly Feature[] = [...ownFeatures, ...switchNames];
+
+/**
+ * The features of one world: each by the toss of a coin. Of REST and GraphQL there is one at least.
+ * @param without features that are left out of every world
+ */
+export function drawFeatures(dice: Dice, without: ReadonlySet<Feature>): ReadonlySet<Feature> {
+  const drawn = new Set(features.filter((feature) => dice.oneIn(2) && !without.has(feature)));
+  const scope = dice.of((["rest", "graphql"] as const).filter((each) => !without.has(each)));
+  if (!drawn.has("rest") && !drawn.has("graphql")) drawn.add(scope);
+  return drawn;
+}
