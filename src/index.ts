@@ -1,6 +1,7 @@
 // The package's public entry: the functions behind the verbs, typed, without printing or exiting.
 // `spillway/engine`, `spillway/laws` and `spillway/scenario` are entries of their own.
 
+export type { LimiterClock } from "../sim/adapter/asker.ts";
 export {
   type LimiterSimulation,
   type SimulateLimiterOptions,
@@ -15,9 +16,16 @@ export { Recorder, type Recording } from "../sim/fit/recording.ts";
 export { fitMarkdown } from "../sim/fit/report.ts";
 export { fittedScenario, fittedSource } from "../sim/fit/source.ts";
 export { type Measurement, measure } from "../sim/measure.ts";
+export type { Reaction } from "../sim/replay/reaction.ts";
 export { type ReplayOptions, replay } from "../sim/replay/replay.ts";
 export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
-export { type SwarmOptions, type SwarmResult, swarm } from "../sim/swarm/swarm.ts";
+export {
+  type FailingWorld,
+  type SwarmOptions,
+  type SwarmResult,
+  swarm,
+  worldNamed,
+} from "../sim/swarm/swarm.ts";
 export { type OpenedLogs, openLogs } from "./cli/log-input.ts";
 export { type LogArgs, logArgs } from "./cli/log-options.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
@@ -50,6 +58,7 @@ export type { ExpectationResult, Summary } from "./summary/summary.ts";
 export { readTrace, type TraceLine, type TraceReading } from "./trace/read.ts";
 export type { TraceCall, TraceHeader } from "./trace/record.ts";
 export { encodeCall, encodeHeader } from "./trace/write.ts";
+export { claimedVerdict } from "./verify/claims.ts";
 export { judge } from "./verify/judge.ts";
 export type { LawVerdict, Verdict, Violation } from "./verify/verdict.ts";
 export { verify } from "./verify/verify.ts";

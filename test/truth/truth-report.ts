@@ -17,7 +17,7 @@ export interface Truth {
 export type Versions = Readonly<Record<string, string | undefined>>;
 
 /** What is aimed at: by how much a prediction may be off, as a share of what was measured. */
-export const aims = { refused: 0.03, admitted: 0.01, waitP95: 0.1 } as const;
+const aims = { refused: 0.03, admitted: 0.01, waitP95: 0.1 } as const;
 
 interface Row {
   readonly what: string;
@@ -108,7 +108,7 @@ function percent(value: number | null | undefined): string {
 }
 
 /** How many figures of all scenarios are within their aims, or within chance. */
-export function within(truths: readonly Truth[], which: "again" | "forecast"): [held: number, of: number] {
+function within(truths: readonly Truth[], which: "again" | "forecast"): [held: number, of: number] {
   const errors = truths.flatMap((truth) =>
     rowsOf(truth).flatMap((row) => {
       const compared = row.of(truth[which]);
