@@ -38,6 +38,13 @@ export type { Confidence, Finding, FindingName } from "./probe/finding.ts";
 export { type Allowance, type ProbeOptions, type ProbeReport, probe } from "./probe/probe.ts";
 export { readStatus, type StatusOptions, type StatusReading } from "./probe/status.ts";
 export { type Report, type ReportOptions, writeReport } from "./report/report.ts";
+export {
+  type KeptResult,
+  type ResultReport,
+  readResult,
+  writePlanReport,
+  writeReplayReport,
+} from "./report/result-report.ts";
 export { type Run, type RunRecord, runFiles } from "./report/run.ts";
 export { readRun, traceOf, writeRun } from "./report/run-folder.ts";
 export { type ErrorCode, errorCodes, type Problem, SpillwayError } from "./rules/errors.ts";
