@@ -61,6 +61,7 @@ describe("spillway load", () => {
     expect((await readdir(join(folder, "held"))).sort()).toEqual([
       "junit.xml",
       "k6",
+      "pictures",
       "report.html",
       "run.json",
       "summary.json",
