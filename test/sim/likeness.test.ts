@@ -101,6 +101,13 @@ describe("the network of a trace", () => {
     return { ...first, scope: "rest", kind: "call", status: 200, received: first.sent + took, ...change };
   };
 
+  test("the first second, in which a run warms up, is left out where there is more", () => {
+    const [cold, warm] = [call(40), call(3)];
+    const later = { ...warm, sent: warm.sent + 1_000, received: warm.received + 1_000 };
+    expect(likenessOf([cold, later]).network(fallback).roundTripMs).toEqual(roundTripMs(3));
+    expect(likenessOf([cold]).network(fallback).roundTripMs).toEqual(roundTripMs(40));
+  });
+
   test("a round trip takes 1 ms at the least", () => {
     expect(likenessOf([call(0), call(1)]).network(fallback).roundTripMs).toEqual(roundTripMs(1));
   });

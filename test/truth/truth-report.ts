@@ -166,6 +166,9 @@ ${said.join(", ")}. Real runs take real time, so their figures differ a little f
 - *error*: of the mean. *Typical distance*: of one run or window, whichever way, in the mean. Aims: refused within ${share(aims.refused)}, admitted
   within ${share(aims.admitted)}, waits within ${share(aims.waitP95)}.
 
+Where jobs wait for one reset or the next, as in \`herd\`, waits jump by a window's length: a percentile that lies on such a step
+is decided by a few jobs, however near the curves are. The distance of the curves, under each table, has no such steps.
+
 Within their aims, or within chance: ${held} of ${of} figures again, ${heldBefore} of ${ofBefore} forecast.
 
 ${truths.map(tableOf).join("\n\n")}
