@@ -29,7 +29,7 @@ describe("a prediction", () => {
     const same = run({ admitted: 90, refused: 10, waitsMs: [1, 2, 3], windows: [window(24_000, 40, 5)] });
     const comparison = comparisonOf([
       { measured: same, predicted: same },
-      { measured: same, predicted: same },
+      { measured: { ...same }, predicted: same },
     ]);
     const exact = { error: 0, typical: 0 };
     expect(comparison).toMatchObject({
@@ -51,6 +51,14 @@ describe("a prediction", () => {
     // Standard deviation 14.14 of two runs, so a standard error of 10.
     expect(admitted.chance?.[0]).toBeCloseTo(80, 12);
     expect(admitted.chance?.[1]).toBeCloseTo(120, 12);
+  });
+
+  test("that is made several times makes what was measured no surer", () => {
+    const [a, b] = [run({ admitted: 90 }), run({ admitted: 110 })];
+    const predicted = run({ admitted: 100 });
+    const once = [a, b].map((measured) => ({ measured, predicted }));
+    const often = comparisonOf([...once, ...once, ...once]);
+    expect(often.admitted).toEqual(comparisonOf(once).admitted);
   });
 
   test("of something where nothing was measured has no share to give", () => {

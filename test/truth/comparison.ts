@@ -46,30 +46,44 @@ export interface Comparison {
   readonly windows: readonly ComparedWindows[];
 }
 
+/** @param pairs runs that were predicted several times stand there as often, each time the same object */
 export function comparisonOf(pairs: readonly Pair[]): Comparison {
+  const times = pairs.length / new Set(pairs.map((pair) => pair.measured)).size;
   const measured = sorted(pairs.flatMap((pair) => pair.measured.waitsMs));
   const predicted = sorted(pairs.flatMap((pair) => pair.predicted.waitsMs));
   return {
     runs: pairs.length,
-    admitted: compared(pairs.map((pair) => [pair.measured.admitted, pair.predicted.admitted])),
-    refused: compared(pairs.map((pair) => [pair.measured.refused, pair.predicted.refused])),
-    waitP50Ms: comparedQuantile(measured, predicted, 0.5),
-    waitP95Ms: comparedQuantile(measured, predicted, 0.95),
+    admitted: compared(
+      pairs.map((pair) => [pair.measured.admitted, pair.predicted.admitted]),
+      times,
+    ),
+    refused: compared(
+      pairs.map((pair) => [pair.measured.refused, pair.predicted.refused]),
+      times,
+    ),
+    waitP50Ms: comparedQuantile(measured, predicted, 0.5, times),
+    waitP95Ms: comparedQuantile(measured, predicted, 0.95, times),
     waitsApart: distanceOf(measured, predicted),
-    windows: comparedWindows(pairs.flatMap(windowPairs)),
+    windows: comparedWindows(pairs.flatMap(windowPairs), times),
   };
 }
 
-/** @param pairs of numbers, measured first */
-function compared(pairs: readonly (readonly [measured: number, predicted: number])[]): Compared {
+/**
+ * @param pairs of numbers, measured first
+ * @param times how often each measured one stands there
+ */
+function compared(
+  pairs: readonly (readonly [measured: number, predicted: number])[],
+  times: number,
+): Compared {
   const mean = (amounts: readonly number[]): number =>
     amounts.reduce((sum, amount) => sum + amount, 0) / Math.max(1, amounts.length);
   const measured = mean(pairs.map(([ours]) => ours));
   const predicted = mean(pairs.map(([, theirs]) => theirs));
   const apart = mean(pairs.map(([ours, theirs]) => Math.abs(theirs - ours)));
   const squares = pairs.reduce((sum, [ours]) => sum + (ours - measured) * (ours - measured), 0);
-  const n = pairs.length;
-  const twice = 2 * Math.sqrt(squares / (n - 1) / n);
+  const n = pairs.length / times;
+  const twice = 2 * Math.sqrt(squares / times / (n - 1) / n);
   const asShare = (amount: number): number | null =>
     measured !== 0 ? amount / measured : amount === 0 ? 0 : null;
   return {
@@ -86,11 +100,16 @@ function compared(pairs: readonly (readonly [measured: number, predicted: number
  * standard deviations of how many values are below it (David and Nagaraja, Order Statistics, 7.1). Where waits jump
  * from one reset to the next, that may be far.
  */
-function comparedQuantile(measured: Float64Array, predicted: Float64Array, share: number): Compared {
-  const n = measured.length;
+function comparedQuantile(
+  measured: Float64Array,
+  predicted: Float64Array,
+  share: number,
+  times: number,
+): Compared {
+  const n = measured.length / times;
   const twice = 2 * Math.sqrt((share * (1 - share)) / Math.max(1, n));
   return {
-    ...compared([[quantile(measured, share), quantile(predicted, share)]]),
+    ...compared([[quantile(measured, share), quantile(predicted, share)]], 1),
     chance: n < 2 ? null : [quantile(measured, share - twice), quantile(measured, share + twice)],
   };
 }
@@ -123,7 +142,7 @@ function windowPairs({ measured, predicted }: Pair): WindowPair[] {
 
 const apart = (a: WindowSummary, b: WindowSummary): number => Math.abs(a.endsAt - b.endsAt);
 
-function comparedWindows(pairs: readonly WindowPair[]): ComparedWindows[] {
+function comparedWindows(pairs: readonly WindowPair[], times: number): ComparedWindows[] {
   return (["rest", "graphql"] as const).flatMap((scope) =>
     [false, true].flatMap((saturated) => {
       const ours = pairs.filter(
@@ -134,9 +153,15 @@ function comparedWindows(pairs: readonly WindowPair[]): ComparedWindows[] {
         {
           scope,
           saturated,
-          windows: ours.length,
-          admitted: compared(ours.map((pair) => [pair.measured.admitted, pair.predicted?.admitted ?? 0])),
-          refused: compared(ours.map((pair) => [pair.measured.refused, pair.predicted?.refused ?? 0])),
+          windows: ours.length / times,
+          admitted: compared(
+            ours.map((pair) => [pair.measured.admitted, pair.predicted?.admitted ?? 0]),
+            times,
+          ),
+          refused: compared(
+            ours.map((pair) => [pair.measured.refused, pair.predicted?.refused ?? 0]),
+            times,
+          ),
         },
       ];
     }),
