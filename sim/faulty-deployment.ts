@@ -1,5 +1,6 @@
 // A deployment with a fault, in virtual time. It stands beside the right one, which knows nothing of faults: the
 // counters are the fault's, and an answer goes through its hands, as HTTP, before it becomes a trace's.
+
 import type { Decision, HttpAnswer, Readings, Reservation } from "../src/engine/adapter.ts";
 import { callAnswer, refusalAnswer, statusAnswer } from "../src/engine/http-answer.ts";
 import type { Pending } from "../src/engine/store.ts";
@@ -10,6 +11,7 @@ import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { next32, seedRandom } from "../src/scenario/random.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
+import { NamedCallers } from "./named-callers.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
 /** A query that runs. */
@@ -25,7 +27,7 @@ const stream = 1_000_003;
 export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   readonly #rules: Rules;
   readonly #faulty: Faulty;
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers = new NamedCallers();
 
   /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
   constructor(rules: Rules, fault: ChosenFault, seed: number) {
@@ -36,13 +38,7 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   }
 
   caller(organization: string, user: string): Caller {
-    const name = JSON.stringify([organization, user]);
-    let caller = this.#callers.get(name);
-    if (caller === undefined) {
-      caller = { organization, user, handle: this.#callers.size };
-      this.#callers.set(name, caller);
-    }
-    return caller;
+    return this.#callers.of(organization, user);
   }
 
   arrive(caller: Caller, call: CallTemplate, nowMs: number): Outcome<HeldQuery> {

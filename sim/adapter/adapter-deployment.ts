@@ -1,5 +1,6 @@
 // A stranger's limiter in virtual time: the adapter that the laws check it by, behind the simulator's second door. What
 // it says is what the answer shows; what it does not say is `null`, and nobody judges it.
+
 import type {
   Asked,
   Call,
@@ -19,6 +20,7 @@ import type { Rules, Scope } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "../deployment.ts";
+import { NamedCallers } from "../named-callers.ts";
 import { sentAnswer } from "../sent-answer.ts";
 import { PartialAnswers, type PartialStatus } from "./answers.ts";
 import { after, type Eventually, LimiterAsker, type LimiterClock } from "./asker.ts";
@@ -35,7 +37,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   readonly #isPrepaid: boolean;
   readonly #ask: LimiterAsker;
   readonly #answers: PartialAnswers;
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers = new NamedCallers();
 
   /** @param rules as far as the limiter follows them: those that `limiter` was made with */
   constructor(
@@ -52,13 +54,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   }
 
   caller(organization: string, user: string): Caller {
-    const name = JSON.stringify([organization, user]);
-    let caller = this.#callers.get(name);
-    if (caller === undefined) {
-      caller = { organization, user, handle: this.#callers.size };
-      this.#callers.set(name, caller);
-    }
-    return caller;
+    return this.#callers.of(organization, user);
   }
 
   arrive(caller: Caller, call: CallTemplate, nowMs: number): Eventually<Outcome<RunningQuery>> {
