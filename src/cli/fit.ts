@@ -1,12 +1,11 @@
 // `spillway fit FILES...`: a scenario made from a trace or from logs, and a test of how well it predicts.
 import { stat } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { readRules } from "./files.ts";
@@ -166,7 +165,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
 async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
   const { openLogs } = await import("./log-input.ts");
-  const logs = await openLogs(await Promise.all(logPaths(args.files).map(traceInFolder)), args, {
+  const logs = await openLogs(logPaths(args.files), args, {
     onProgress: terminal.progress,
     signal,
   });
@@ -189,11 +188,6 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
       ),
     );
   return recorder.finish();
-}
-
-async function traceInFolder(path: string): Promise<string> {
-  const found = await stat(path).catch(() => null);
-  return found?.isDirectory() === true ? join(path, runFiles.trace) : path;
 }
 
 async function fittedTo(
