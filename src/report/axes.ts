@@ -117,16 +117,15 @@ export function chartDrawing(
 
 const chartSize = (layout: Layout, height: number): Size => ({ width: width[layout], height });
 
-/** A round step that cuts `most` into at most five. */
-function roundStep(most: number): number {
-  let magnitude = 1;
+/** A round step that cuts `most` into at most five; none is below `magnitude`, a power of ten. */
+function roundStep(most: number, magnitude: number): number {
   while (magnitude * 50 < most) magnitude *= 10;
-  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? magnitude * 50;
+  return [1, 2, 5].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? 10 * magnitude;
 }
 
 /** Counts, from 0 where nothing else is said. */
 export function countAxis(most: number, least = 0) {
-  const interval = roundStep(Math.max(1, most - least));
+  const interval = roundStep(Math.max(1, most - least), 1);
   return {
     type: "value" as const,
     min: least,
@@ -167,9 +166,7 @@ export function amountText(unit: Unit, amount: number): string {
 /** A round step that cuts `most` into three to six. */
 function amountStep(unit: Unit, most: number): number {
   if (unit === "ms" && most > 1000) return timeSteps.find((step) => most / step <= 5) ?? most / 5;
-  let magnitude = unit === "share" ? 0.0001 : unit === "ms" ? 1 : 0.001;
-  while (magnitude * 50 < most) magnitude *= 10;
-  return [1, 2, 5, 10].map((digit) => digit * magnitude).find((step) => most / step <= 5) ?? most;
+  return roundStep(most, unit === "share" ? 0.0001 : unit === "ms" ? 1 : 0.001);
 }
 
 /** The ends are named, too, and what would stand too near to them is not. */
