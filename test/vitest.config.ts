@@ -2,10 +2,15 @@
 // `test/support/build.ts` makes first.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LeftOut } from "./support/left-out.ts";
+import { lookUpPrograms } from "./support/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}src/${path}/index.ts`;
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
+const inCI = process.env["CI"] !== undefined;
+const programs = await lookUpPrograms();
+const leftOut = new LeftOut(programs, !inCI);
 
 export default defineConfig({
   root,
@@ -25,6 +30,7 @@ export default defineConfig({
     globalSetup: "test/support/build.ts",
     // picocolors colours whatever runs in CI; the tests read plain text.
     env: { NO_COLOR: "1" },
-    reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: counts }]],
+    tags: programs.map(({ name, path }) => ({ name, skip: path === null })),
+    reporters: inCI ? ["default", ["json", { outputFile: counts }], leftOut] : ["default", leftOut],
   },
 });

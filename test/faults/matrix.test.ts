@@ -67,7 +67,7 @@ describe("the nets", () => {
   });
 });
 
-describe("a real run", () => {
+describe("a real run", { tags: ["k6"] }, () => {
   test("has two clients that are alone in their organizations, and users that are not", () => {
     const clients = new Map<string, number>();
     for (const { organization, clients: count } of scenario.populations)

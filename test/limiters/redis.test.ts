@@ -1,4 +1,5 @@
 // A Redis whose keys grow older when our clock moves, and not otherwise.
+// @module-tag redis-server
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { RealRedis, unitsOfTime } from "./redis.ts";
 import { installStrangers } from "./strangers.ts";

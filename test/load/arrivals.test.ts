@@ -1,5 +1,6 @@
 // Clients that k6 has no word for, for real: each comes when the simulator lets it come, and a fleet's go when they
 // are to go.
+// @module-tag k6
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LoadResult } from "../../src/load/load.ts";
@@ -9,7 +10,6 @@ import { judge } from "../../src/verify/judge.ts";
 import {
   countingService,
   fakeTarget,
-  k6,
   newFolder,
   readTraceFile,
   removed,
@@ -21,7 +21,6 @@ import {
 let folder = "";
 beforeAll(async () => {
   folder = await newFolder();
-  await k6();
 });
 afterAll(() => removed(folder));
 

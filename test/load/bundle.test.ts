@@ -20,10 +20,8 @@ import {
 } from "./support.ts";
 
 let folder = "";
-let program = "";
 beforeAll(async () => {
   folder = await newFolder();
-  program = (await k6()).path;
 });
 afterAll(() => removed(folder));
 
@@ -44,12 +42,13 @@ interface Ended {
 }
 
 /** `k6 run` as a person types it, far from the bundle. */
-function k6Run(file: string, given: Record<string, string>): Promise<Ended> {
+async function k6Run(file: string, given: Record<string, string>): Promise<Ended> {
   const words = Object.entries(given).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   // Port 6565 is not ours to test; the rest is k6 as it comes.
   const always = ["run", "--address", "", "--no-usage-report", "--no-color"];
+  const { path } = await k6();
   return new Promise((resolve) => {
-    execFile(program, [...always, ...words, file], { cwd: "/" }, (error, stdout, stderr) => {
+    execFile(path, [...always, ...words, file], { cwd: "/" }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr });
     });
   });
@@ -57,7 +56,7 @@ function k6Run(file: string, given: Record<string, string>): Promise<Ended> {
 
 const steady = `duration: "1s", populations: { four: { clients: 4, behaviour: poller({ every: "300ms", call: user }) } }, expect: { refusedShare: "<1%", waitP95Ms: "<1s" }`;
 
-describe("plain k6 runs it", () => {
+describe("plain k6 runs it", { tags: ["k6"] }, () => {
   test("with the same checks and thresholds, tokens from the file beside it", async () => {
     const file = await bundled("steady", steady);
     const service = await countingService(wideRules, tokensOf(4));
@@ -119,7 +118,9 @@ describe("plain k6 runs it", () => {
   });
 });
 
-test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", async () => {
+test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", {
+  tags: ["k6"],
+}, async () => {
   const file = await bundled("traced", steady);
   const service = await countingService(wideRules, tokensOf(4));
   const { output } = await k6Run(file, { TARGET: service.url, TRACE: "1" });
@@ -128,7 +129,7 @@ test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of",
   expect(output).toContain('{\\"end\\":\\"four/3\\"}');
 });
 
-describe("what is wrong is said in k6's own output", () => {
+describe("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
   const said = async (given: Record<string, string>): Promise<Ended> =>
     k6Run(await bundled("steady", steady), given);
 

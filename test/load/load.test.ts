@@ -1,4 +1,5 @@
 // Whole runs with a real k6: every call accounted for, whatever the run's end.
+// @module-tag k6
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -13,7 +14,6 @@ import {
   countingService,
   failure,
   fakeTarget,
-  k6,
   newFolder,
   plainHeaders,
   readTraceFile,
@@ -29,7 +29,6 @@ import {
 let folder = "";
 beforeAll(async () => {
   folder = await newFolder();
-  await k6();
 });
 afterAll(() => removed(folder));
 

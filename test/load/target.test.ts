@@ -10,7 +10,6 @@ import {
   countingService,
   failure,
   fakeTarget,
-  k6,
   newFolder,
   plainHeaders,
   readTraceFile,
@@ -26,7 +25,6 @@ import {
 let folder = "";
 beforeAll(async () => {
   folder = await newFolder();
-  await k6();
 });
 afterAll(() => removed(folder));
 
@@ -84,7 +82,7 @@ describe("a target's URL", () => {
   });
 });
 
-test("neither target nor GraphQL may be elsewhere without leave", async () => {
+test("neither target nor GraphQL may be elsewhere without leave", { tags: ["k6"] }, async () => {
   const path = await scenarioFile(folder, "small", small("1s"));
   const [url, tokens] = ["http://127.0.0.1:1", tokensOf(3)];
   for (const target of [
@@ -98,7 +96,7 @@ test("neither target nor GraphQL may be elsewhere without leave", async () => {
   }
 });
 
-test("too few tokens are said before anything is sent", async () => {
+test("too few tokens are said before anything is sent", { tags: ["k6"] }, async () => {
   const path = await scenarioFile(folder, "small", small("1s"));
   const target = { url: "http://127.0.0.1:1", tokens: tokensOf(2) };
   const error = await failure(run(path, join(folder, "few"), { target }));
@@ -177,7 +175,7 @@ describe("before the run, a target is seen to be", () => {
 const small = (duration: string): string =>
   `duration: "${duration}", populations: { three: { clients: 3, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) } }`;
 
-describe("while the run is on", () => {
+describe("while the run is on", { tags: ["k6"] }, () => {
   test("a target that dies half-way: the run goes on, and says so", async () => {
     const path = await scenarioFile(folder, "dying", small("3s"));
     let left = 60;
@@ -253,7 +251,7 @@ describe("while the run is on", () => {
   });
 });
 
-test("no token is in any file, in what k6 says, or on a command line", async () => {
+test("no token is in any file, in what k6 says, or on a command line", { tags: ["k6"] }, async () => {
   const path = await scenarioFile(folder, "secret", small("4s"));
   const tokens = tokensOf(3);
   // A target that gives back what it was given.

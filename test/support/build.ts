@@ -3,7 +3,6 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { findK6 } from "../../src/load/k6-binary.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -13,7 +12,4 @@ export default async function build(): Promise<void> {
       throw new Error(`the build failed:\n${error.stdout}${error.stderr}`);
     },
   );
-  // Built once where there is none, rather than by every file that needs it at the same time. What is wrong with
-  // it is for their tests to say.
-  await findK6().catch(() => undefined);
 }

@@ -1,0 +1,66 @@
+// Programs beside Node that some tests need. A test names those it needs as tags, which vitest.config.ts takes from
+// here: `test("...", { tags: ["k6"] }, ...)`, the same on a `describe`, or a line `// @module-tag k6` for a whole file.
+// Tests of a missing program are left out, and left-out.ts names the program after the run.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { installedK6 } from "../../src/load/k6-binary.ts";
+
+export interface Program {
+  /** The tag of the tests that need it. */
+  readonly name: string;
+  /** Path of the program; null if it is missing. */
+  readonly path: string | null;
+  /** Advice for people who miss it. */
+  readonly get: string;
+}
+
+const endings = process.platform === "win32" ? [".exe", ".cmd"] : [""];
+
+/** Returns the first of the names that is a program in a folder of PATH, or null. */
+function inPath(...names: readonly string[]): string | null {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const files = names.flatMap((name) => endings.map((ending) => name + ending));
+  return folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isProgram) ?? null;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const chromiumOfMac = [
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/** Returns the path of a browser: `CHROMIUM_PATH`, or one of the usual names in PATH; null without one. */
+export function chromiumPath(): string | null {
+  const named = process.env["CHROMIUM_PATH"];
+  if (named !== undefined && named !== "") return isProgram(named) ? named : null;
+  const found = inPath("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
+  return found ?? chromiumOfMac.find(isProgram) ?? null;
+}
+
+/** Looks up every program that a test may name. */
+export async function lookUpPrograms(): Promise<readonly Program[]> {
+  // What is wrong with a k6 that cannot be used is for `spillway doctor` to say.
+  const k6 = await installedK6().catch(() => null);
+  return [
+    {
+      name: "k6",
+      path: k6?.path ?? null,
+      get: "https://grafana.com/docs/k6/latest/set-up/install-k6/, or K6_PATH=/path/to/k6",
+    },
+    { name: "go", path: inPath("go"), get: "Go 1.25 or newer: https://go.dev/dl/" },
+    {
+      name: "chromium",
+      path: chromiumPath(),
+      get: "apt-get install chromium, or CHROMIUM_PATH=/path/to/chrome",
+    },
+    { name: "redis-server", path: inPath("redis-server"), get: "apt-get install redis-server" },
+  ];
+}
