@@ -5,10 +5,12 @@ import { dirname, join, resolve } from "node:path";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
 interface Args {
+  readonly getK6?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -30,10 +32,15 @@ export const command: CommandModule<object, Args> = {
   describe: "say what is installed, what is missing and how to get it",
   builder: (yargs) =>
     yargs
+      .option("get-k6", {
+        type: "boolean",
+        describe: "build k6 with Go into the cache of spillway, where none is installed",
+      })
       .example("$0 doctor", "looks for node, k6, Go, esbuild and DuckDB, and a place for reports")
       .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing"),
-  handler: async ({ json }) => {
+  handler: async ({ json, getK6 }) => {
     const terminal = openTerminal(json === true);
+    if (getK6 === true && !(await get(terminal))) return;
     const findings = await examine();
     const isWell = findings.every(({ state }) => state !== "missing");
     for (const finding of findings) say(terminal, finding);
@@ -49,12 +56,31 @@ function say(terminal: Terminal, { name, state, found, advice }: Finding): void 
   for (const line of advice) terminal.say(`            ${line}`);
 }
 
+/** Gets k6 where none is installed. Returns false where Ctrl-C ended it. */
+async function get(terminal: Terminal): Promise<boolean> {
+  const { lookUpK6 } = await import("../load/k6-binary.ts");
+  const { getK6 } = await import("../load/get-k6.ts");
+  if ((await lookUpK6()) !== null) return true;
+  const interrupt = onInterrupt();
+  try {
+    await getK6({ signal: interrupt.signal, onProgress: (text) => terminal.progress(text) });
+    return true;
+  } catch (error) {
+    if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
+    terminal.say("Interrupted: k6 was not installed, and nothing is left of it.");
+    process.exitCode = INTERRUPTED;
+    return false;
+  } finally {
+    terminal.progress(null);
+    interrupt.release();
+  }
+}
+
 async function examine(): Promise<Finding[]> {
-  const go = await goFinding();
   return [
     nodeFinding(),
-    await k6Finding(go.state === "ok"),
-    go,
+    await k6Finding(),
+    await goFinding(),
     await esbuildFinding(),
     duckdbFinding(),
     await reportsFinding(),
@@ -73,20 +99,13 @@ function nodeFinding(): Finding {
   };
 }
 
-async function k6Finding(canBuild: boolean): Promise<Finding> {
-  const { installedK6, k6Advice, k6Built } = await import("../load/k6-binary.ts");
+async function k6Finding(): Promise<Finding> {
+  const { lookUpK6, k6Advice } = await import("../load/k6-binary.ts");
   const name = "k6";
   try {
-    const k6 = await installedK6();
+    const k6 = await lookUpK6();
     if (k6 !== null)
       return { name, state: "ok", found: `${k6.version}, at ${k6.path} (${k6.origin})`, advice: [] };
-    if (canBuild)
-      return {
-        name,
-        state: "ok",
-        found: `not there yet: the first load builds ${k6Built} with Go`,
-        advice: [],
-      };
     return { name, state: "missing", found: "not there; load needs it, all else works", advice: k6Advice() };
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
@@ -95,10 +114,15 @@ async function k6Finding(canBuild: boolean): Promise<Finding> {
 }
 
 async function goFinding(): Promise<Finding> {
-  const { usableGo } = await import("../load/k6-binary.ts");
+  const { goLeast, usableGo } = await import("../load/get-k6.ts");
   const go = await usableGo();
   if (go === null)
-    return { name: "go", state: "optional", found: "none that could build k6 (1.25 or newer)", advice: [] };
+    return {
+      name: "go",
+      state: "optional",
+      found: `none that could build k6 (${goLeast} or newer)`,
+      advice: [],
+    };
   return { name: "go", state: "ok", found: `${go.version}, at ${go.path}`, advice: [] };
 }
 

@@ -9,7 +9,7 @@ import type { Token } from "../rules/tokens.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { bundleScenario } from "./bundle.ts";
-import { findK6, type K6Binary } from "./k6-binary.ts";
+import { type K6Binary, requireK6 } from "./k6-binary.ts";
 import { crossedThresholds, failureOf, notesOf } from "./outcome.ts";
 import { type DeployedTarget, type LoadAdjustments, type LoadPlan, planLoad } from "./plan.ts";
 import { preflight } from "./preflight.ts";
@@ -37,7 +37,7 @@ export interface LoadOptions {
   readonly shared?: boolean | undefined;
   /** How long to wait for an answer; the scenario's `network.timeout` where it is left out. */
   readonly timeoutMs?: number | undefined;
-  /** Found, or built, where it is left out. */
+  /** Looked up where it is left out. */
   readonly k6?: K6Binary | undefined;
   /** Aborted: the run ends soon, and all that was done is kept. Before anything is sent, `load` rejects. */
   readonly signal?: AbortSignal | undefined;
@@ -78,7 +78,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const changes = { ...adjustments, startAtMs: Date.now() };
   const plan = planLoad(scenario.scenario, changes, "start" in target ? null : target);
   const doing = (text: string): void => options.onProgress?.({ doing: text });
-  const k6 = options.k6 ?? (await findK6({ onProgress: doing, ...(signal === undefined ? {} : { signal }) }));
+  const k6 = options.k6 ?? (await requireK6({ signal }));
   const { name } = plan.scenario;
   const bundle = await bundleScenario({ path: scenario.path, name, summaryFile: true });
   const service = "start" in target ? await target.start(serviceOptions(plan)) : null;

@@ -64,13 +64,13 @@ async function portOf({ stdout }: ChildProcess): Promise<number> {
 }
 
 async function measure(folder: string, url: string): Promise<BenchRow[]> {
-  const { findK6 } = await built<typeof import("../../src/load/k6-binary.ts")>("load/k6-binary.js");
+  const { requireK6 } = await built<typeof import("../../src/load/k6-binary.ts")>("load/k6-binary.js");
   const { runK6 } = await built<typeof import("../../src/load/run-k6.ts")>("load/run-k6.js");
   const { load } = await built<typeof import("../../src/load/load.ts")>("load/load.js");
   const { loadScenarioFile } =
     await built<typeof import("../../src/load/scenario-file.ts")>("load/scenario-file.js");
   const { tokenScopes } = await built<typeof import("../../src/rules/tokens.ts")>("rules/tokens.js");
-  const k6 = await findK6();
+  const k6 = await requireK6();
   const script = join(folder, "bare.js");
   await writeFile(script, bare(url));
   await writeFile(join(folder, "loop.ts"), scenario);

@@ -60,12 +60,12 @@ function part<T>(path: string): Promise<T> {
 
 /** Finds k6 and the parts of a run. */
 export async function openRig(signal: AbortSignal): Promise<K6Rig> {
-  const { findK6 } = await part<typeof import("../../src/load/k6-binary.ts")>("load/k6-binary");
+  const { requireK6 } = await part<typeof import("../../src/load/k6-binary.ts")>("load/k6-binary");
   const { load } = await part<typeof import("../../src/load/load.ts")>("load/load");
   const { loadScenarioFile } =
     await part<typeof import("../../src/load/scenario-file.ts")>("load/scenario-file");
   const { deploy } = await part<typeof import("../../src/service/deploy.ts")>("service/deploy");
-  const k6 = await findK6({ signal });
+  const k6 = await requireK6({ signal });
   const scenario = await loadScenarioFile(join(process.cwd(), "test/faults/matrix-scenario.ts"));
   const tokens = tokensFor(scenario);
   const rules = scenario.scenario.rules ?? parseRules({});

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findK6, type K6Binary } from "../../src/load/k6-binary.ts";
+import { type K6Binary, requireK6 } from "../../src/load/k6-binary.ts";
 import { type LoadOptions, type LoadResult, load } from "../../src/load/load.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
@@ -18,9 +18,9 @@ export const newFolder = async (): Promise<string> =>
   realpath(await mkdtemp(join(tmpdir(), "spillway-load-test-")));
 
 let found: Promise<K6Binary> | null = null;
-/** The k6 of this machine; built once where there is none. */
+/** The k6 of this machine. */
 export function k6(): Promise<K6Binary> {
-  found ??= findK6();
+  found ??= requireK6();
   return found;
 }
 
