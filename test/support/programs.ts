@@ -3,7 +3,7 @@
 // Tests of a missing program are left out, and left-out.ts names the program after the run.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { installedK6 } from "../../src/load/k6-binary.ts";
+import { lookUpK6 } from "../../src/load/k6-binary.ts";
 
 export interface Program {
   /** The tag of the tests that need it. */
@@ -48,12 +48,12 @@ export function chromiumPath(): string | null {
 /** Looks up every program that a test may name. */
 export async function lookUpPrograms(): Promise<readonly Program[]> {
   // What is wrong with a k6 that cannot be used is for `spillway doctor` to say.
-  const k6 = await installedK6().catch(() => null);
+  const k6 = await lookUpK6().catch(() => null);
   return [
     {
       name: "k6",
       path: k6?.path ?? null,
-      get: "https://grafana.com/docs/k6/latest/set-up/install-k6/, or K6_PATH=/path/to/k6",
+      get: "npx spillway doctor --get-k6, or K6_PATH=/path/to/k6",
     },
     { name: "go", path: inPath("go"), get: "Go 1.25 or newer: https://go.dev/dl/" },
     {
