@@ -6,7 +6,13 @@ import pc from "picocolors";
 import type { CommandModule } from "yargs";
 import { counted, instant } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
-import { amountWords, inferredWords, leftOut, methodWords } from "../report/verdict-words.ts";
+import {
+  amountWords,
+  inferredWords,
+  leftOut,
+  methodWords,
+  otherQuotaWords,
+} from "../report/verdict-words.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectation } from "../rules/figures.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
@@ -176,7 +182,7 @@ function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
   terminal.say(
     `${color(pc.bold(verdict.verdict))} ${nameOf(trace)}: ${counted(records, "call")}, ${counted(windows, "window")}`,
   );
-  for (const words of [methodWords(verdict), amountWords(verdict)])
+  for (const words of [methodWords(verdict), amountWords(verdict), otherQuotaWords(verdict)])
     if (words !== "") terminal.say(`  ${words}`);
   for (const { expectation, explanation } of accepted)
     terminal.say(`  ${pc.yellow("accepted")} ${expectation}: ${explanation}`);

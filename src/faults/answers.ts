@@ -23,6 +23,16 @@ const bare = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
   headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !/^ratelimit-/i.test(name))),
 });
 
+/** The eight headers twice: HTTP joins the values of one name. */
+const doubled = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
+  headers: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      /^ratelimit-(user-)?(scope|limit|remaining|reset)$/i.test(name) ? `${value}, ${value}` : value,
+    ]),
+  ),
+});
+
 const whole = (value: string | number | undefined): number => (typeof value === "number" ? value : 0);
 
 export const answerFaults: readonly Fault[] = [
@@ -82,6 +92,16 @@ export const answerFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     inject: (rules) => sending(rules, (answer, { kind }) => (kind === "status" ? bare(answer) : null)),
+  },
+  {
+    name: "headers-doubled",
+    wrong: "the application and a gateway before it both add the eight headers",
+    shows: "`rest, rest`, and numbers that are lists",
+    seenIn: [],
+    nets: ["P", "V", "L"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => sending(rules, doubled),
   },
   {
     name: "wrong-scope-header",

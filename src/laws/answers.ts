@@ -4,6 +4,7 @@ import type { HttpAnswer } from "../engine/adapter.ts";
 import { windowName } from "../engine/answers.ts";
 import { quote } from "../rules/errors.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, userLimit } from "../rules/rules.ts";
+import { namesOtherQuota } from "../rules/window-names.ts";
 import { readLimit } from "./counts.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { HistoryEvent } from "./history.ts";
@@ -36,7 +37,7 @@ function integerOf(http: HttpAnswer, name: string): number | null {
 /** Whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
 const otherQuota = (http: HttpAnswer, owner: Owner): boolean => {
   const name = headerOf(http, headerName(owner, "Scope"));
-  return name !== undefined && !windowNames.includes(name);
+  return name !== undefined && namesOtherQuota(name);
 };
 
 /** Whose windows an answer shows. */
@@ -91,7 +92,7 @@ function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion
     got: got === undefined ? "no such header" : quote(got),
     arithmetic: `the answer has status ${http.status}`,
   });
-  if (name !== expectedName && (name === undefined || windowNames.includes(name)))
+  if (name !== expectedName && (name === undefined || !namesOtherQuota(name)))
     return breach(`${scopeHeader}: ${expectedName}`, name);
   if (name !== expectedName) return null;
   for (const field of ["Remaining", "Limit", "Reset"]) {

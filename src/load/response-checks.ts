@@ -4,6 +4,7 @@
 // A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
 // trace has them), since each name is a line of k6's summary.
 import { organizationLimit, type Rules, type Scope, semanticsOf, userLimit } from "../rules/rules.ts";
+import { namesOtherQuota } from "../rules/window-names.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { HeaderValue } from "../trace/record.ts";
 import type { Answer, WindowHeaders } from "./answer.ts";
@@ -83,15 +84,13 @@ function owesHeaders({ status, organization, user }: Answer): boolean {
   return organization.name !== null || user.name !== null;
 }
 
-const scopeNames: readonly HeaderValue[] = ["rest", "graphql", "rest_user", "graphql_user"];
-
 function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null {
   const { name, limit, remaining, reset } = shown;
   const { prefix } = bounds;
   if (name === null) return `headers-present: ${prefix}Scope is missing`;
   if (name !== bounds.scopeName) {
-    // Another name is another quota's (SPEC.md §5): nothing is known of it.
-    return scopeNames.includes(name) ? `headers-present: ${prefix}Scope names the wrong scope` : null;
+    // Nothing is known of another quota (SPEC.md §5).
+    return namesOtherQuota(name) ? null : `headers-present: ${prefix}Scope names the wrong scope`;
   }
   if (typeof limit !== "number") return noInteger(`${prefix}Limit`, limit);
   if (typeof remaining !== "number") return noInteger(`${prefix}Remaining`, remaining);

@@ -16,7 +16,7 @@ import {
   refusalWords,
   verdictWords,
 } from "./source.ts";
-import { amountWords, inferredWords, leftOut, methodWords } from "./verdict-words.ts";
+import { amountWords, inferredWords, leftOut, methodWords, otherQuotaWords } from "./verdict-words.ts";
 
 /**
  * The run in Markdown.
@@ -61,6 +61,7 @@ function lawBlocks(verdict: Verdict): string[] {
     `${counted(held, "law")} held, ${violated.length} broken, ${skipped} could not be judged here.`,
     methodWords(verdict),
     amountWords(verdict),
+    otherQuotaWords(verdict),
     ...accepted.map(({ expectation, explanation }) => `Accepted, as ${expectation} asks: ${explanation}`),
   ].filter((words) => words !== "");
   const violations = shown.map((violation) => {

@@ -203,6 +203,17 @@ export const verdictSchema = v.nullable(
         ),
       }),
     ),
+    otherQuotas: v.optional(
+      v.array(
+        v.object({
+          scope,
+          owner: v.picklist(["organization", "user"]),
+          name: v.nullable(text),
+          answers: whole,
+          line: whole,
+        }),
+      ),
+    ),
     accepted: v.optional(v.array(v.object({ expectation: text, explanation: text }))),
   }),
 );

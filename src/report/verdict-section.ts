@@ -8,7 +8,7 @@ import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { figureOf } from "./source.ts";
 import { table } from "./table.ts";
-import { methodWords } from "./verdict-words.ts";
+import { methodWords, otherQuotaWords } from "./verdict-words.ts";
 
 export function verdictSection({
   verdict,
@@ -31,7 +31,7 @@ ${verdict === null ? html`<p>This run was not judged; <code>spillway verify</cod
 
 function judged(verdict: Verdict, gallery: Gallery): Html {
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
-  return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
+  return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} ${otherQuotaWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
 ${findings(verdict, gallery)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
 ${inferences(verdict)}`;
 }

@@ -1,7 +1,7 @@
 // What a verdict says beside its violations, in sentences: how it was judged, how far off the windows were, what
 // was inferred and accepted. The terminal, the page and the pull request say the same.
 import type { Scope } from "../rules/rules.ts";
-import type { Amounts, Inferred, Verdict, WindowAmounts } from "../verify/verdict.ts";
+import type { Amounts, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
 import { count, counted, duration, share } from "./format.ts";
 
 const unit: Readonly<Record<Scope, readonly [string, string]>> = {
@@ -67,6 +67,17 @@ export const inferredWords = ({
   value === null
     ? `${scope}.${name} is not told, ${candidates.join(" or ")}: ${explanation}`
     : `${scope}.${name} is ${value}: ${explanation}`;
+
+/** `12 answers name a quota of another name, "search", not judged (first in line 14).` Nothing where none does. */
+export function otherQuotaWords({ otherQuotas = [] }: Verdict): string {
+  return otherQuotas.map(namedWords).join(" ");
+}
+
+function namedWords({ name, owner, scope, answers, line }: OtherQuota): string {
+  const whose = owner === "organization" ? "for the organization's" : "for the user's";
+  const named = name === null ? "further quotas of other names" : `the quota ${JSON.stringify(name)}`;
+  return `${counted(answers, "answer")} of ${scope} named ${named} ${whose}, which is not judged (first in line ${line}).`;
+}
 
 /** How many violations were found beyond those that the verdict kept. */
 export const leftOut = ({ violations, violationsFound = violations.length }: Verdict): number =>

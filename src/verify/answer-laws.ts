@@ -2,17 +2,11 @@
 // range, a refusal that is justified and says so consistently.
 import type { LawName } from "../rules/laws.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import {
-  allWindowNames,
-  headersOf,
-  isBare,
-  isUnknown,
-  negativeCount,
-  statusReading,
-  windowNames,
-} from "./answer.ts";
+import { headersOf, isBare, isUnknown, negativeCount, statusReading } from "./answer.ts";
 import type { Docket } from "./docket.ts";
+import { HeaderPresence } from "./header-presence.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
 import type { Suspect } from "./suspects.ts";
 import { type Terms, termsOf } from "./terms.ts";
@@ -39,6 +33,7 @@ export interface Breach {
 export class AnswerLaws {
   readonly #rules: Rules | null;
   readonly #docket: Docket;
+  readonly #presence: HeaderPresence;
   readonly #terms: Readonly<Record<Scope, Terms>>;
 
   /** Quotas that showed the rules' limit at some time, and that showed another: where both, it has changed. */
@@ -48,16 +43,15 @@ export class AnswerLaws {
   constructor(rules: Rules | null, docket: Docket) {
     this.#rules = rules;
     this.#docket = docket;
+    this.#presence = new HeaderPresence(docket);
     this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
   }
 
   check(line: number, call: TraceCall): void {
     if (isUnknown(call)) return;
     const accuse = (breach: Breach): void => this.#accuse(line, call, breach);
-    const owed = owesHeaders(call);
-    if (owed) this.#docket.judged("headers-present");
+    this.#presence.check(line, call, accuse);
     for (const owner of owners) {
-      if (owed) checkPresence(call, owner, accuse);
       if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
     }
     if (call.kind === "status") this.#checkBody(call, accuse);
@@ -180,62 +174,10 @@ export class AnswerLaws {
   }
 }
 
-/**
- * Whether an answer owes the eight headers (SPEC.md §5): it went to an authenticated caller of a known
- * organization. A bare 404 may be that of an unknown one.
- */
-function owesHeaders(call: TraceCall): boolean {
-  const { kind, status, scope } = call;
-  if (status === 401) return false;
-  if (!isBare(call)) return true;
-  if (status === 404) return false;
-  if (kind !== "other") return true;
-  return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
-}
-
 /** Whether an owner's headers speak of this scope, and not of a quota that is none of the four. */
 function isOwn(call: TraceCall, owner: Owner): boolean {
   const { scopeName } = headersOf(call, owner);
   return scopeName === null || scopeName === windowNames[call.scope][owner];
-}
-
-function checkPresence(call: TraceCall, owner: Owner, accuse: (breach: Breach) => void): void {
-  const headers = headersOf(call, owner);
-  const { scopeName } = headers;
-  const own = windowNames[call.scope][owner];
-  if (scopeName !== null && !allWindowNames.includes(scopeName)) return;
-  const headerOf = (name: string): string =>
-    `RateLimit-${owner === "user" ? "User-" : ""}${name === "scopeName" ? "Scope" : `${name.charAt(0).toUpperCase()}${name.slice(1)}`}`;
-  const numbers = ["limit", "remaining", "reset"] as const;
-  const missing = (["scopeName", ...numbers] as const).filter((name) => headers[name] === null);
-  const breach = { law: "headers-present", owner, scope: call.scope } as const;
-  if (missing.length > 0)
-    accuse({
-      ...breach,
-      breach: `missing on ${call.kind} ${call.status}`,
-      suspects: missingSuspects(call),
-      explanation: `(${call.kind}, status ${call.status}) came without ${missing.map(headerOf).join(", ")}`,
-    });
-  const text = numbers.filter((name) => typeof headers[name] === "string");
-  if (text.length > 0)
-    accuse({
-      ...breach,
-      breach: "no integer",
-      suspects: text.includes("reset") ? ["reset-epoch"] : [],
-      explanation: `has headers that are no integer: ${text.map((name) => `${headerOf(name)} ${JSON.stringify(headers[name])}`).join(", ")}`,
-    });
-  if (scopeName !== null && scopeName !== own)
-    accuse({
-      ...breach,
-      breach: "scope name",
-      suspects: ["wrong-scope-header"],
-      explanation: `names the ${owner}'s scope ${JSON.stringify(scopeName)}, which should be "${own}"`,
-    });
-}
-
-function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
-  if (status === 429) return ["headers-missing-on-429"];
-  return kind === "status" ? ["headers-missing-on-status"] : [];
 }
 
 /** `remaining = max(0, limit - current)` is within 0..limit; `signed` goes below (SPEC.md §7, §8). */

@@ -1,5 +1,6 @@
 // How one answer is read: what it shows of each window, whether it was a refusal, and whose window refused.
 import type { Owner, Scope } from "../rules/rules.ts";
+import { windowNames } from "../rules/window-names.ts";
 import type { HeaderValue, TraceCall } from "../trace/record.ts";
 
 /** The four headers of one owner's window, as they came. */
@@ -20,13 +21,6 @@ export interface Reading {
   /** Seconds. */
   readonly reset: number;
 }
-
-/** The names that headers and refusals give the four kinds of windows. */
-export const windowNames: Readonly<Record<Scope, Readonly<Record<Owner, string>>>> = {
-  rest: { organization: "rest", user: "rest_user" },
-  graphql: { organization: "graphql", user: "graphql_user" },
-};
-export const allWindowNames: readonly unknown[] = ["rest", "graphql", "rest_user", "graphql_user"];
 
 export function headersOf(call: TraceCall, owner: Owner): WindowHeaders {
   return owner === "organization"

@@ -5,6 +5,7 @@ import type { Rules } from "../rules/rules.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
 import { AmountsTally } from "./amounts.ts";
 import { Clues } from "./clues.ts";
+import { OtherQuotas } from "./other-quotas.ts";
 import type { Inferred, LawVerdict, Methods, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
@@ -67,6 +68,7 @@ export interface Accused {
 export class Docket {
   readonly amounts = new AmountsTally();
   readonly clues = new Clues();
+  readonly otherQuotas = new OtherQuotas();
   readonly #options: DocketOptions;
   readonly #judged = new Set<LawName>();
   readonly #broken = new Set<LawName>();
@@ -164,6 +166,7 @@ export class Docket {
       methods,
       ...(rules === null ? { inferred } : {}),
       amounts,
+      ...(this.otherQuotas.isEmpty ? {} : { otherQuotas: this.otherQuotas.all() }),
       ...(overruled === null ? {} : { accepted: overruled.accepted }),
     };
   }

@@ -1,8 +1,9 @@
 // What a refusal owes: that a window lacks room, that it is the one it names, and that its body says the same as
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
 import type { Owner } from "../rules/rules.ts";
+import { windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, refusalBody, refusalMessageNumbers, refusedBy, windowNames } from "./answer.ts";
+import { headersOf, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";

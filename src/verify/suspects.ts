@@ -32,6 +32,7 @@ export const suspectNames = [
   "scopes-mixed",
   "headers-missing-on-429",
   "headers-missing-on-status",
+  "headers-doubled",
   "reset-in-ms",
   "reset-epoch",
   "reset-zero",

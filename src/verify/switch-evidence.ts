@@ -2,8 +2,9 @@
 
 import type { LawName } from "../rules/laws.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
+import { windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, isBare, refusalBody, refusedBy, windowNames } from "./answer.ts";
+import { headersOf, isBare, refusalBody, refusedBy } from "./answer.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit, Hypotheses } from "./hypotheses.ts";
 import type { Suspect } from "./suspects.ts";

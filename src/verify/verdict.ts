@@ -1,6 +1,6 @@
 // The verdict: what the oracle says of a trace (FORMAT.md, "The verdict").
 import type { LawName } from "../rules/laws.ts";
-import type { Scope, SwitchName } from "../rules/rules.ts";
+import type { Owner, Scope, SwitchName } from "../rules/rules.ts";
 
 /** A law of the verdict. */
 export type LawVerdict = "held" | "violated" | { readonly skipped: string };
@@ -14,6 +14,17 @@ export interface Methods {
   /** Readings of counts that were judged, and those of them that could have had one value alone. */
   readonly readings: number;
   readonly pinned: number;
+}
+
+/** How many answers named one quota that is none of the four. */
+export interface OtherQuota {
+  readonly scope: Scope;
+  readonly owner: Owner;
+  /** `null` for all names beyond those that are kept. */
+  readonly name: string | null;
+  readonly answers: number;
+  /** The first line that names it. */
+  readonly line: number;
 }
 
 /** A semantics switch that a trace without rules shows. */
@@ -99,6 +110,8 @@ export interface Verdict {
   readonly inferred?: readonly Inferred[];
   /** Of all windows together, and of those that are off, the worst first, at most 100. */
   readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts[] };
+  /** Quotas of other names, where answers spoke of any: they are not judged. */
+  readonly otherQuotas?: readonly OtherQuota[];
   /** What its owner accepts (`expect: {overAdmission: "<1%"}`), where that was more than nothing. */
   readonly accepted?: readonly { readonly expectation: string; readonly explanation: string }[];
 }

@@ -179,6 +179,15 @@ const rows: readonly Row[] = [
     [8, 8, 9, 0],
   ],
   ["headers-missing-on-status", (a) => fields(a.sent("status")), 8, 0],
+  [
+    "headers-doubled",
+    (a) => [
+      a.sent(a.call("ann")).headers["RateLimit-Scope"],
+      a.sent(a.call("ann")).headers["RateLimit-Reset"],
+    ],
+    ["rest", 10],
+    ["rest, rest", "10, 10"],
+  ],
   ["wrong-scope-header", (a) => a.sent(a.call("ann")).headers["RateLimit-User-Scope"], "rest_user", "rest"],
   ["remaining-of-laxer-window", (a) => a.sent(a.call("ann")).headers["RateLimit-User-Remaining"], 2, 5],
 ];

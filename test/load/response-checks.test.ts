@@ -72,6 +72,10 @@ describe("an answer's headers", () => {
     );
   });
 
+  test.each(["rest, rest", "Rest", "the rest"])("of a name that is none: %s", (name) => {
+    expect(fault({ "Ratelimit-Scope": name })).toBe("headers-present: RateLimit-Scope names the wrong scope");
+  });
+
   test("of another quota are nothing that we know of", () => {
     expect(fault({ "Ratelimit-Scope": "search", "Ratelimit-Reset": "999" })).toBeNull();
   });

@@ -509,6 +509,21 @@ export const brokenDeployments: readonly Broken[] = [
     change: (call) => (call.kind === "status" ? { ...call, ...noHeaders } : call),
   },
   {
+    fault: "headers-doubled",
+    make: (rules) => new Limiter(rules),
+    change: (call) => ({
+      ...call,
+      scopeName: `${call.scopeName}, ${call.scopeName}`,
+      limit: `${call.limit}, ${call.limit}`,
+      remaining: `${call.remaining}, ${call.remaining}`,
+      reset: `${call.reset}, ${call.reset}`,
+      userScopeName: `${call.userScopeName}, ${call.userScopeName}`,
+      userLimit: `${call.userLimit}, ${call.userLimit}`,
+      userRemaining: `${call.userRemaining}, ${call.userRemaining}`,
+      userReset: `${call.userReset}, ${call.userReset}`,
+    }),
+  },
+  {
     fault: "wrong-scope-header",
     make: (rules) => new Limiter(rules),
     change: (call) => (call.userScopeName === "rest_user" ? { ...call, userScopeName: "rest" } : call),

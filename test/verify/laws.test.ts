@@ -31,10 +31,15 @@ describe("headers-present", () => {
     ["on an admitted call, one of them", one({ userReset: null }), "-"],
     ["on a 403", one({ status: 403, kind: "other", ...bare }), "-"],
     ["on a query that was not executed", one({ scope: "graphql", kind: "other", ...bare }), "-"],
-    ["as integers, not doubled", one({ remaining: "5, 5" }), "-"],
+    ["as integers, not doubled", one({ remaining: "5, 5" }), "headers-doubled"],
+    ["as integers, not words", one({ remaining: "many" }), "-"],
     ["as seconds, not a date", one({ reset: "Fri, 02 Jan 2026 03:05:00 GMT" }), "reset-epoch"],
     ["with the scope's own name", one({ userScopeName: "rest" }), "wrong-scope-header"],
     ["with the scope's own name, even among the four", one({ scopeName: "graphql" }), "wrong-scope-header"],
+    ["with one name, not a list of it", one({ scopeName: "rest, rest" }), "headers-doubled"],
+    ["with the name as it is written", one({ userScopeName: "Rest_User" }), "wrong-scope-header"],
+    ["with a name that is none", one({ scopeName: "the rest of it" }), "wrong-scope-header"],
+    ["with a name at all", one({ scopeName: "" }), "wrong-scope-header"],
   ])("they are owed %s", async (_, call, suspect) => {
     expect(await faults([call])).toEqual([`headers-present: ${suspect}`]);
   });
@@ -49,6 +54,54 @@ describe("headers-present", () => {
     expect(violations).toEqual([]);
     expect(laws["headers-present"]).toEqual({ skipped: expect.any(String) });
     expect(verdict).toBe("unknown");
+  });
+
+  test("an application and a gateway that both add them are accused, at the line that shows it first", async () => {
+    const twice = (call: TraceCall): TraceCall => ({
+      ...call,
+      scopeName: "rest, rest",
+      limit: "200, 200",
+      remaining: `${call.remaining}, ${call.remaining}`,
+      reset: `${call.reset}, ${call.reset}`,
+    });
+    const calls = [1, 2, 3].map((count) => rest({ at: count * 1000, count }));
+    const { verdict, laws, violations, otherQuotas } = await judged([
+      ...calls.slice(0, 1),
+      ...calls.slice(1).map(twice),
+    ]);
+    expect(verdict).toBe("violated");
+    expect(laws["headers-present"]).toBe("violated");
+    expect(violations.map(({ count, lines, suspects }) => [count, lines, suspects])).toEqual([
+      [2, [3], ["headers-doubled"]],
+      [2, [3], ["headers-doubled"]],
+    ]);
+    expect(violations.map(({ explanation }) => explanation).join()).toContain('"rest, rest"');
+    expect(otherQuotas).toBeUndefined();
+  });
+
+  test("names of other quotas are told, and not judged", async () => {
+    const search = (count: number): TraceCall =>
+      rest({ at: count * 1000, count }, { scopeName: "search", limit: 9, remaining: "5, 5" });
+    const { verdict, otherQuotas } = await judged([rest({ at: 500, count: 1 }), search(2), search(3)]);
+    expect(verdict).toBe("ok");
+    expect(otherQuotas).toEqual([
+      { scope: "rest", owner: "organization", name: "search", answers: 2, line: 3 },
+    ]);
+  });
+
+  test("of many other names twenty are told one by one", async () => {
+    const calls = Array.from({ length: 30 }, (_, index) =>
+      rest({ at: index * 100, count: 1 }, { scopeName: `quota-${index}` }),
+    );
+    const { otherQuotas = [] } = await judged(calls);
+    expect(otherQuotas).toHaveLength(21);
+    expect(otherQuotas.at(-1)).toEqual({
+      scope: "rest",
+      owner: "organization",
+      name: null,
+      answers: 10,
+      line: 22,
+    });
   });
 
   test("what many answers lack is one violation with their number", async () => {

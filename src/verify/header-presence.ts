@@ -1,0 +1,114 @@
+// `headers-present` (SPEC.md §5, §7): the eight headers are on every answer that owes them, as integers, under the
+// names of the call's own windows.
+import type { Owner } from "../rules/rules.ts";
+import { namesOtherQuota, windowNames } from "../rules/window-names.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { headersOf, isBare, type WindowHeaders } from "./answer.ts";
+import type { Breach } from "./answer-laws.ts";
+import type { Docket } from "./docket.ts";
+import type { Suspect } from "./suspects.ts";
+
+const owners: readonly Owner[] = ["organization", "user"];
+const numbers = ["limit", "remaining", "reset"] as const;
+type Field = keyof WindowHeaders;
+
+/** What every breach of one owner's headers has in common. */
+type Common = Pick<Breach, "law" | "owner" | "scope">;
+
+export class HeaderPresence {
+  readonly #docket: Docket;
+
+  constructor(docket: Docket) {
+    this.#docket = docket;
+  }
+
+  /** Judges both owners' headers of an answer, as far as it owes them. */
+  check(line: number, call: TraceCall, accuse: (breach: Breach) => void): void {
+    if (!owesHeaders(call)) return;
+    for (const owner of owners) {
+      const headers = headersOf(call, owner);
+      const { scopeName } = headers;
+      if (scopeName !== null && namesOtherQuota(scopeName)) {
+        this.#docket.otherQuotas.add(call.scope, owner, String(scopeName), line);
+        continue;
+      }
+      this.#docket.judged("headers-present");
+      const common = { law: "headers-present", owner, scope: call.scope } as const;
+      for (const breach of [
+        missing(call, headers, common),
+        noInteger(headers, common),
+        wrongName(headers, common),
+      ])
+        if (breach !== null) accuse(breach);
+    }
+  }
+}
+
+/**
+ * Returns whether an answer owes the eight headers (SPEC.md §5): it went to an authenticated caller of a known
+ * organization. A bare 404 may be that of an unknown one.
+ */
+function owesHeaders(call: TraceCall): boolean {
+  const { kind, status, scope } = call;
+  if (status === 401) return false;
+  if (!isBare(call)) return true;
+  if (status === 404) return false;
+  if (kind !== "other") return true;
+  return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
+}
+
+/** The header's name as SPEC.md §5 writes it. */
+function headerName(owner: Owner, field: Field): string {
+  const word = field === "scopeName" ? "Scope" : `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
+  return `RateLimit-${owner === "user" ? "User-" : ""}${word}`;
+}
+
+function missing(call: TraceCall, headers: WindowHeaders, common: Common): Breach | null {
+  const absent = (["scopeName", ...numbers] as const).filter((field) => headers[field] === null);
+  if (absent.length === 0) return null;
+  const names = absent.map((field) => headerName(common.owner, field)).join(", ");
+  return {
+    ...common,
+    breach: `missing on ${call.kind} ${call.status}`,
+    suspects: missingSuspects(call),
+    explanation: `(${call.kind}, status ${call.status}) came without ${names}`,
+  };
+}
+
+function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
+  if (status === 429) return ["headers-missing-on-429"];
+  return kind === "status" ? ["headers-missing-on-status"] : [];
+}
+
+function noInteger(headers: WindowHeaders, common: Common): Breach | null {
+  const texts = numbers.filter((field) => typeof headers[field] === "string");
+  if (texts.length === 0) return null;
+  const shown = texts.map((field) => `${headerName(common.owner, field)} ${JSON.stringify(headers[field])}`);
+  return {
+    ...common,
+    breach: "no integer",
+    suspects: texts.some((field) => isList(headers[field]))
+      ? ["headers-doubled"]
+      : texts.includes("reset")
+        ? ["reset-epoch"]
+        : [],
+    explanation: `has headers that are no integer: ${shown.join(", ")}`,
+  };
+}
+
+function wrongName({ scopeName }: WindowHeaders, common: Common): Breach | null {
+  const { owner, scope } = common;
+  const own = windowNames[scope][owner];
+  if (scopeName === null || scopeName === own) return null;
+  return {
+    ...common,
+    breach: "scope name",
+    suspects: [isList(scopeName) ? "headers-doubled" : "wrong-scope-header"],
+    explanation: `names the ${owner}'s scope ${JSON.stringify(scopeName)}, which should be "${own}"`,
+  };
+}
+
+/** Whether a header came twice: `5, 5`, as HTTP joins the values of one name. A date has letters around its comma. */
+function isList(value: unknown): boolean {
+  return typeof value === "string" && /^(.*\S)\s*,\s*\1$|^-?\d+(\s*,\s*-?\d+)+$/.test(value);
+}
