@@ -1,0 +1,48 @@
+// Builds the package into dist: modules and types by tsc, then two packages bundled into modules of ours, each with
+// its licence beside it. Node alone runs it, on every system.
+import { spawnSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+process.chdir(fileURLToPath(new URL(".", import.meta.url)));
+
+const tsc = ["node_modules/typescript/bin/tsc", "-p", ".tsconfig.build.json"];
+const { status, error } = spawnSync(process.execPath, tsc, { stdio: "inherit" });
+if (error !== undefined) throw error;
+if (status !== 0) process.exit(status ?? 1);
+
+/** Bundles what a built module imports into that module. */
+const bundleInPlace = (file, options) =>
+  build({
+    entryPoints: [file],
+    outfile: file,
+    allowOverwrite: true,
+    bundle: true,
+    format: "esm",
+    minify: true,
+    logLevel: "warning",
+    ...options,
+  });
+
+/** Writes texts of packages into one file. */
+async function writeLicence(file, paths) {
+  const texts = await Promise.all(paths.map((path) => readFile(`node_modules/${path}`, "utf8")));
+  await writeFile(file, texts.join(""));
+}
+
+await bundleInPlace("dist/src/report/echarts.js", { platform: "node", legalComments: "inline" });
+await writeLicence("dist/src/report/echarts.LICENSE.txt", [
+  "echarts/LICENSE",
+  "echarts/NOTICE",
+  "zrender/LICENSE",
+]);
+await bundleInPlace("dist/src/scenario/elementary.js", {
+  platform: "neutral",
+  mainFields: ["main"],
+  legalComments: "none",
+});
+await writeLicence("dist/src/scenario/elementary.LICENSE.txt", [
+  "@stdlib/math-base-special-exp/LICENSE",
+  "@stdlib/math-base-special-exp/NOTICE",
+]);
