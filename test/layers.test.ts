@@ -32,7 +32,7 @@ const entries = new Set(["src/index.ts"]);
 /** The rooms that may read clocks, wait, draw true randomness and know the process. */
 const edge = new Set(["src/service", "src/load", "src/probe", "src/cli"]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
-const mayUseNode = new Set(["src/report/run-folder.ts"]);
+const mayUseNode = new Set(["src/report/run-folder.ts", "src/trace/unzip.ts"]);
 /** k6 is imported in one place alone. */
 const k6Entry = "src/load/k6/";
 const packages: Readonly<Record<string, string>> = {

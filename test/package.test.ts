@@ -16,13 +16,15 @@ const entries = Object.keys(exports)
   .map((name) => name.replace(/^\./, "spillway"));
 let folder = "";
 let tarball = "";
+let files: string[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-package-"));
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
     cwd: root,
   });
-  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  files = packed.files.map(({ path }) => path);
   tarball = join(folder, packed.filename);
   await writeFile(
     join(folder, "package.json"),
@@ -50,13 +52,11 @@ describe("the tarball", () => {
     expect(others).toEqual([]);
   });
 
-  test("holds what runs and what is read, and no source or test", async () => {
-    const { stdout } = await run("tar", ["-tzf", tarball]);
-    const files = stdout.trim().split("\n");
-    expect(files).toContain("package/dist/src/cli/main.js");
-    expect(files).toContain("package/scenarios/steady.ts");
-    expect(files).toContain("package/src/rules/SPEC.md");
-    expect(files.filter((file) => /^package\/(test|sim|reports|src\/.*\.ts$)/.test(file))).toEqual([]);
+  test("holds what runs and what is read, and no source or test", () => {
+    expect(files).toContain("dist/src/cli/main.js");
+    expect(files).toContain("scenarios/steady.ts");
+    expect(files).toContain("src/rules/SPEC.md");
+    expect(files.filter((file) => /^(test|sim|reports|src\/.*\.ts$)/.test(file))).toEqual([]);
   });
 });
 

@@ -1,4 +1,7 @@
-// Gzip is known by its first bytes, not by a name: a trace comes from a pipe as well as from a file.
+// Gzip is known by its first bytes, not by a name: a trace comes from a pipe as well as from a file. It is unpacked by
+// zlib, because DecompressionStream takes a second member for junk from Node 24 on.
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { SpillwayError } from "../rules/errors.ts";
 
 /** The source itself, or what it unpacks to where it begins as gzip does; several members follow each other. */
@@ -22,9 +25,14 @@ export async function* unzipped(source: AsyncIterable<Uint8Array>): AsyncGenerat
   else yield* rest();
 }
 
+/** Size of an unpacked chunk in bytes. Few chunks are held at a time, however much a member unpacks to. */
+const chunkSize = 1 << 16;
+
 async function* gunzipped(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  // Errors of the source destroy the stream, and reading it throws them.
+  const unpacked = pipeline(packed, createGunzip({ chunkSize }), () => {});
   try {
-    yield* ReadableStream.from(packed).pipeThrough(new DecompressionStream("gzip"));
+    yield* unpacked;
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && String(cause.code).startsWith("Z_"))) throw cause;
     throw new SpillwayError("TRACE_INVALID", "this trace's gzip cannot be unpacked", {

@@ -68,7 +68,7 @@ describe("spillway serve", () => {
     },
   );
 
-  test("the example that it prints works", async () => {
+  test("the example that it prints works", { tags: ["curl"] }, async () => {
     const { lines } = await start();
     const example = lines.find((line) => line.startsWith("try "))?.replace(/^try\s+/, "") ?? "";
     const { stdout } = await promisify(execFile)("sh", ["-c", example]);
@@ -120,7 +120,9 @@ async function untilGone(pids: readonly number[]): Promise<void> {
 }
 
 describe("several processes", () => {
-  test("count as one; none outlives the one that was started, however that ends", async () => {
+  test("count as one; none outlives the one that was started, however that ends", {
+    tags: ["ps"],
+  }, async () => {
     for (const signal of ["SIGINT", "SIGKILL"] as const) {
       const { child, url, tokens, lines } = await start("--workers", "2", "--users", "1");
       expect(lines).toContain("workers 2 processes behind one port");

@@ -191,6 +191,25 @@ describe("a trace that is not valid", () => {
     const damaged = Uint8Array.from(packed);
     damaged[40] = (damaged[40] ?? 0) ^ 0xff;
     expect((await mistake(damaged)).summary).toContain("gzip");
+    // A second member that was cut, at every place; and what is no member at all.
+    const second = gzipSync(line({ call: 4 }));
+    for (let length = 1; length < second.length; length++)
+      expect((await mistake(Buffer.concat([packed, second.subarray(0, length)]))).summary).toContain("gzip");
+    expect((await mistake(Buffer.concat([packed, Buffer.from("junk")]))).summary).toContain("gzip");
+  });
+
+  test("gzip that unpacks to a thousand times its size is read no further than is asked for", async () => {
+    const bomb = gzipSync(Buffer.concat([Buffer.from(`${headerLine}\n`), Buffer.alloc(1 << 28, "x")]));
+    let given = 0;
+    const drops = async function* (): AsyncGenerator<Uint8Array> {
+      for (; given < bomb.length; given += 1_024) yield bomb.subarray(given, given + 1_024);
+    };
+    const { calls } = await readTrace(drops());
+    await expect(calls[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      problems: [{ path: "line 2", got: "more than 16777216 bytes" }],
+    });
+    // 16 MiB are a sixteenth of it; the streams between hold some more.
+    expect(given).toBeLessThan(bomb.length / 4);
   });
 
   test("bytes that are no UTF-8 are found by line", async () => {
