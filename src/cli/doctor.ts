@@ -4,13 +4,16 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import pc from "picocolors";
 import type { CommandModule } from "yargs";
-import { SpillwayError } from "../rules/errors.ts";
+import type { GetK6Options } from "../load/get-k6.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
 
 interface Args {
   readonly getK6?: boolean | undefined;
+  readonly from?: string | undefined;
+  readonly sha256?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -34,13 +37,27 @@ export const command: CommandModule<object, Args> = {
     yargs
       .option("get-k6", {
         type: "boolean",
-        describe: "build k6 with Go into the cache of spillway, where none is installed",
+        describe:
+          "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
+      })
+      .option("from", {
+        type: "string",
+        requiresArg: true,
+        describe: "with --get-k6: fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
+      })
+      .option("sha256", {
+        type: "string",
+        requiresArg: true,
+        describe: "with --from: refuse an archive with another SHA-256 than HEX",
       })
       .example("$0 doctor", "looks for node, k6, Go, esbuild and DuckDB, and a place for reports")
-      .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing"),
-  handler: async ({ json, getK6 }) => {
+      .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing")
+      .example("$0 doctor --get-k6", "install k6 into the cache of spillway, then look again"),
+  handler: async (args) => {
+    const { json, getK6 } = args;
     const terminal = openTerminal(json === true);
-    if (getK6 === true && !(await get(terminal))) return;
+    const from = sourceOf(args);
+    if (getK6 === true && !(await get(terminal, from))) return;
     const findings = await examine();
     const isWell = findings.every(({ state }) => state !== "missing");
     for (const finding of findings) say(terminal, finding);
@@ -56,14 +73,38 @@ function say(terminal: Terminal, { name, state, found, advice }: Finding): void 
   for (const line of advice) terminal.say(`            ${line}`);
 }
 
+/** @throws SpillwayError `USAGE` where one of the options is of no use without another, or the sum is none */
+function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
+  const lacking = (option: string, other: string, hint: string): SpillwayError =>
+    new SpillwayError("USAGE", `${option} needs ${other}`, { hint });
+  const whole = "spillway doctor --get-k6 --from URL --sha256 HEX";
+  if (from !== undefined && getK6 !== true) throw lacking("--from", "--get-k6", whole);
+  if (from !== undefined && sha256 === undefined)
+    throw lacking("--from", "--sha256", "the SHA-256 of the archive, from somebody whom you trust");
+  if (sha256 === undefined) return undefined;
+  if (from === undefined) throw lacking("--sha256", "--from", whole);
+  if (/^[0-9a-f]{64}$/i.test(sha256)) return { url: from, sha256 };
+  throw new SpillwayError("USAGE", "the checksum cannot be used", {
+    problems: [{ path: "--sha256", got: quote(sha256), allowed: "a SHA-256: 64 hexadecimal digits" }],
+  });
+}
+
 /** Gets k6 where none is installed. Returns false where Ctrl-C ended it. */
-async function get(terminal: Terminal): Promise<boolean> {
-  const { lookUpK6 } = await import("../load/k6-binary.ts");
+async function get(terminal: Terminal, from: GetK6Options["from"]): Promise<boolean> {
   const { getK6 } = await import("../load/get-k6.ts");
-  if ((await lookUpK6()) !== null) return true;
   const interrupt = onInterrupt();
   try {
-    await getK6({ signal: interrupt.signal, onProgress: (text) => terminal.progress(text) });
+    const { k6, wasThere } = await getK6({
+      from,
+      signal: interrupt.signal,
+      onSay: (text) => terminal.say(text),
+      onProgress: (text) => terminal.progress(text),
+    });
+    terminal.say(
+      wasThere
+        ? `k6 ${k6.version} is there already, at ${k6.path} (${k6.origin}): nothing was fetched or built.`
+        : `k6 ${k6.version} is installed at ${k6.path}.`,
+    );
     return true;
   } catch (error) {
     if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
@@ -114,7 +155,7 @@ async function k6Finding(): Promise<Finding> {
 }
 
 async function goFinding(): Promise<Finding> {
-  const { goLeast, usableGo } = await import("../load/get-k6.ts");
+  const { goLeast, usableGo } = await import("../load/go-build.ts");
   const go = await usableGo();
   if (go === null)
     return {

@@ -1,80 +1,177 @@
-// Gets k6 into the tool's own cache, on demand alone: built by Go, whose checksum database vouches for the sources.
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+// Gets k6 into the tool's own cache, on demand alone: from an address with a checksum, built by Go, or the archive that
+// k6 publishes.
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder, type K6Binary, k6Missing, k6Version } from "./k6-binary.ts";
-import { type Environment, programInPath, programName, runProgram } from "./program.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { download } from "./download.ts";
+import { buildK6, goLeast, usableGo } from "./go-build.ts";
+import { cacheFolder, foundK6, type K6Binary, k6Missing, k6Version, placeOfK6 } from "./k6-binary.ts";
+import {
+  archiveName,
+  checksumListName,
+  k6Releases,
+  listedChecksum,
+  requireChecksum,
+  unpackProgram,
+} from "./k6-release.ts";
+import { type Environment, programName } from "./program.ts";
 
-/** The version that is built or fetched. */
+/** The version that is built or fetched where the user names no address. */
 const k6Wanted = "v1.8.1";
-/** The oldest Go that builds it. */
-export const goLeast = "1.25";
 
 export interface GetK6Options {
+  /** Address of an archive of k6 (tar.gz or zip), and the SHA-256 that it must have, in hexadecimal digits. */
+  readonly from?: { readonly url: string; readonly sha256: string } | undefined;
   readonly env?: Environment | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Takes a line that people must see. */
+  readonly onSay?: ((text: string) => void) | undefined;
   /** Takes a line for people, some times a second. */
   readonly onProgress?: ((text: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** Where the versions of k6 are published, without a slash at the end. Default: k6's releases at GitHub. */
+  readonly releases?: string | undefined;
+  /** Default: this machine's. */
+  readonly machine?: { readonly platform: NodeJS.Platform; readonly arch: string } | undefined;
+  /** Longest time in ms that a download may be without a byte. Default: 30,000. */
+  readonly stallMs?: number | undefined;
 }
 
-/** A Go that can build k6. */
-interface Go {
-  readonly path: string;
-  /** `1.26.8`. */
-  readonly version: string;
-}
-
-/** Returns the Go that could build k6, or `null` where there is none or it is too old. */
-export async function usableGo(env: Environment = process.env): Promise<Go | null> {
-  const path = await programInPath("go", env);
-  if (path === null) return null;
-  const asked = await runProgram(path, ["env", "GOVERSION"], { env, limitMs: 10_000 }).catch(() => null);
-  const version = /go(\d+\.\d+[\w.]*)/.exec(asked?.output ?? "")?.[1] ?? "0.0";
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [majorLeast = 0, minorLeast = 0] = goLeast.split(".").map(Number);
-  const isEnough = major > majorLeast || (major === majorLeast && minor >= minorLeast);
-  return isEnough ? { path, version } : null;
+/** A k6 that is there now. */
+export interface GotK6 {
+  readonly k6: K6Binary;
+  /** Whether it was there before; then nothing was built or fetched. */
+  readonly wasThere: boolean;
 }
 
 /**
- * Builds k6 beside its place in the cache and moves it there whole: a second build or a kill leaves no half one.
- * @throws SpillwayError `K6_MISSING` where there is no Go that could, or the build fails
+ * Gets k6 where none is installed. It is checked and run once in a folder of its own, then moved to its place whole:
+ * a second one that does the same, an interruption or a kill leave no half program there.
+ * @throws SpillwayError `K6_MISSING`, `DOWNLOAD_FAILED`, `FILE_UNWRITABLE`
  */
-export async function getK6(options: GetK6Options = {}): Promise<K6Binary> {
-  const { env = process.env } = options;
-  const go = await usableGo(env);
-  if (go === null) throw k6Missing(`there is no Go ${goLeast} or newer to build k6 with`);
-  const folder = cacheFolder(env);
-  await mkdir(folder, { recursive: true });
-  const workshop = await mkdtemp(join(folder, ".build-"));
+export async function getK6(options: GetK6Options = {}): Promise<GotK6> {
+  const { env = process.env, signal } = options;
+  const there = await usableK6(env, signal);
+  if (there !== null) return { k6: there, wasThere: true };
+  const { folder, workshop } = await openWorkshop(env);
+  const clear = (): void => rmSync(workshop, { recursive: true, force: true });
+  process.once("exit", clear);
   try {
-    const made = await build(go, workshop, env, options);
-    const version = await k6Version(made, "Go", { env, signal: options.signal });
+    const { path: made, from } = await make(workshop, env, options);
+    const version = await k6Version(made, from, { env, signal });
     const path = join(folder, programName("k6"));
-    await rename(made, path);
-    return { path, version, origin: "cache" };
+    await rename(made, path).catch((cause: unknown) => {
+      throw unwritable(path, cause);
+    });
+    return { k6: { path, version, origin: "cache" }, wasThere: false };
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    clear();
+    process.off("exit", clear);
   }
 }
 
-async function build(
-  go: Go,
+/** An unusable k6 in the cache is none, and is replaced; one that the user put elsewhere is an error. */
+async function usableK6(env: Environment, signal: AbortSignal | undefined): Promise<K6Binary | null> {
+  const place = await placeOfK6(env);
+  if (place === null) return null;
+  return foundK6(place, { env, signal }).catch((error: unknown) => {
+    if (place.origin === "cache" && error instanceof SpillwayError) return null;
+    throw error;
+  });
+}
+
+/** Makes the cache, and in it a folder for this time alone: a rename stays within a file system. */
+async function openWorkshop(env: Environment): Promise<{ folder: string; workshop: string }> {
+  const folder = cacheFolder(env);
+  try {
+    await mkdir(folder, { recursive: true });
+    return { folder, workshop: mkdtempSync(join(folder, ".get-")) };
+  } catch (cause) {
+    throw unwritable(folder, cause);
+  }
+}
+
+const unwritable = (path: string, cause: unknown): SpillwayError =>
+  new SpillwayError("FILE_UNWRITABLE", "k6 cannot be written to the cache of spillway", {
+    problems: [
+      { path, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a place to write" },
+    ],
+    hint: "XDG_CACHE_HOME names the folder of caches",
+    cause,
+  });
+
+/** Leaves a program in the workshop. Returns its path, and where it comes from. */
+async function make(
   workshop: string,
   env: Environment,
-  { onProgress, signal }: GetK6Options,
+  options: GetK6Options,
+): Promise<{ readonly path: string; readonly from: string }> {
+  const { from, signal, onProgress } = options;
+  if (from !== undefined) {
+    const archive = await fetchBytes(from.url, true, env, options);
+    requireChecksum(from.url, archive, from.sha256);
+    return { path: await place(workshop, from.url, archive, options), from: "the archive" };
+  }
+  const go = await usableGo(env);
+  if (go === null) return official(workshop, env, options);
+  const path = await buildK6(go, { version: k6Wanted, folder: workshop, env, signal, onProgress });
+  return { path, from: "Go" };
+}
+
+/** The archive that k6 publishes, checked against the list beside it. */
+async function official(
+  workshop: string,
+  env: Environment,
+  options: GetK6Options,
+): Promise<{ readonly path: string; readonly from: string }> {
+  const { releases = k6Releases, onSay } = options;
+  const { platform, arch } = options.machine ?? process;
+  const name = archiveName(k6Wanted, platform, arch);
+  if (name === null)
+    throw k6Missing(
+      `there is no Go ${goLeast} or newer, and k6 publishes no archive for ${platform} ${arch}`,
+    );
+  const folder = `${releases}/${k6Wanted}`;
+  onSay?.(
+    `There is no Go ${goLeast} or newer to build k6 with, so the archive of k6 ${k6Wanted} and its checksum list are\n` +
+      `fetched from ${folder}.\n` +
+      "Both come from one origin: the list shows a damaged archive, but not one that was forged together with it.\n" +
+      "A checksum from elsewhere: --from URL --sha256 HEX.",
+  );
+  const listUrl = `${folder}/${checksumListName(k6Wanted)}`;
+  const list = await fetchBytes(listUrl, false, env, options);
+  const sha256 = listedChecksum(listUrl, list.toString("utf8"), name);
+  const url = `${folder}/${name}`;
+  const archive = await fetchBytes(url, false, env, options);
+  requireChecksum(url, archive, sha256);
+  return { path: await place(workshop, url, archive, options), from: "the archive" };
+}
+
+/** Unpacks the program of an archive that has been checked. */
+async function place(
+  workshop: string,
+  url: string,
+  archive: Uint8Array,
+  { machine }: GetK6Options,
 ): Promise<string> {
-  let packages = 0;
-  onProgress?.(`building k6 ${k6Wanted} with Go, about a minute, once`);
-  const built = await runProgram(go.path, ["install", "-v", `go.k6.io/k6@${k6Wanted}`], {
-    env: { ...env, GOBIN: workshop },
-    cwd: workshop,
-    signal,
-    onLine: () => {
-      packages += 1;
-      onProgress?.(`building k6 ${k6Wanted} with Go, once: ${packages} steps done`);
-    },
+  const path = join(workshop, programName("k6"));
+  const bytes = unpackProgram(url, archive, programName("k6", machine?.platform));
+  await writeFile(path, bytes, { mode: 0o755 }).catch((cause: unknown) => {
+    throw unwritable(path, cause);
   });
-  if (built.code === 0) return join(workshop, programName("k6"));
-  const last = built.output.trim().split("\n").slice(-3).join("\n  ");
-  throw k6Missing(`building k6 with Go failed:\n  ${last}`);
+  return path;
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+
+function fetchBytes(
+  url: string,
+  isPlainAllowed: boolean,
+  env: Environment,
+  { signal, onProgress, stallMs = 30_000 }: GetK6Options,
+): Promise<Buffer> {
+  const name = url.replace(/[?#].*$/s, "").replace(/^.*\//s, "");
+  const onBytes = (done: number, all: number | null): void =>
+    onProgress?.(`fetching ${name}: ${megabytes(done)}${all === null ? "" : ` of ${megabytes(all)}`} MB`);
+  return download(url, { env, isPlainAllowed, signal, stallMs, onBytes });
 }

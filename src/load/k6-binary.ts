@@ -76,24 +76,31 @@ export async function k6Version(
   throw k6Missing(`${which} is k6 ${version}, which is too old: ${k6MajorLeast}.0 or newer is needed`);
 }
 
+type K6Place = Pick<K6Binary, "path" | "origin">;
+
+/** Returns where the first k6 lies, without running it; `null` where there is none. */
+export async function placeOfK6(env: Environment): Promise<K6Place | null> {
+  const named = env["K6_PATH"];
+  if (named !== undefined && named !== "") return { path: named, origin: "K6_PATH" };
+  const inPath = await programInPath("k6", env);
+  if (inPath !== null) return { path: inPath, origin: "PATH" };
+  const cached = join(cacheFolder(env), programName("k6"));
+  return (await isProgram(cached)) ? { path: cached, origin: "cache" } : null;
+}
+
+/** @throws SpillwayError `K6_MISSING` where the k6 of that place cannot be used */
+export async function foundK6({ path, origin }: K6Place, options: LookUpOptions): Promise<K6Binary> {
+  return { path, version: await k6Version(path, origin, options), origin };
+}
+
 /**
  * Looks up the k6 that is installed: 1.x or 2.x. Builds and downloads nothing.
  * @returns `null` where there is none
  * @throws SpillwayError `K6_MISSING` where the first one found cannot be used
  */
 export async function lookUpK6(options: LookUpOptions = {}): Promise<K6Binary | null> {
-  const env = options.env ?? process.env;
-  const found = async (path: string, origin: K6Binary["origin"]): Promise<K6Binary> => ({
-    path,
-    version: await k6Version(path, origin, options),
-    origin,
-  });
-  const named = env["K6_PATH"];
-  if (named !== undefined && named !== "") return found(named, "K6_PATH");
-  const inPath = await programInPath("k6", env);
-  if (inPath !== null) return found(inPath, "PATH");
-  const cached = join(cacheFolder(env), programName("k6"));
-  return (await isProgram(cached)) ? found(cached, "cache") : null;
+  const place = await placeOfK6(options.env ?? process.env);
+  return place === null ? null : foundK6(place, options);
 }
 
 /**

@@ -25,6 +25,7 @@ export const errorCodes = {
   WORKER_FAILED: 3,
   TARGET_UNREACHABLE: 3,
   K6_MISSING: 3,
+  DOWNLOAD_FAILED: 3,
   DUCKDB_MISSING: 3,
   K6_FAILED: 3,
 } as const;
