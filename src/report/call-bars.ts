@@ -171,6 +171,9 @@ export function shortened(name: string, left: number): string {
   return `${name.slice(0, most - 1 - end)}…${name.slice(name.length - end)}`;
 }
 
+/** ZRender keeps the widths of texts in plain objects, by the text: `__proto__` would change the members of all others. */
+const drawable = (name: string): string => (name in {} ? `${name} ` : name);
+
 /** The axis of such names, the first one on top. */
 export const nameAxis = (names: readonly string[], { left }: Margins) => ({
   type: "category" as const,
@@ -179,7 +182,7 @@ export const nameAxis = (names: readonly string[], { left }: Margins) => ({
   axisLabel: {
     ...text,
     color: "var(--ink)",
-    formatter: (index: string) => shortened(names[Number(index)] ?? "", left),
+    formatter: (index: string) => drawable(shortened(names[Number(index)] ?? "", left)),
     interval: 0,
   },
   axisLine: { show: false },

@@ -1,0 +1,76 @@
+// Command lines run by a child of bounded memory and time, and what must hold of each, whatever it was given.
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { main } from "../support/command.ts";
+
+const runner = fileURLToPath(new URL("runner.mjs", import.meta.url));
+/** Of the child's heap, MB: no document of the tests has a twentieth of it. */
+const heapMost = 256;
+/** Of the child's computing, s, however busy the machine is: a command line takes some hundredths. */
+const secondsMost = 120;
+
+interface Said {
+  /** Its beginning. */
+  readonly text: string;
+  readonly length: number;
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: Said;
+  readonly stderr: Said;
+}
+
+function start(): ChildProcess {
+  const bounded = `ulimit -t ${secondsMost}; exec "$0" "$@"`;
+  return spawn("sh", ["-c", bounded, process.execPath, `--max-old-space-size=${heapMost}`, runner, main], {
+    env: { ...process.env, NO_COLOR: "1", SPILLWAY_TOKEN: "" },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+}
+
+/** A child that runs command lines. */
+export class CommandLines {
+  #child: ChildProcess | null = null;
+
+  /** Runs one to its end. @throws where it takes more memory or time than the child has */
+  run(words: readonly string[], cwd: string): Promise<Outcome> {
+    this.#child ??= start();
+    const child = this.#child;
+    return new Promise((resolve, reject) => {
+      const lost = (code: number | null, signal: string | null): void => {
+        this.#child = null;
+        reject(new Error(`${words.join(" ")}: more memory or time than there is (${signal ?? code})`));
+      };
+      child.once("exit", lost);
+      child.once("message", (outcome: Outcome) => {
+        child.off("exit", lost);
+        resolve(outcome);
+      });
+      child.send({ words, cwd });
+    });
+  }
+
+  end(): void {
+    this.#child?.kill("SIGKILL");
+  }
+}
+
+/** The documented exit statuses; 70 is a bug. */
+const exitCodes = [0, 1, 2, 3, 130];
+/** Of what is printed for people, characters. */
+const printedMost = 150_000;
+/** Control characters but for tabs and the ends of lines; and what turns the order of reading round. */
+const raw = /(?![\t\r\n])[\p{Cc}\p{Bidi_Control}]/u;
+
+/** What holds of every command line. */
+export function judge(words: readonly string[], { code, stdout, stderr }: Outcome): void {
+  const what = words.join(" ");
+  const said = stdout.text + stderr.text;
+  expect(exitCodes, `${what}\n${said}`).toContain(code);
+  expect(said, what).not.toMatch(/^\s+at .*:\d+|unexpected error|^uncaught/m);
+  expect(stdout.length + stderr.length, `${what}: characters printed`).toBeLessThan(printedMost);
+  expect(raw.exec(said)?.[0], `${what}: a raw character in\n${JSON.stringify(said)}`).toBeUndefined();
+  if (code === 2 || code === 3) expect(stderr.text, what).toMatch(/^error [A-Z0-9_]+ /m);
+}

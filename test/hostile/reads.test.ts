@@ -1,0 +1,118 @@
+// Every verb reads every document that somebody else may have made, with every name in it and spoiled in every way:
+// it ends with a documented status, in bounded memory, with nothing raw on the terminal and nothing changed elsewhere.
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spillway } from "../support/command.ts";
+import { CommandLines, judge } from "./command-lines.ts";
+import { type Format, type FormatName, formats, type Material } from "./formats.ts";
+import { names } from "./names.ts";
+import { shapes } from "./shapes.ts";
+import { type Beside, verbs, type Words } from "./verbs.ts";
+
+/** Other verbs than the first that reads a format get one document of so many. */
+const someOf = 5;
+
+let root = "";
+let beside: Omit<Beside, "fresh">;
+let made = 0;
+
+/** Writes a document into a folder of its own; its path. */
+async function put(format: FormatName, material: Material | Uint8Array): Promise<string> {
+  made += 1;
+  const path = join(root, `case-${made}`, formats[format].file);
+  await mkdir(dirname(path), { recursive: true });
+  if (typeof material === "string" || material instanceof Uint8Array) await writeFile(path, material);
+  else {
+    await mkdir(path);
+    for (const [name, text] of Object.entries(material)) await writeFile(join(path, name), text);
+  }
+  return path;
+}
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "spillway-hostile-")));
+  await mkdir(join(root, "outside"));
+  await writeFile(join(root, "outside", "victim"), "untouched");
+  const putGood = (format: FormatName) => put(format, formats[format].write(good));
+  beside = {
+    rules: await putGood("rules"),
+    tokens: await putGood("tokens"),
+    scenario: await putGood("scenario"),
+    trace: await putGood("trace"),
+    run: await putGood("run"),
+    log: await putGood("CSV"),
+  };
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const good = (): string => "good";
+
+/** All names, in turn. */
+function inTurn(): () => string {
+  let asked = 0;
+  const all = Object.values(names);
+  return () => all[asked++ % all.length] ?? "";
+}
+
+/** Every hostile document of a format, by what is hostile in it. */
+function* documents(name: FormatName, isSpoiled: boolean): Generator<[string, Material | Uint8Array]> {
+  const { write, isStrict }: Format = formats[name];
+  if (!isSpoiled && isStrict)
+    for (const [what, one] of Object.entries(names)) yield [`${what} for a name`, write(() => one)];
+  else if (!isSpoiled) yield ["all names", write(inTurn())];
+  const whole = write(good);
+  for (const [what, shape] of Object.entries(shapes)) {
+    if (typeof whole === "string") yield [what, shape(whole)];
+    else
+      for (const [file, text] of Object.entries(whole))
+        yield [`${file}: ${what}`, { ...whole, [file]: shape(text) as string }];
+  }
+}
+
+test("every verb of the command line is in the table", async () => {
+  const { stdout } = await spillway(["--help"]);
+  const listed = new Set([...stdout.matchAll(/^ {2}spillway ([a-z]+)/gm)].map(([, verb]) => verb));
+  expect(listed.size).toBeGreaterThan(10);
+  expect(new Set(Object.keys(verbs))).toEqual(listed);
+});
+
+test("every format is read by some verb", () => {
+  const read = new Set(Object.values(verbs).flatMap(({ reads }) => Object.keys(reads)));
+  expect(Object.keys(formats).filter((format) => !read.has(format))).toEqual([]);
+});
+
+/** Every verb with every format that it reads. */
+const cases = Object.entries(verbs).flatMap(([verb, { reads }]) =>
+  (Object.entries(reads) as [FormatName, Words][]).map(([format, words]) => ({ verb, format, words })),
+);
+
+/** The documents of a case: all of them for the first verb that reads a format, some in turn for each other. */
+function documentsOf({ verb, format }: (typeof cases)[number]): [string, Material | Uint8Array][] {
+  const readers = cases.filter((one) => one.format === format).map((one) => one.verb);
+  const turn = readers.indexOf(verb);
+  const all = [...documents(format, verbs[verb]?.onlySpoiled?.includes(format) === true)];
+  return turn === 0 ? all : all.filter((_, index) => index % someOf === turn % someOf);
+}
+
+describe("whatever it reads", () => {
+  const lines = new CommandLines();
+  afterAll(() => lines.end());
+
+  test.each(cases)("$verb reads $format", { timeout: 600_000 }, async (one) => {
+    const { format, words } = one;
+    for (const [what, document] of documentsOf(one)) {
+      const hostile = await put(format, document);
+      const fresh = join(dirname(hostile), "fresh");
+      const line = words(hostile, { ...beside, fresh });
+      try {
+        judge(line, await lines.run(line, dirname(hostile)));
+      } catch (error) {
+        throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    expect(await readdir(join(root, "outside"))).toEqual(["victim"]);
+    expect(await readFile(join(root, "outside", "victim"), "utf8")).toBe("untouched");
+  });
+});

@@ -1,0 +1,128 @@
+// Every verb of the command line, and through which of its words somebody else's data comes in. A new verb joins by
+// one line; a test fails where one is missing. The first verb that reads a format gets all its documents, so the
+// quickest of them stands first.
+import type { FormatName } from "./formats.ts";
+
+/** Good files and fresh places that a case may name beside the hostile one. */
+export interface Beside {
+  readonly rules: string;
+  readonly tokens: string;
+  readonly scenario: string;
+  readonly trace: string;
+  readonly run: string;
+  readonly log: string;
+  /** A path where nothing is. */
+  readonly fresh: string;
+}
+
+/** The words of a command line, for a hostile file, folder or URL. */
+export type Words = (hostile: string, beside: Beside) => readonly string[];
+
+export interface Verb {
+  /** Documents that it reads, by their format. */
+  readonly reads: Readonly<Partial<Record<FormatName, Words>>>;
+  /** Documents that a name makes too dear to run: they are only spoiled. */
+  readonly onlySpoiled?: readonly FormatName[];
+}
+
+const quick = ["--port", "0"];
+const probing = (hostile: string) => ["--target", "http://127.0.0.1:1", "--org", "acme", "--tokens", hostile];
+
+/** The verbs by their names. */
+export const verbs: Readonly<Record<string, Verb>> = {
+  report: {
+    reads: {
+      run: (folder) => ["report", folder],
+      plan: (folder) => ["report", folder],
+      replay: (folder) => ["report", folder],
+    },
+  },
+  verify: {
+    reads: {
+      trace: (file, { fresh }) => ["verify", file, "--out", `${fresh}.html`, "--out", `${fresh}.md`],
+      run: (folder) => ["verify", folder],
+    },
+  },
+  status: { reads: { tokens: (file) => ["status", ...probing(file)] } },
+  check: {
+    reads: {
+      rules: (file) => ["check", "--rules", file, "--runs", "1", "--law", "bounded"],
+      adapter: (file) => ["check", "--adapter", file, "--runs", "1", "--law", "bounded"],
+      tokens: (file) => ["check", "--target", "http://127.0.0.1:1", "--tokens", file, "--runs", "1"],
+    },
+  },
+  simulate: {
+    reads: {
+      scenario: (file, { fresh }) => ["simulate", file, "--out", fresh],
+      rules: (file, { scenario, fresh }) => ["simulate", scenario, "--rules", file, "--out", fresh],
+      tokens: (file, { scenario, fresh }) => ["simulate", scenario, "--tokens", file, "--out", fresh],
+      run: (folder, { scenario, fresh }) => ["simulate", scenario, "--like", folder, "--out", fresh],
+      adapter: (file, { scenario, fresh }) => ["simulate", scenario, "--adapter", file, "--out", fresh],
+    },
+  },
+  replay: {
+    reads: {
+      trace: (file, { fresh }) => ["replay", file, "--out", fresh],
+      run: (folder) => ["replay", folder],
+      "JSON lines": (file) => ["replay", file],
+      CSV: (file) => ["replay", file],
+      "access log": (file) => ["replay", file],
+      HAR: (file) => ["replay", file],
+      rules: (file, { log }) => ["replay", log, "--rules", file],
+    },
+  },
+  fit: {
+    reads: {
+      trace: (file, { fresh }) => ["fit", file, "--out", `${fresh}.ts`, "--report", `${fresh}.md`],
+      run: (folder) => ["fit", folder],
+      "JSON lines": (file) => ["fit", file],
+      rules: (file, { trace }) => ["fit", trace, "--rules", file],
+    },
+  },
+  plan: {
+    reads: {
+      scenario: (file, { fresh }) => [
+        "plan",
+        file,
+        "--replications",
+        "2",
+        "--compare",
+        "--workers",
+        "1",
+        "--out",
+        fresh,
+      ],
+      rules: (file, { scenario, fresh }) => [
+        "plan",
+        scenario,
+        "--rules",
+        file,
+        "--compare",
+        "--workers",
+        "1",
+        "--out",
+        fresh,
+      ],
+    },
+    onlySpoiled: ["scenario", "rules"],
+  },
+  serve: {
+    reads: {
+      rules: (file) => ["serve", ...quick, "--rules", file],
+      tokens: (file) => ["serve", ...quick, "--tokens", file],
+    },
+  },
+  bundle: { reads: { scenario: (file, { fresh }) => ["bundle", file, "--out", `${fresh}.js`] } },
+  load: {
+    reads: {
+      scenario: (file, { fresh }) => ["load", file, "--out", fresh],
+      rules: (file, { scenario, fresh }) => ["load", scenario, "--rules", file, "--out", fresh],
+      tokens: (file, { scenario }) => ["load", scenario, "--target", "http://127.0.0.1:1", "--tokens", file],
+    },
+    onlySpoiled: ["scenario", "rules"],
+  },
+  demo: { reads: { scenario: (file) => ["demo", "--scenario", file] }, onlySpoiled: ["scenario"] },
+  probe: { reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] } },
+  init: { reads: {} },
+  doctor: { reads: {} },
+};
