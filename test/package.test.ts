@@ -75,7 +75,7 @@ describe("installed into an empty project", () => {
       "init",
       "doctor",
     ])
-      expect(stdout).toMatch(new RegExp(`spillway ${verb}\\b`));
+      expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
   });
 
   test.each(entries)("import of %s works", async (entry) => {

@@ -1,11 +1,11 @@
 // `spillway bundle SCENARIO -o FILE`: a scenario as one JavaScript file that plain k6 runs, no Node needed.
 import { stat } from "node:fs/promises";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
-import { scenarioPositional } from "./run-options.ts";
+import { scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly scenario: string;
@@ -13,23 +13,22 @@ interface Args {
   readonly json?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "bundle <scenario>",
-  describe: "write a scenario as one JavaScript file for plain k6",
-  builder: (yargs) =>
-    yargs
-      .positional("scenario", scenarioPositional)
-      .option("out", {
-        alias: "o",
-        type: "string",
-        requiresArg: true,
-        describe: "the file [default: SCENARIO.js]",
-      })
-      .example("$0 bundle herd -o herd.js", "then: k6 run -e TARGET=http://127.0.0.1:4100 herd.js")
-      .example(
-        "$0 bundle mine.ts -o mine.js",
-        "the tokens lie beside it as tokens.json, or at -e TOKENS=PATH",
-      ),
+export const verb = defineVerb<Args>({
+  name: "bundle",
+  summary: "write a scenario as one JavaScript file that plain k6 runs",
+  operands: [scenarioOperand],
+  options: {
+    out: {
+      argument: "FILE",
+      type: "string",
+      alias: "o",
+      describe: "write the bundle to FILE [default: SCENARIO.js]",
+    },
+  },
+  examples: [
+    ["$0 bundle herd -o herd.js", "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js"],
+    ["$0 bundle mine.ts -o mine.js", "put tokens.json beside the bundle, or name the file by -e TOKENS=PATH"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
@@ -60,4 +59,4 @@ export const command: CommandModule<object, Args> = {
     terminal.say(`${pc.cyan("next")} ${next}`);
     terminal.result({ file, run: next });
   },
-};
+});

@@ -1,22 +1,48 @@
 // The options of `spillway check --target`, apart from what they need to be loaded for.
+import { tokensFormat } from "./run-options.ts";
+import type { VerbOption } from "./verb.ts";
+
+const group = "Checking a deployment";
 
 export const targetOptions = {
-  target: { type: "string", requiresArg: true, describe: "a live deployment's URL, instead of a module" },
+  target: {
+    argument: "URL",
+    type: "string",
+    group,
+    describe: "check the live deployment at URL instead of a module",
+  },
   "allow-host": {
+    argument: "HOST",
     type: "string",
-    requiresArg: true,
-    describe: "the target's host, again, where it is not this machine",
+    group,
+    describe: "allow calls to HOST, the target's host, if it is not this machine",
   },
-  tokens: { type: "string", requiresArg: true, describe: "the tokens file of those who call the target" },
+  tokens: {
+    argument: "FILE",
+    type: "string",
+    group,
+    describe: `call with the tokens in FILE: ${tokensFormat}`,
+  },
   "clock-header": {
+    argument: "NAME",
     type: "string",
-    requiresArg: true,
-    describe: "the request header from which the target takes its time, in ms since the epoch",
+    group,
+    describe: "move the target's clock by the request header NAME, in ms since the epoch",
   },
-  alone: { type: "boolean", describe: "nobody else uses these tokens' quotas meanwhile" },
-  calls: { type: "number", requiresArg: true, describe: "the most calls to the target [default: 500]" },
-  seconds: { type: "number", requiresArg: true, describe: "the most time, in seconds [default: 120]" },
-} as const;
+  alone: { type: "boolean", group, describe: "state that nobody else uses these tokens' quotas meanwhile" },
+  calls: {
+    argument: "N",
+    type: "number",
+    group,
+    describe: "make at most N calls to the target [default: 500]",
+  },
+  seconds: {
+    argument: "N",
+    type: "number",
+    group,
+    describe: "take at most N seconds [default: 120]",
+  },
+} as const satisfies Record<string, VerbOption>;
 
 export interface TargetArgs {
   readonly target?: string | undefined;

@@ -1,6 +1,5 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
-import type { CommandModule } from "yargs";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
@@ -17,6 +16,7 @@ import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
   readonly runs?: number | undefined;
@@ -30,48 +30,52 @@ interface Args extends TargetArgs {
   readonly json?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "check",
-  describe: "look for a counterexample to each law of a rate limiter",
-  builder: (yargs) =>
-    yargs
-      .option("runs", { type: "number", requiresArg: true, describe: "runs of each law [default: 100]" })
-      .option("seed", { type: "number", requiresArg: true, describe: "repeats an earlier check" })
-      .option("law", { type: "string", array: true, requiresArg: true, describe: "only these laws" })
-      .option("path", {
-        type: "string",
-        requiresArg: true,
-        describe: "straight to a counterexample, with its --law and --seed",
-      })
-      .option("rules", {
-        type: "string",
-        requiresArg: true,
-        describe: "a rules file, or a preset: default, documented [default: all kinds, drawn]",
-      })
-      .option("adapter", {
-        type: "string",
-        requiresArg: true,
-        describe: "a .ts or .js module that exports your limiter [default: our engine]",
-      })
-      .option("interleavings", {
-        type: "boolean",
-        describe: "also calls that overlap, for a limiter whose store is asynchronous",
-      })
-      .option("fault", faultOption)
-      .options(targetOptions)
-      .conflicts("fault", ["adapter", "target"])
-      .conflicts("adapter", "target")
-      .conflicts("interleavings", ["target", "path"])
-      .example("$0 check", "every law of the engine, under all kinds of rules")
-      .example("$0 check --runs 10000 --law conserved --law isolated", "two laws, more thoroughly")
-      .example("$0 check --adapter my-limiter.ts --rules default", "a limiter of your own")
-      .example("$0 check --adapter my-limiter.ts --interleavings", "calls that overlap, too")
-      .example("$0 check --law conserved --seed 7 --path 3:1", "a counterexample found before")
-      .example(
-        "$0 check --target http://127.0.0.1:4100 --tokens tokens.json",
-        "a live deployment, in real time",
-      )
-      .example("$0 check --fault one-extra", "a limiter with a known bug: which laws find it"),
+export const verb = defineVerb<Args>({
+  name: "check",
+  summary: "look for a counterexample to each law of a rate limiter",
+  operands: [],
+  options: {
+    adapter: {
+      argument: "FILE",
+      type: "string",
+      conflicts: "target",
+      describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
+    },
+    rules: {
+      argument: "RULES",
+      type: "string",
+      describe: "use the rules file RULES, or a preset: default, documented [default: all kinds, drawn]",
+    },
+    law: {
+      argument: "NAME",
+      type: "string",
+      array: true,
+      describe: "check the law NAME alone",
+    },
+    runs: { argument: "N", type: "number", describe: "run each law N times [default: 100]" },
+    seed: { argument: "N", type: "number", describe: "repeat the check that printed seed N" },
+    path: {
+      argument: "PATH",
+      type: "string",
+      describe: "go straight to the counterexample at PATH, with its --law and --seed",
+    },
+    interleavings: {
+      type: "boolean",
+      conflicts: ["target", "path"],
+      describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
+    },
+    fault: { ...faultOption, conflicts: ["adapter", "target"] },
+    ...targetOptions,
+  },
+  examples: [
+    ["$0 check --adapter my-limiter.ts --rules default", "check a limiter of your own"],
+    ["$0 check", "check every law of the engine, under all kinds of rules"],
+    ["$0 check --runs 10000 --law conserved --law isolated", "check two laws more thoroughly"],
+    ["$0 check --adapter my-limiter.ts --interleavings", "check calls that overlap, too"],
+    ["$0 check --law conserved --seed 7 --path 3:1", "show a counterexample once more"],
+    ["$0 check --target http://127.0.0.1:4100 --tokens tokens.json", "check a live deployment in real time"],
+    ["$0 check --fault one-extra", "see which laws find a known bug"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
@@ -105,7 +109,7 @@ export const command: CommandModule<object, Args> = {
       if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
-};
+});
 
 async function checkModule(
   args: Args,

@@ -1,7 +1,6 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { CheckReport } from "../laws/report.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
@@ -13,6 +12,7 @@ import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { requireDuration, requireSeed } from "./run-options.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly scenario: string;
@@ -32,32 +32,25 @@ const shortWindows = {
   user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 1_000, windowSeconds: 8 } },
 };
 
-export const command: CommandModule<object, Args> = {
-  command: "demo",
-  describe: "the whole pipe on this machine: check, serve, load by k6, verify, simulate, break, report",
-  builder: (yargs) =>
-    yargs
-      .option("scenario", {
-        type: "string",
-        default: "ci-fleet",
-        requiresArg: true,
-        describe: "which clients",
-      })
-      .option("duration", {
-        type: "string",
-        default: "25s",
-        requiresArg: true,
-        describe: "how long k6 loads",
-      })
-      .option("runs", { type: "number", default: 50, requiresArg: true, describe: "runs of each law" })
-      .option("seed", { type: "number", default: 7, requiresArg: true, describe: "of all that is drawn" })
-      .option("out", {
-        type: "string",
-        requiresArg: true,
-        describe: "the run folder [default: reports/demo-TIME]",
-      })
-      .example("$0 demo", "under a minute, once k6 is there")
-      .example("$0 demo --scenario herd --duration 40s", "other clients, longer"),
+export const verb = defineVerb<Args>({
+  name: "demo",
+  summary: "show every part on this machine: check, serve, load, verify, simulate, break, report",
+  options: {
+    scenario: {
+      argument: "SCENARIO",
+      type: "string",
+      default: "ci-fleet",
+      describe: "load with the clients of SCENARIO",
+    },
+    duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
+    runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
+    seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
+    out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
+  },
+  examples: [
+    ["$0 demo", "see every part in under a minute"],
+    ["$0 demo --scenario herd --duration 40s", "load with other clients, for longer"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const interrupt = onInterrupt();
@@ -73,7 +66,7 @@ export const command: CommandModule<object, Args> = {
     terminal.say("Interrupted: what was done is kept.");
     process.exitCode = INTERRUPTED;
   },
-};
+});
 
 async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal): Promise<void> {
   const folder = args.out ?? defaultFolder("demo");

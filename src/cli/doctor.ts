@@ -3,11 +3,11 @@ import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { GetK6Options } from "../load/get-k6.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
 
 interface Args {
@@ -30,29 +30,31 @@ interface Finding {
 const MISSING = 3;
 const nodeLeast = [20, 19] as const;
 
-export const command: CommandModule<object, Args> = {
-  command: "doctor",
-  describe: "say what is installed, what is missing and how to get it",
-  builder: (yargs) =>
-    yargs
-      .option("get-k6", {
-        type: "boolean",
-        describe:
-          "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
-      })
-      .option("from", {
-        type: "string",
-        requiresArg: true,
-        describe: "with --get-k6: fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
-      })
-      .option("sha256", {
-        type: "string",
-        requiresArg: true,
-        describe: "with --from: refuse an archive with another SHA-256 than HEX",
-      })
-      .example("$0 doctor", "looks for node, k6, Go, esbuild and DuckDB, and a place for reports")
-      .example("$0 doctor --json", "the same for scripts; exit status 3 where something needed is missing")
-      .example("$0 doctor --get-k6", "install k6 into the cache of spillway, then look again"),
+export const verb = defineVerb<Args>({
+  name: "doctor",
+  summary: "say what is installed, what is missing and how to get it",
+  options: {
+    "get-k6": {
+      type: "boolean",
+      describe:
+        "install k6 for spillway where there is none: built by Go, else the archive that k6 publishes",
+    },
+    from: {
+      argument: "URL",
+      type: "string",
+      describe: "with --get-k6, fetch the archive (.tar.gz or .zip) from URL; needs --sha256",
+    },
+    sha256: {
+      argument: "HEX",
+      type: "string",
+      describe: "with --from, refuse an archive with another SHA-256 than HEX",
+    },
+  },
+  examples: [
+    ["$0 doctor", "look for Node, k6, Go, esbuild and DuckDB, and for a place for reports"],
+    ["$0 doctor --json", "print the same for scripts; exit code 3 means that something is missing"],
+    ["$0 doctor --get-k6", "install k6 into the cache of spillway, then look again"],
+  ],
   handler: async (args) => {
     const { json, getK6 } = args;
     const terminal = openTerminal(json === true);
@@ -65,7 +67,7 @@ export const command: CommandModule<object, Args> = {
     terminal.result({ spillway: version, ok: isWell, findings });
     process.exitCode = isWell ? 0 : MISSING;
   },
-};
+});
 
 function say(terminal: Terminal, { name, state, found, advice }: Finding): void {
   const mark = { ok: pc.green("ok"), optional: pc.yellow("--"), missing: pc.red("no") }[state];

@@ -1,16 +1,16 @@
 // `--fault`: the option that `check`, `simulate` and `serve` share, and the catalogue that `--fault list` prints.
 import pc from "picocolors";
-import type { Options } from "yargs";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { Fault } from "../faults/fault.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Terminal } from "./terminal.ts";
+import type { VerbOption } from "./verb.ts";
 
 export const faultOption = {
+  argument: "NAME[=RATE]",
   type: "string",
-  requiresArg: true,
-  describe: "a known bug to inject, NAME or NAME=RATE; `list` shows them all",
-} as const satisfies Options;
+  describe: "inject the known bug NAME; list shows them all",
+} as const satisfies VerbOption;
 
 /**
  * Reads `--fault`. `list` prints the catalogue, and there is nothing more to do.

@@ -3,15 +3,15 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { type LogArgs, logOptions, logPaths } from "./log-options.ts";
+import { type LogArgs, logOptions } from "./log-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args extends LogArgs {
   readonly files: readonly string[];
@@ -26,58 +26,54 @@ interface Args extends LogArgs {
   readonly json?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "fit <files..>",
-  describe: "make a scenario from a trace or from logs, and test what it predicts",
-  builder: (yargs) =>
-    yargs
-      .positional("files", {
-        type: "string",
-        array: true,
-        demandOption: true,
-        describe: "a trace, a run's folder, or logs: files, globs, or - for standard input",
-      })
-      .option("out", {
-        type: "string",
-        alias: "o",
-        requiresArg: true,
-        describe: "the scenario's file [default: printed]",
-      })
-      .option("name", {
-        type: "string",
-        requiresArg: true,
-        describe: "the scenario's name [default: the file's]",
-      })
-      .option("rules", {
-        type: "string",
-        requiresArg: true,
-        describe: "a rules file, or a preset [default: the trace's, or what headers showed]",
-      })
-      .option("backtest", {
-        type: "boolean",
-        default: false,
-        describe: "fit to the first part, predict the rest, and say how often that holds",
-      })
-      .option("seeds", {
-        type: "number",
-        requiresArg: true,
-        describe: "simulations of the backtest [default: 39, the fewest for exact 80% and 95% intervals]",
-      })
-      .option("share", {
-        type: "string",
-        requiresArg: true,
-        describe: "the part that the backtest fits to [default: 70%]",
-      })
-      .option("report", {
-        type: "string",
-        requiresArg: true,
-        describe: "write what was found into this file, as Markdown",
-      })
-      .option("force", { type: "boolean", default: false, describe: "overwrite what stands there" })
-      .options(logOptions)
-      .example("$0 fit reports/ci-fleet-load -o fleet.ts", "the clients of a run, as a scenario")
-      .example("$0 fit 'access.log*' -o monday.ts --backtest", "from logs; and how well that predicts")
-      .example("$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts", "under rules of your own"),
+export const verb = defineVerb<Args>({
+  name: "fit",
+  summary: "make a scenario from a trace or from logs, and test what it predicts",
+  operands: [
+    {
+      name: "files",
+      many: true,
+      required: true,
+      describe: "a trace, a run's folder, or logs: files, globs, or - for standard input",
+    },
+  ],
+  options: {
+    out: {
+      argument: "FILE",
+      type: "string",
+      alias: "o",
+      describe: "write the scenario to FILE [default: standard output]",
+    },
+    name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
+    rules: {
+      argument: "RULES",
+      type: "string",
+      describe: "use the rules file RULES, or a preset [default: the trace's, or what headers showed]",
+    },
+    backtest: {
+      type: "boolean",
+      default: false,
+      describe: "fit to the first part, predict the rest, and say how often that holds",
+    },
+    seeds: {
+      argument: "N",
+      type: "number",
+      describe: "simulate the backtest N times [default: 39, the fewest for exact 80% and 95% intervals]",
+    },
+    share: {
+      argument: "SHARE",
+      type: "string",
+      describe: "fit the backtest to the first SHARE of the time [default: 70%]",
+    },
+    report: { argument: "FILE", type: "string", describe: "write what was found to FILE, as Markdown" },
+    force: { type: "boolean", default: false, describe: "overwrite files that exist" },
+    ...logOptions,
+  },
+  examples: [
+    ["$0 fit reports/ci-fleet-load -o fleet.ts", "make a scenario of a run's clients"],
+    ["$0 fit 'access.log*' -o monday.ts --backtest", "make one from logs, and test its predictions"],
+    ["$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts", "use rules of your own"],
+  ],
   handler: async (args) => {
     const { out, report, force } = args;
     for (const path of [out, report]) if (path !== undefined && !force) await requireFree(path);
@@ -111,7 +107,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 async function requireFree(path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
@@ -165,7 +161,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
 async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
   const { openLogs } = await import("./log-input.ts");
-  const logs = await openLogs(logPaths(args.files), args, {
+  const logs = await openLogs(args.files, args, {
     onProgress: terminal.progress,
     signal,
   });

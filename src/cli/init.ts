@@ -1,12 +1,12 @@
 // `spillway init`: a first scenario and rules file in one's own repository.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
-  readonly dir: string;
+  readonly dir?: string | undefined;
   readonly json?: boolean;
 }
 
@@ -43,15 +43,16 @@ const rules = `${JSON.stringify(
   2,
 )}\n`;
 
-export const command: CommandModule<object, Args> = {
-  command: "init [dir]",
-  describe: "write a first scenario and a rules file into one's own repository",
-  builder: (yargs) =>
-    yargs
-      .positional("dir", { type: "string", default: "spillway", describe: "where to put them" })
-      .example("$0 init", "spillway/agents.ts and spillway/rules.json")
-      .example("$0 init load-tests", "the same two files in load-tests/"),
-  handler: async ({ dir, json = false }) => {
+export const verb = defineVerb<Args>({
+  name: "init",
+  summary: "write a first scenario and a rules file into your own repository",
+  operands: [{ name: "dir", required: false, describe: "the folder to write to [default: spillway]" }],
+  options: {},
+  examples: [
+    ["$0 init", "write spillway/agents.ts and spillway/rules.json"],
+    ["$0 init load-tests", "write the same two files to load-tests/"],
+  ],
+  handler: async ({ dir = "spillway", json = false }) => {
     const terminal = openTerminal(json);
     await mkdir(dir, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
       throw new SpillwayError("FILE_UNWRITABLE", "the folder cannot be made", {
@@ -64,7 +65,7 @@ export const command: CommandModule<object, Args> = {
     terminal.say(`wrote ${join(dir, "agents.ts")} and ${join(dir, "rules.json")}`);
     terminal.say(`next: npx spillway simulate ${join(dir, "agents.ts")} --rules ${join(dir, "rules.json")}`);
   },
-};
+});
 
 /** Never overwrites: what stands there may be somebody's work. */
 async function writeNew(path: string, text: string): Promise<void> {

@@ -1,5 +1,4 @@
 // `spillway load SCENARIO`: a scenario for real, by k6, judged, with a run folder.
-import type { CommandModule } from "yargs";
 import type { LoadOptions } from "../load/load.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { readRules, readTokens } from "./files.ts";
@@ -9,10 +8,12 @@ import {
   requireDuration,
   requireSeed,
   runOptions,
-  scenarioPositional,
+  scenarioOperand,
+  tokensFormat,
 } from "./run-options.ts";
 import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly scenario: string;
@@ -33,68 +34,65 @@ interface Args {
 
 const UNREACHED = 3;
 
-export const command: CommandModule<object, Args> = {
-  command: "load <scenario>",
-  describe: "run a scenario by k6 against a deployment, judge its trace, write a run folder",
-  builder: (yargs) =>
-    yargs
-      .positional("scenario", scenarioPositional)
-      .options({
-        ...runOptions,
-        rules: {
-          ...runOptions.rules,
-          describe: `what the target claims to follow: ${runOptions.rules.describe}`,
-        },
-      })
-      .option("target", {
-        type: "string",
-        requiresArg: true,
-        describe: "whom to load [default: the reference deployment, started for this run]",
-      })
-      .option("allow-host", {
-        type: "string",
-        requiresArg: true,
-        describe: "the target's host, again, where it is not this machine",
-      })
-      .option("tokens", { type: "string", requiresArg: true, describe: "the target's tokens file" })
-      .option("graphql-url", {
-        type: "string",
-        requiresArg: true,
-        describe: "where the target's GraphQL is [default: TARGET/v1/graphql]",
-      })
-      .option("timeout", {
-        type: "string",
-        requiresArg: true,
-        describe: "how long to wait for an answer [default: the scenario's network.timeout, 30s]",
-      })
-      .option("keep-alive", {
-        type: "boolean",
-        default: false,
-        describe: "reuse connections: faster, but k6 may send a call twice, and the judge must allow for it",
-      })
-      .option("shared", {
-        type: "boolean",
-        default: false,
-        describe: "others use the same quotas meanwhile: the judge must allow for it",
-      })
-      .option("compare", {
-        type: "string",
-        requiresArg: true,
-        describe: "another run's folder, shown beside this one: the simulator's",
-      })
-      .example("$0 load herd", "against the reference deployment, started for this run")
-      .example(
-        "$0 load mine.ts --duration 30s --rules documented",
-        "your own clients, other rules, half a minute",
-      )
-      .example(
-        "$0 load herd --target http://127.0.0.1:4100 --tokens tokens.json",
-        "a deployment that is already running here",
-      )
-      .example(
-        "$0 load steady --target https://api.example.com --allow-host api.example.com --tokens tokens.json --shared",
-        "one elsewhere: its host twice, so that nobody loads the wrong one",
-      ),
+export const verb = defineVerb<Args>({
+  name: "load",
+  summary: "load a deployment with a scenario's clients in real time, and judge the answers",
+  operands: [scenarioOperand],
+  options: {
+    target: {
+      argument: "URL",
+      type: "string",
+      describe: "load the deployment at URL [default: the reference deployment, started for this run]",
+    },
+    "allow-host": {
+      argument: "HOST",
+      type: "string",
+      describe: "allow load on HOST, the target's host, if it is not this machine",
+    },
+    tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
+    "graphql-url": {
+      argument: "URL",
+      type: "string",
+      describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
+    },
+    ...runOptions,
+    rules: {
+      ...runOptions.rules,
+      describe: "judge by the rules file RULES, or a preset: default, documented [default: the scenario's]",
+    },
+    timeout: {
+      argument: "TIME",
+      type: "string",
+      describe: "wait at most TIME for an answer [default: the scenario's network.timeout, 30s]",
+    },
+    "keep-alive": {
+      type: "boolean",
+      default: false,
+      describe: "reuse connections: faster, but k6 may send a call twice, and the judge must allow for it",
+    },
+    shared: {
+      type: "boolean",
+      default: false,
+      describe: "state that others use the same quotas meanwhile; the judge then allows for it",
+    },
+    compare: {
+      argument: "DIR",
+      type: "string",
+      describe: "show the run in DIR, such as a simulation, beside this one",
+    },
+  },
+  examples: [
+    ["$0 load herd", "load the reference deployment, started for this run"],
+    ["$0 load mine.ts --duration 30s --rules documented", "load with your own clients, under other rules"],
+    [
+      "$0 load herd --target http://127.0.0.1:4100 --tokens tokens.json",
+      "load a deployment that already runs on this machine",
+    ],
+    [
+      "$0 load steady --target https://api.example.com --allow-host api.example.com --tokens tokens.json --shared",
+      "load one elsewhere; its host is named twice, so that nobody loads the wrong one",
+    ],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
@@ -145,7 +143,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 async function targetOf(args: Args): Promise<LoadOptions["target"]> {
   const { target: url, tokens, allowHost, graphqlUrl } = args;

@@ -1,5 +1,5 @@
 // What verbs that read logs have in common on the command line. Nothing that reads logs is loaded for it.
-import type { InferredOptionTypes, Options } from "yargs";
+import type { InferredOptionTypes } from "yargs";
 import {
   type DurationUnit,
   defaultGraphqlPath,
@@ -7,21 +7,30 @@ import {
   durationUnits,
   logFormats,
 } from "../trace/logs/choices.ts";
+import type { VerbOption } from "./verb.ts";
 
-const column = (what: string) =>
-  ({ type: "string", requiresArg: true, describe: `the column of ${what} [default: guessed]` }) as const;
+const group = "Reading logs";
+
+const column = (content: string) =>
+  ({
+    argument: "COLUMN",
+    type: "string",
+    group,
+    describe: `read ${content} from COLUMN [default: guessed]`,
+  }) as const;
 
 /** What verbs that read logs have in common. */
 export const logOptions = {
   format: {
+    argument: "FORMAT",
     choices: logFormats,
-    requiresArg: true,
-    describe: "what the logs are [default: told from their first bytes]",
+    group,
+    describe: "read the files as FORMAT [default: told from their first bytes]",
   },
-  "time-column": column("times; members of JSON by their path, request.time"),
+  "time-column": column("times (for JSON, a path such as request.time)"),
   "user-column": column("users' names or addresses"),
-  "token-column": column("tokens, which are shown as fingerprints alone"),
-  "address-column": column("addresses, for rows without a user"),
+  "token-column": column("tokens, shown as fingerprints alone,"),
+  "address-column": column("addresses, for rows without a user,"),
   "organization-column": column("organizations"),
   "method-column": column("HTTP methods"),
   "path-column": column("paths, URLs or request lines"),
@@ -31,51 +40,70 @@ export const logOptions = {
   "duration-column": column("durations"),
   "scope-column": column("rest or graphql"),
   "duration-unit": {
+    argument: "UNIT",
     choices: Object.keys(durationUnits) as DurationUnit[],
-    requiresArg: true,
-    describe: "of the durations [default: guessed]",
+    group,
+    describe: "take durations to be in UNIT [default: guessed]",
   },
   "time-is": {
+    argument: "start|end",
     choices: ["start", "end"] as const,
-    requiresArg: true,
-    describe: "whether a row's time is when the request began, or when it was over [default: guessed]",
+    group,
+    describe: "take a row's time for the start or the end of its request [default: guessed]",
   },
-  zone: { type: "string", requiresArg: true, describe: "of times that name none: +02:00 [default: UTC]" },
-  organization: { type: "string", requiresArg: true, describe: "of rows that name none" },
+  zone: {
+    argument: "ZONE",
+    type: "string",
+    group,
+    describe: "take times that name no zone to be in ZONE, such as +02:00 [default: UTC]",
+  },
+  organization: {
+    argument: "SLUG",
+    type: "string",
+    group,
+    describe: "take rows that name no organization to be of SLUG",
+  },
   "graphql-cost": {
+    argument: "POINTS",
     type: "number",
-    requiresArg: true,
-    describe: "points of a GraphQL call whose row does not say",
+    group,
+    describe: "charge POINTS for a GraphQL call whose row does not say",
   },
   "status-path": {
+    argument: "PATH",
     type: "string",
-    requiresArg: true,
     default: defaultStatusPath,
-    describe: "path of the free status endpoint",
+    group,
+    describe: "take calls of PATH for those of the free status endpoint",
   },
   "graphql-path": {
+    argument: "PATH",
     type: "string",
-    requiresArg: true,
     default: defaultGraphqlPath,
-    describe: "path of the GraphQL endpoint",
+    group,
+    describe: "take calls of PATH for GraphQL",
   },
   sql: {
+    argument: "WHERE",
     type: "string",
-    requiresArg: true,
-    describe: 'which rows, of Parquet, CSV and JSON lines, by DuckDB: "where status = 429"',
+    group,
+    describe:
+      'read only rows of Parquet, CSV or JSON lines that WHERE selects, by DuckDB: "where status = 429"',
   },
   sort: {
     type: "boolean",
     default: false,
+    group,
     describe: "put all rows in order first, in memory, however far from it they stand",
   },
   "allow-unread": {
+    argument: "SHARE",
     type: "string",
-    requiresArg: true,
     default: "1%",
-    describe: "the share of rows that may stay unread",
+    group,
+    describe: "allow the share SHARE of rows to stay unread",
   },
-} as const satisfies Record<string, Options>;
+} as const satisfies Record<string, VerbOption>;
 
 export type LogArgs = InferredOptionTypes<typeof logOptions>;
 
@@ -83,17 +111,8 @@ export type LogArgs = InferredOptionTypes<typeof logOptions>;
 export function logArgs(changes: Partial<LogArgs> = {}): LogArgs {
   const names = Object.keys(logOptions) as (keyof LogArgs)[];
   const usual = names.map((name) => {
-    const option: Options = logOptions[name];
+    const option: VerbOption = logOptions[name];
     return [name, option.default];
   });
   return { ...(Object.fromEntries(usual) as LogArgs), ...changes };
-}
-
-/**
- * The files that a verb was given, standard input among them: yargs takes a lone `-` in a list for an option without a
- * name, and drops it.
- */
-export function logPaths(files: readonly string[]): readonly string[] {
-  const isDropped = process.argv.slice(2).includes("-") && !files.includes("-");
-  return isDropped ? [...files, "-"] : files;
 }

@@ -1,13 +1,13 @@
 // `spillway plan SCENARIO`: how many clients, under which limit, with which retry? A search over simulations.
 import { availableParallelism } from "node:os";
-import type { CommandModule } from "yargs";
 import { SpillwayError } from "../rules/errors.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { requireDuration, requireSeed, runOptions, scenarioPositional } from "./run-options.ts";
+import { requireDuration, requireSeed, runOptions, scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb, program } from "./verb.ts";
 
 interface Args {
   readonly scenario: string;
@@ -29,77 +29,74 @@ interface Args {
   readonly out?: string | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "plan <scenario>",
-  describe: "search for the largest load or the smallest limit that holds, by many simulations",
-  builder: (yargs) =>
-    yargs
-      .positional("scenario", scenarioPositional)
-      .option("vary", {
-        type: "string",
-        array: true,
-        nargs: 1,
-        describe:
-          "what to vary: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
-      })
-      .option("until", {
-        type: "string",
-        array: true,
-        nargs: 1,
-        describe: "what must hold: 'refused<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
-      })
-      .option("find", {
-        choices: ["largest", "smallest"] as const,
-        describe: "which value that holds [default: by what is varied]",
-      })
-      .option("storm", {
-        type: "string",
-        requiresArg: true,
-        describe:
-          "the smallest trigger that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
-      })
-      .option("within", {
-        type: "number",
-        requiresArg: true,
-        describe: "windows after the trigger in which the load must be back [default: by the end of the run]",
-      })
-      .option("compare", { type: "boolean", describe: "retry policies and larger limits, side by side" })
-      .option("replications", {
-        type: "number",
-        requiresArg: true,
-        describe: "the most runs of one point [default: 64]",
-      })
-      .option("confidence", {
-        type: "number",
-        requiresArg: true,
-        describe: "how sure an answer is to be [default: 0.95]",
-      })
-      .option("workers", {
-        type: "number",
-        requiresArg: true,
-        describe: "threads [default: one a processor]",
-      })
-      .option("resume", { type: "boolean", describe: "go on with the interrupted plan in --out" })
-      .option("csv", {
-        type: "boolean",
-        describe: "print the points as CSV, and nothing else, on standard output",
-      })
-      .options(runOptions)
-      .conflicts("csv", "json")
-      .example(
-        "$0 plan herd --vary herd.clients=5..60 --until 'refused<5%'",
-        "how many clients are too many?",
-      )
-      .example(
-        "$0 plan ci-fleet --vary agents.clients=10..500 --vary rules.organization.rest.limit=100..1000",
-        "a heat map: which limit for how many agents",
-      )
-      .example(
-        "$0 plan mine.ts --vary 'agents.onRefused=none,waitReset,waitReset+0..5s'",
-        "choices instead of numbers",
-      )
-      .example("$0 plan herd --storm outage", "does the load recover when an outage is over?")
-      .example("$0 plan herd --compare", "what to change"),
+export const verb = defineVerb<Args>({
+  name: "plan",
+  summary: "search by simulations for the largest load or the smallest limit that holds",
+  notes: [`${program} figures lists the figures that --until takes, with their units.`],
+  operands: [scenarioOperand],
+  options: {
+    vary: {
+      argument: "PATH=VALUES",
+      type: "string",
+      array: true,
+      describe:
+        "vary the member PATH over VALUES: agents.clients=10..500, rules.organization.rest.limit=100..1000:50; two make a heat map",
+    },
+    until: {
+      argument: "BOUND",
+      type: "string",
+      array: true,
+      describe:
+        "require BOUND, a figure and its bound: 'refusedShare<1%', 'agents.waitP95Ms<2s' [default: what the scenario expects]",
+    },
+    find: {
+      argument: "largest|smallest",
+      choices: ["largest", "smallest"],
+      describe: "find the largest or the smallest value that holds [default: by what is varied]",
+    },
+    storm: {
+      argument: "TRIGGER",
+      type: "string",
+      describe:
+        "find the smallest TRIGGER that the load does not recover from: outage, burst, outage=1s..60s, burst=10..500",
+    },
+    within: {
+      argument: "N",
+      type: "number",
+      describe: "require recovery within N windows after the trigger [default: by the end of the run]",
+    },
+    compare: { type: "boolean", describe: "compare retry policies and larger limits, side by side" },
+    replications: { argument: "N", type: "number", describe: "run each point at most N times [default: 64]" },
+    confidence: {
+      argument: "SHARE",
+      type: "number",
+      describe: "answer with confidence SHARE [default: 0.95]",
+    },
+    workers: { argument: "N", type: "number", describe: "use N threads [default: one a processor]" },
+    resume: { type: "boolean", describe: "continue the interrupted plan in --out" },
+    csv: {
+      type: "boolean",
+      conflicts: "json",
+      describe: "print the points as CSV on standard output, text on standard error",
+    },
+    ...runOptions,
+  },
+  examples: [
+    [
+      "$0 plan herd --vary herd.clients=5..60 --until 'refusedShare<5%'",
+      "find how many clients are too many",
+    ],
+    [
+      "$0 plan ci-fleet --vary agents.clients=10..500 --vary rules.organization.rest.limit=100..1000",
+      "draw a heat map: which limit for how many agents",
+    ],
+    [
+      "$0 plan mine.ts --vary 'agents.onRefused=none,waitReset,waitReset+0..5s'",
+      "vary choices instead of numbers",
+    ],
+    ["$0 plan herd --storm outage", "see whether the load recovers after an outage"],
+    ["$0 plan herd --compare", "see which change helps most"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true || args.csv === true);
     const interrupt = onInterrupt();
@@ -126,7 +123,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 /** Whether some value holds. Storms and comparisons answer by what they show. */
 function isAnswered({ answer, storm }: PlanResult): boolean {

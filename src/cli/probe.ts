@@ -1,7 +1,6 @@
 // `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
 import { createInterface } from "node:readline/promises";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import { parseTarget, requireAllowed } from "../load/target.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { count, counted, duration } from "../report/format.ts";
@@ -11,6 +10,7 @@ import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from 
 import { requireDuration } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
   readonly graphqlUrl?: string | undefined;
@@ -28,63 +28,65 @@ const UNREACHED = 3;
 /** What looking on takes, beside waiting for windows and the calls themselves. */
 const lookMs = 10_000;
 
-export const command: CommandModule<object, Args> = {
-  command: "probe",
-  describe: "infer from outside which rules a live deployment follows, by a few calls",
-  builder: (yargs) =>
-    yargs
-      .options(targetOptions)
-      .option("graphql-url", {
-        type: "string",
-        requiresArg: true,
-        describe: "where the target's GraphQL is [default: TARGET/v1/graphql]",
-      })
-      .option("budget", {
-        type: "number",
-        default: 80,
-        requiresArg: true,
-        describe: "at most so many calls that may count; the free ones of the status are not among them",
-      })
-      .option("points", {
-        type: "number",
-        default: 30_000,
-        requiresArg: true,
-        describe: "at most so many GraphQL points asked for, all queries together",
-      })
-      .option("max-wait", {
-        type: "string",
-        requiresArg: true,
-        describe: "how long to wait for windows to end, in all; 0 for not at all [default: 90s]",
-      })
-      .option("timeout", {
-        type: "string",
-        default: "10s",
-        requiresArg: true,
-        describe: "how long to wait for an answer",
-      })
-      .option("yes", { type: "boolean", default: false, alias: "y", describe: "do not ask before calling" })
-      .option("out", {
-        type: "string",
-        requiresArg: true,
-        describe: "write what was seen here, as a rules file: simulate, load, serve take it as --rules",
-      })
-      .option("trace", {
-        type: "string",
-        requiresArg: true,
-        describe: "write all calls here, as a trace: verify judges it",
-      })
-      .example(
-        "$0 probe --target http://127.0.0.1:4100 --org acme --tokens tokens.json --out rules.json",
-        "a deployment on this machine; then: spillway simulate herd --rules rules.json",
-      )
-      .example(
-        "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20",
-        "one elsewhere, gently: too few calls to see a refusal of REST",
-      )
-      .example(
-        "$0 probe --target http://127.0.0.1:4100 --org acme --tokens tokens.json --max-wait 6m --yes --json",
-        "long enough to see GraphQL's window end; no questions, for a program",
-      ),
+export const verb = defineVerb<Args>({
+  name: "probe",
+  summary: "infer from outside, by a few calls, which rules a live deployment follows",
+  options: {
+    ...targetOptions,
+    "graphql-url": {
+      argument: "URL",
+      type: "string",
+      describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
+    },
+    budget: {
+      argument: "N",
+      type: "number",
+      default: 80,
+      describe: "make at most N calls that may count; free calls of the status are not among them",
+    },
+    points: {
+      argument: "N",
+      type: "number",
+      default: 30_000,
+      describe: "ask for at most N GraphQL points, all queries together",
+    },
+    "max-wait": {
+      argument: "TIME",
+      type: "string",
+      describe: "wait at most TIME in all for windows to end; 0 waits for none [default: 90s]",
+    },
+    timeout: {
+      argument: "TIME",
+      type: "string",
+      default: "10s",
+      describe: "wait at most TIME for an answer",
+    },
+    yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
+    out: {
+      argument: "FILE",
+      type: "string",
+      describe: "write the rules that were seen to FILE; simulate, load and serve take it as --rules",
+    },
+    trace: {
+      argument: "FILE",
+      type: "string",
+      describe: "write all calls to FILE, a trace that verify judges",
+    },
+  },
+  examples: [
+    [
+      "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --out rules.json",
+      "probe a deployment on this machine; then: spillway simulate herd --rules rules.json",
+    ],
+    [
+      "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20",
+      "probe one elsewhere, gently: too few calls to see a refusal of REST",
+    ],
+    [
+      "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --max-wait 6m --yes --json",
+      "wait long enough to see GraphQL's window end; ask nothing, for a program",
+    ],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const allowance = {
@@ -124,7 +126,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 function requireWhole(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;

@@ -1,26 +1,37 @@
 // What `probe` and `status` have in common: which target, which organization, whose token.
-import type { Options } from "yargs";
 import { parseTarget, requireAllowed } from "../load/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { readTokens } from "./files.ts";
+import { tokensFormat } from "./run-options.ts";
+import type { VerbOption } from "./verb.ts";
 
 /** The variable that holds a token where there is no tokens file: a flag would show in process lists. */
 const VARIABLE = "SPILLWAY_TOKEN";
 
 export const targetOptions = {
-  target: { type: "string", demandOption: true, requiresArg: true, describe: "the deployment's URL" },
-  org: { type: "string", demandOption: true, requiresArg: true, describe: "the organization's slug" },
-  "allow-host": {
+  target: {
+    argument: "URL",
     type: "string",
-    requiresArg: true,
-    describe: "the target's host, again, where it is not this machine",
+    demandOption: true,
+    describe: "call the deployment at URL",
+  },
+  org: {
+    argument: "SLUG",
+    type: "string",
+    demandOption: true,
+    describe: "ask for the organization SLUG",
+  },
+  "allow-host": {
+    argument: "HOST",
+    type: "string",
+    describe: "allow calls to HOST, the target's host, if it is not this machine",
   },
   tokens: {
+    argument: "FILE",
     type: "string",
-    requiresArg: true,
-    describe: `a tokens file, whose first entry of the organization is used [default: the token in ${VARIABLE}]`,
+    describe: `call with the organization's first token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
   },
-} as const satisfies Record<string, Options>;
+} as const satisfies Record<string, VerbOption>;
 
 export interface TargetArgs {
   readonly target: string;

@@ -1,7 +1,6 @@
 // `spillway replay FILES...`: logs under rules.
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { CommandModule } from "yargs";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
 import { counted, duration, share } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -11,10 +10,11 @@ import type { ReplayResult } from "../summary/replay-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
-import { type LogArgs, logOptions, logPaths } from "./log-options.ts";
+import { type LogArgs, logOptions } from "./log-options.ts";
 import { Pace } from "./pace.ts";
 import { requireSeed } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb, program } from "./verb.ts";
 import { version } from "./version.ts";
 
 interface Args extends LogArgs {
@@ -34,71 +34,71 @@ interface Args extends LogArgs {
 /** Progress is shown of what takes longer. */
 const quietMs = 1_000;
 
-export const command: CommandModule<object, Args> = {
-  command: "replay <files..>",
-  describe: "who would have been refused: access logs, traces, HAR, CSV, JSON lines under rules",
-  builder: (yargs) =>
-    yargs
-      .positional("files", {
-        type: "string",
-        array: true,
-        demandOption: true,
-        describe: "logs or traces: files, globs, a run's folder, or - for standard input",
-      })
-      .option("rules", {
-        type: "string",
-        requiresArg: true,
-        describe: "a rules file, or a preset: default, documented [default: a trace's own, else default]",
-      })
-      .option("set", {
-        type: "string",
-        array: true,
-        nargs: 1,
-        describe: "change a member of the rules: organization.rest.limit=400",
-      })
-      .option("on-refused", {
-        type: "string",
-        requiresArg: true,
-        describe:
-          "replay again with callers that react: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
-      })
-      .option("independent", {
-        type: "boolean",
-        default: false,
-        describe: "callers that react send each call when the log has it, whatever became of those before",
-      })
-      .option("keep-refused", {
-        type: "boolean",
-        default: false,
-        describe: "callers that react want what the log says was refused, too: none of it comes again later",
-      })
-      .option("seed", {
-        type: "number",
-        default: 1,
-        requiresArg: true,
-        describe: "of the draws of --on-refused",
-      })
-      .option("expect", {
-        type: "string",
-        array: true,
-        nargs: 1,
-        describe: "end with status 1 where this does not hold: 'refusedShare<1%'",
-      })
-      .option("out", {
-        type: "string",
-        requiresArg: true,
-        describe: "a folder for the result, tables and page",
-      })
-      .option("dry-run", {
-        type: "boolean",
-        default: false,
-        describe: "show what the files were taken for and their first rows, and end",
-      })
-      .options(logOptions)
-      .example("$0 replay access.log", "an nginx or Apache log under the default rules")
-      .example("$0 replay 'logs/*.gz' --dry-run", "how the columns were understood")
-      .example("$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'", "would 100 do?")
-      .example("$0 replay access.log --on-refused waitReset+0..5s", "what waiting would have done"),
+export const verb = defineVerb<Args>({
+  name: "replay",
+  summary: "say who would have been refused: access logs, traces, HAR, CSV, JSON lines under rules",
+  notes: [`${program} figures lists the figures that --expect takes, with their units.`],
+  operands: [
+    {
+      name: "files",
+      many: true,
+      required: true,
+      describe: "logs or traces: files, globs, a run's folder, or - for standard input",
+    },
+  ],
+  options: {
+    rules: {
+      argument: "RULES",
+      type: "string",
+      describe:
+        "use the rules file RULES, or a preset: default, documented [default: a trace's own, else default]",
+    },
+    set: {
+      argument: "PATH=VALUE",
+      type: "string",
+      array: true,
+      describe: "set the rules' member PATH to VALUE: organization.rest.limit=400",
+    },
+    "on-refused": {
+      argument: "POLICY",
+      type: "string",
+      describe:
+        "replay again with callers that react by POLICY: waitReset, waitReset+0..5s, retryAfter, exponential, fixed+2s, none",
+    },
+    independent: {
+      type: "boolean",
+      default: false,
+      describe: "send each call of a caller that reacts when the log has it, whatever became of those before",
+    },
+    "keep-refused": {
+      type: "boolean",
+      default: false,
+      describe: "take calls that the log says were refused for wanted, too, rather than for earlier tries",
+    },
+    seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
+    expect: {
+      argument: "BOUND",
+      type: "string",
+      array: true,
+      describe: "end with exit code 1 unless BOUND holds: 'refusedShare<1%'",
+    },
+    out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
+    "dry-run": {
+      type: "boolean",
+      default: false,
+      describe: "show how the files were understood and their first rows, and end",
+    },
+    ...logOptions,
+  },
+  examples: [
+    ["$0 replay access.log", "replay an nginx or Apache log under the default rules"],
+    ["$0 replay 'logs/*.gz' --dry-run", "show how the columns were understood"],
+    [
+      "$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'",
+      "see whether a limit of 100 would do",
+    ],
+    ["$0 replay access.log --on-refused waitReset+0..5s", "see what waiting would have done"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { changedRules, expectedOf, reactionOf } = await import("./replay-options.ts");
@@ -111,7 +111,7 @@ export const command: CommandModule<object, Args> = {
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
-    const logs = await openLogs(logPaths(args.files), args, { onProgress: progress.read });
+    const logs = await openLogs(args.files, args, { onProgress: progress.read });
     if (args["dry-run"]) {
       const { describeLogs } = await import("./log-text.ts");
       terminal.say(await describeLogs(logs));
@@ -141,7 +141,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 const nobodyReacts = (): SpillwayError =>
   new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {

@@ -1,11 +1,11 @@
 // `spillway report FOLDER`: makes the documents of a run's, a plan's or a replay's folder, again if they are there.
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
 import type { PageOptions } from "../report/run-folder.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
 
 interface Args {
@@ -16,35 +16,38 @@ interface Args {
   readonly json?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "report <folder>",
-  describe:
-    "make the documents of a run's, plan's or replay's folder: report.html, summary.md, junit.xml, pictures",
-  builder: (yargs) =>
-    yargs
-      .positional("folder", {
-        type: "string",
-        demandOption: true,
-        describe: "the folder that simulate, load, demo, plan or replay left",
-      })
-      .option("compare", {
-        type: "string",
-        requiresArg: true,
-        describe: "another run's folder, shown beside this one: the simulator's beside k6's",
-      })
-      .option("out", { type: "string", requiresArg: true, describe: "where the HTML goes instead" })
-      .option("pictures", {
-        type: "boolean",
-        default: true,
-        describe: "write each picture beside the page, too, as SVG and CSV",
-      })
-      .example("$0 report reports/ci-fleet-load", "makes the folder's documents again")
-      .example("$0 report reports/ci-fleet-plan", "the same of a plan")
-      .example(
-        "$0 report reports/herd-load --compare reports/herd-simulated",
-        "the measurement with the prediction beside it",
-      )
-      .example("$0 report reports/herd-load --out herd.html", "the page elsewhere, herd-pictures/ beside it"),
+export const verb = defineVerb<Args>({
+  name: "report",
+  summary: "make the documents of a run, plan or replay: report.html, summary.md, junit.xml, pictures",
+  operands: [
+    {
+      name: "folder",
+      required: true,
+      describe: "the folder that simulate, load, demo, plan or replay wrote",
+    },
+  ],
+  options: {
+    compare: {
+      argument: "DIR",
+      type: "string",
+      describe: "show the run in DIR beside this one: the simulation beside the measurement",
+    },
+    out: { argument: "FILE", type: "string", describe: "write the page to FILE instead" },
+    pictures: {
+      type: "boolean",
+      default: true,
+      describe: "write each picture beside the page, too, as SVG and CSV; --no-pictures leaves them out",
+    },
+  },
+  examples: [
+    ["$0 report reports/ci-fleet-load", "make the folder's documents again"],
+    ["$0 report reports/ci-fleet-plan", "make those of a plan"],
+    [
+      "$0 report reports/herd-load --compare reports/herd-simulated",
+      "show the measurement with the prediction beside it",
+    ],
+    ["$0 report reports/herd-load --out herd.html", "write the page elsewhere, herd-pictures/ beside it"],
+  ],
   handler: async ({ folder, compare, out, pictures, json = false }) => {
     const terminal = openTerminal(json);
     const { readResult } = await import("../report/result-report.ts");
@@ -62,7 +65,7 @@ export const command: CommandModule<object, Args> = {
     for (const path of [html, markdown, junit]) terminal.say(`  ${path}`);
     terminal.result({ html, markdown, junit, pictures: made.paths.pictures });
   },
-};
+});
 
 /** What was made, and what is said of it. */
 interface Made {

@@ -1,31 +1,38 @@
 // What verbs that run a scenario have in common: their options, how the values are read, and how the command
 // that repeats a run is put together.
-import type { Options, PositionalOptions } from "yargs";
 import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { longestMs } from "../scenario/mistakes.ts";
 import { shellCommand } from "./run-place.ts";
+import type { Operand, VerbOption } from "./verb.ts";
 
-export const scenarioPositional = {
-  type: "string",
-  demandOption: true,
+export const scenarioOperand = {
+  name: "scenario",
+  required: true,
   describe: "steady, ci-fleet, herd, audit, or a path to a .ts or .js file",
-} as const satisfies PositionalOptions;
+} as const satisfies Operand;
+
+/** A tokens file's format, for the help of every verb that takes one. */
+export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';
 
 export const runOptions = {
-  seed: { type: "number", requiresArg: true, describe: "in place of the scenario's own" },
+  seed: { argument: "N", type: "number", describe: "draw from seed N instead of the scenario's" },
   duration: {
+    argument: "TIME",
     type: "string",
-    requiresArg: true,
-    describe: "in place of the scenario's own: 90s, 5m, 1m30s",
+    describe: "run for TIME instead of the scenario's duration (90s, 5m, 1m30s)",
   },
   rules: {
+    argument: "RULES",
     type: "string",
-    requiresArg: true,
-    describe: "a rules file, or a preset: default, documented [default: the scenario's]",
+    describe: "follow the rules file RULES, or a preset: default, documented [default: the scenario's]",
   },
-  out: { type: "string", requiresArg: true, describe: "the run folder [default: reports/SCENARIO-TIME]" },
-} as const satisfies Record<string, Options>;
+  out: {
+    argument: "DIR",
+    type: "string",
+    describe: "write the run to DIR [default: reports/SCENARIO-TIME]",
+  },
+} as const satisfies Record<string, VerbOption>;
 
 /** @throws SpillwayError `USAGE` */
 export function requireSeed(seed: number): number {

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { ChosenFault } from "../faults/choice.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
@@ -12,9 +11,10 @@ import type { Token } from "../rules/tokens.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
-import { requireSeed } from "./run-options.ts";
+import { requireSeed, tokensFormat } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly port: number;
@@ -29,53 +29,54 @@ interface Args {
   readonly debug?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  command: "serve",
-  describe: "run the reference deployment, to try your own clients against",
-  builder: (yargs) =>
-    yargs
-      .option("port", { type: "number", default: 4100, requiresArg: true, describe: "0 takes any free one" })
-      .option("host", {
-        type: "string",
-        default: "127.0.0.1",
-        requiresArg: true,
-        describe: "the address to listen on; beyond loopback it is plain HTTP for whoever reaches it",
-      })
-      .option("rules", {
-        type: "string",
-        default: "default",
-        requiresArg: true,
-        describe: "a rules file, or a preset: default, documented",
-      })
-      .option("tokens", {
-        type: "string",
-        requiresArg: true,
-        describe: "a tokens file [default: sample tokens in a temporary file of your own]",
-      })
-      .option("users", {
-        type: "number",
-        default: 30,
-        requiresArg: true,
-        describe: "how many sample tokens to make, one a user",
-      })
-      .option("fault", faultOption)
-      .option("seed", { type: "number", default: 1, requiresArg: true, describe: "of the fault's draws" })
-      .option("workers", {
-        type: "number",
-        requiresArg: true,
-        describe: "how many processes answer, with counters that all of them share [default: this one]",
-      })
-      .example("$0 serve", "on http://127.0.0.1:4100, with sample tokens")
-      .example("$0 serve --rules documented --port 0", "as the public documentation shows it, on a free port")
-      .example("$0 serve --rules rules.json --tokens tokens.json", "rules and tokens of your own")
-      .example(
-        "$0 serve --fault per-instance-counters=3",
-        "with a known bug: three processes that count apart",
-      )
-      .example(
-        "$0 load herd --target http://127.0.0.1:4100 --allow-host 127.0.0.1 --tokens FILE",
-        "then, elsewhere",
-      ),
+export const verb = defineVerb<Args>({
+  name: "serve",
+  summary: "run the reference deployment, to try your own clients against",
+  options: {
+    port: {
+      argument: "PORT",
+      type: "number",
+      default: 4100,
+      describe: "listen on PORT; 0 takes any free one",
+    },
+    host: {
+      argument: "ADDRESS",
+      type: "string",
+      default: "127.0.0.1",
+      describe: "listen on ADDRESS; beyond loopback it is plain HTTP for whoever reaches it",
+    },
+    rules: {
+      argument: "RULES",
+      type: "string",
+      default: "default",
+      describe: "follow the rules file RULES, or a preset: default, documented",
+    },
+    tokens: {
+      argument: "FILE",
+      type: "string",
+      describe: `accept the tokens in FILE: ${tokensFormat} [default: sample tokens in a temporary file]`,
+    },
+    users: {
+      argument: "N",
+      type: "number",
+      default: 30,
+      describe: "make N sample tokens, one a user",
+    },
+    fault: faultOption,
+    seed: { argument: "N", type: "number", default: 1, describe: "draw for --fault from seed N" },
+    workers: {
+      argument: "N",
+      type: "number",
+      describe: "answer by N processes that share their counters [default: this process]",
+    },
+  },
+  examples: [
+    ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],
+    ["$0 serve --rules documented --port 0", "follow the public documentation's limits, on a free port"],
+    ["$0 serve --rules rules.json --tokens tokens.json", "use rules and tokens of your own"],
+    ["$0 serve --fault per-instance-counters=3", "have a known bug: three processes that count apart"],
+    ["$0 load herd --target http://127.0.0.1:4100 --tokens FILE", "then load it, from another terminal"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     requireWhole("--port", args.port, 0, 65_535);
@@ -120,7 +121,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 function requireWhole(option: string, value: number, least: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;

@@ -1,5 +1,4 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
-import type { CommandModule } from "yargs";
 import type { SimulateLimiterOptions } from "../../sim/adapter/simulate-limiter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -12,11 +11,13 @@ import {
   requireDuration,
   requireSeed,
   runOptions,
-  scenarioPositional,
+  scenarioOperand,
+  tokensFormat,
 } from "./run-options.ts";
 import { defaultFolder } from "./run-place.ts";
 import type { OpenedLimiter } from "./simulated-limiter.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly scenario?: string | undefined;
@@ -34,63 +35,58 @@ interface Args {
   readonly json?: boolean | undefined;
 }
 
-export const command: CommandModule<object, Args> = {
-  // Optional to yargs alone: `--fault list` needs none.
-  command: "simulate [scenario]",
-  describe: "run a scenario in virtual time, judge its trace, write a run folder",
-  builder: (yargs) =>
-    yargs
-      .positional("scenario", { ...scenarioPositional, demandOption: false })
-      .options(runOptions)
-      .option("like", {
-        type: "string",
-        requiresArg: true,
-        describe: "a run's folder, to take start, duration, seed, rules, users and latency from",
-      })
-      .option("tokens", {
-        type: "string",
-        requiresArg: true,
-        describe: "a tokens file: whose names the trace has",
-      })
-      .option("fault", faultOption)
-      .option("adapter", {
-        type: "string",
-        requiresArg: true,
-        describe: "a .ts or .js module that exports your limiter, in the deployment's place",
-      })
-      .option("swarm", {
-        type: "number",
-        requiresArg: true,
-        describe: "so many whole worlds, drawn from --seed [default: 1], every law judged in each",
-      })
-      .option("world", {
-        type: "string",
-        requiresArg: true,
-        describe: "one world of a swarm again: SEED/NUMBER",
-      })
-      .option("require-states", {
-        type: "boolean",
-        describe: "with --swarm: status 1 where an interesting state was never reached",
-      })
-      .conflicts("swarm", ["scenario", "world", "duration", "rules", "like", "tokens"])
-      .conflicts("world", ["scenario", "seed", "like"])
-      .conflicts("like", "tokens")
-      .conflicts("adapter", "fault")
-      .example("$0 simulate ci-fleet", "five minutes of a build fleet, in less than a second")
-      .example("$0 simulate herd --seed 5 --rules documented", "other draws, other rules")
-      .example("$0 simulate mine.ts --duration 1h --json", "a scenario of your own; figures as JSON")
-      .example(
-        "$0 simulate herd --like reports/herd-load",
-        "what the simulator would have said of that measurement",
-      )
-      .example("$0 simulate herd --fault per-instance-counters=3", "a deployment with a known bug, judged")
-      .example("$0 simulate herd --adapter my-limiter.ts", "your own limiter's code, under the same clients")
-      .example(
-        "$0 simulate --swarm 1000 --seed 7",
-        "a thousand worlds; one that breaks a law is made smaller",
-      )
-      .example("$0 simulate --swarm 200 --adapter my-limiter.ts", "your own limiter in every one of them")
-      .example("$0 simulate --world 7/13", "the world of number 13 once more, with a run folder"),
+export const verb = defineVerb<Args>({
+  name: "simulate",
+  summary: "run a scenario in virtual time, judge its trace, write a run folder",
+  operands: [{ ...scenarioOperand, required: false }],
+  options: {
+    ...runOptions,
+    like: {
+      argument: "DIR",
+      type: "string",
+      conflicts: "tokens",
+      describe: "take start, duration, seed, rules, users and latency from the run in DIR",
+    },
+    tokens: {
+      argument: "FILE",
+      type: "string",
+      describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
+    },
+    fault: faultOption,
+    adapter: {
+      argument: "FILE",
+      type: "string",
+      conflicts: "fault",
+      describe: "put the limiter that the .ts or .js module FILE exports in the deployment's place",
+    },
+    swarm: {
+      argument: "N",
+      type: "number",
+      conflicts: ["scenario", "world", "duration", "rules", "like", "tokens"],
+      describe: "draw N whole worlds from --seed [default: 1], and judge every law in each",
+    },
+    world: {
+      argument: "SEED/NUMBER",
+      type: "string",
+      conflicts: ["scenario", "seed", "like"],
+      describe: "run one world of a swarm again",
+    },
+    "require-states": {
+      type: "boolean",
+      describe: "end a swarm with exit code 1 if an interesting state was never reached",
+    },
+  },
+  examples: [
+    ["$0 simulate ci-fleet", "run five minutes of a build fleet, in less than a second"],
+    ["$0 simulate herd --seed 5 --rules documented", "draw otherwise, under other rules"],
+    ["$0 simulate mine.ts --duration 1h --json", "run a scenario of your own; print figures as JSON"],
+    ["$0 simulate herd --like reports/herd-load", "predict what that measurement then found"],
+    ["$0 simulate herd --fault per-instance-counters=3", "judge a deployment with a known bug"],
+    ["$0 simulate herd --adapter my-limiter.ts", "put your own limiter's code under the same clients"],
+    ["$0 simulate --swarm 1000 --seed 7", "draw a thousand worlds; make one that breaks a law smaller"],
+    ["$0 simulate --swarm 200 --adapter my-limiter.ts", "put your own limiter into every one of them"],
+    ["$0 simulate --world 7/13", "run the world of number 13 once more, with a run folder"],
+  ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
@@ -153,7 +149,7 @@ export const command: CommandModule<object, Args> = {
       if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
-};
+});
 
 /** What is simulated: a scenario's file, or a world of a swarm. */
 async function scenarioNamed(

@@ -1,7 +1,6 @@
 // `spillway status`: an organization's limits as bars, once or live. Free of charge: only the status is asked for.
 import { setTimeout as wait } from "node:timers/promises";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import type { StatusReading, StatusWindow } from "../probe/status.ts";
 import { count, duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -9,6 +8,7 @@ import { onInterrupt } from "./interrupt.ts";
 import { probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration } from "./run-options.ts";
 import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
   readonly watch: boolean;
@@ -22,28 +22,30 @@ const everyLeastMs = 1000;
 /** In a row, while watching. */
 const failuresMost = 10;
 
-export const command: CommandModule<object, Args> = {
-  command: "status",
-  describe: "show an organization's limits and what is used of them, once or live, free of charge",
-  builder: (yargs) =>
-    yargs
-      .options(targetOptions)
-      .option("watch", { type: "boolean", default: false, describe: "go on until Ctrl-C" })
-      .option("every", {
-        type: "string",
-        default: "5s",
-        requiresArg: true,
-        describe: "with --watch: how often to ask, 1s or more",
-      })
-      .example("$0 status --target http://127.0.0.1:4100 --org acme --tokens tokens.json", "once")
-      .example(
-        "SPILLWAY_TOKEN=... $0 status --target https://api.example.com --allow-host api.example.com --org acme --watch",
-        "live, of a deployment elsewhere, with a token from the environment",
-      )
-      .example(
-        "$0 status --target http://127.0.0.1:4100 --org acme --tokens tokens.json --watch --json",
-        "one JSON object a line for each reading",
-      ),
+export const verb = defineVerb<Args>({
+  name: "status",
+  summary: "show an organization's limits and their use, once or live, free of charge",
+  options: {
+    ...targetOptions,
+    watch: { type: "boolean", default: false, describe: "repeat until Ctrl-C" },
+    every: {
+      argument: "TIME",
+      type: "string",
+      default: "5s",
+      describe: "with --watch, ask every TIME, 1s or more",
+    },
+  },
+  examples: [
+    ["$0 status --target http://127.0.0.1:4100 --tokens tokens.json", "show the limits once"],
+    [
+      "SPILLWAY_TOKEN=... $0 status --target https://api.example.com --allow-host api.example.com --org acme --watch",
+      "show those of a deployment elsewhere, live, with a token from the environment",
+    ],
+    [
+      "$0 status --target http://127.0.0.1:4100 --tokens tokens.json --watch --json",
+      "print one JSON object a line for each reading",
+    ],
+  ],
   handler: async (args) => {
     const everyMs = requireDuration("--every", args.every);
     if (everyMs < everyLeastMs)
@@ -63,7 +65,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 interface Reader {
   read(): Promise<StatusReading>;

@@ -40,12 +40,39 @@ export function openTerminal(json: boolean): Terminal {
   };
 }
 
-/** A coded error as people read it: what is wrong, each problem on a line, the next step. */
-export function describeError(error: SpillwayError): string {
-  const [summary] = error.message.split("\n");
+/** Exit status of a bug in spillway. */
+export const UNEXPECTED = 70;
+
+/**
+ * A coded error: what is wrong, each problem on a line, the next step.
+ * @param json one line of JSON instead; `path`, `got` and `allowed` are those of the first problem
+ */
+export function describeError(error: SpillwayError, json: boolean): string {
+  const { code, problems, hint } = error;
+  const [summary = ""] = error.message.split("\n");
+  if (json) return errorLine(code, summary, problems, hint);
   const problem = ({ path, got, allowed }: Problem): string =>
     `  ${pc.bold(path)}: got ${got}, allowed: ${allowed}`;
-  const lines = [`${pc.red("error")} ${pc.dim(error.code)} ${summary}`, ...error.problems.map(problem)];
-  if (error.hint !== undefined) lines.push(`${pc.cyan("next")} ${error.hint}`);
+  const lines = [`${pc.red("error")} ${pc.dim(code)} ${summary}`, ...problems.map(problem)];
+  if (hint !== undefined) lines.push(`${pc.cyan("next")} ${hint}`);
   return lines.join("\n");
+}
+
+/** An error that spillway did not foresee. @param json one line of JSON instead, of the same shape as a coded error's */
+export function describeUnexpected(thrown: unknown, json: boolean): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const next = "this is a bug in spillway; --debug shows where";
+  return json
+    ? errorLine("UNEXPECTED", text, [], next)
+    : `unexpected error: ${text}\n${pc.cyan("next")} ${next}`;
+}
+
+function errorLine(
+  code: string,
+  message: string,
+  problems: readonly Problem[],
+  next: string | undefined,
+): string {
+  const { path = null, got = null, allowed = null } = problems[0] ?? {};
+  return JSON.stringify({ code, message, path, got, allowed, problems, next: next ?? null });
 }

@@ -3,7 +3,6 @@ import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import pc from "picocolors";
-import type { CommandModule } from "yargs";
 import { counted, instant } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import {
@@ -20,6 +19,7 @@ import { acceptedBy } from "./accepted.ts";
 import { requireFile } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
 
 interface Args {
@@ -36,42 +36,41 @@ const printedMost = 20;
 /** Progress is shown from then on. */
 const quietMs = 2000;
 
-export const command: CommandModule<object, Args> = {
-  command: "verify <trace>",
-  describe: "judge a trace: which laws of the rules it keeps, and which it breaks",
-  builder: (yargs) =>
-    yargs
-      .positional("trace", {
-        type: "string",
-        demandOption: true,
-        describe: "a trace file (gzip or not), a run's folder, or - for standard input",
-      })
-      // Without it a lone "-" is taken for an option.
-      .nargs("trace", 1)
-      .option("sort", {
-        type: "boolean",
-        default: false,
-        describe: "put the trace in the order of received first, in memory",
-      })
-      .option("out", {
-        type: "string",
-        array: true,
-        requiresArg: true,
-        describe: "write the verdict here, too: .json, .html with pictures, .md, or .xml for build servers",
-      })
-      .option("expect", {
-        type: "string",
-        requiresArg: true,
-        describe:
-          "accept a limiter that is approximate on purpose: 'overAdmission<1%' [default: the run's own]",
-      })
-      .example("$0 verify reports/ci-fleet-load", "the trace of a run")
-      .example("$0 verify staging.trace.ndjson.gz --out verdict.json", "a trace from anywhere")
-      .example(
-        "$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html",
-        "what its owner accepts",
-      )
-      .example("kubectl logs k6-0 | $0 verify - --json", "from another program, for another program"),
+export const verb = defineVerb<Args>({
+  name: "verify",
+  summary: "judge a trace: say which laws of the rules it keeps, and which it breaks",
+  operands: [
+    {
+      name: "trace",
+      required: true,
+      describe: "a trace file (gzip or not), a run's folder, or - for standard input",
+    },
+  ],
+  options: {
+    sort: {
+      type: "boolean",
+      default: false,
+      describe: "put the trace in the order of received first, in memory",
+    },
+    out: {
+      argument: "FILE",
+      type: "string",
+      array: true,
+      describe: "write the verdict to FILE: .json, .html with pictures, .md, or .xml for build servers",
+    },
+    expect: {
+      argument: "BOUND",
+      type: "string",
+      describe:
+        "accept a limiter that is approximate on purpose, within BOUND: 'overAdmission<1%' [default: the run's own]",
+    },
+  },
+  examples: [
+    ["$0 verify reports/ci-fleet-load", "judge the trace of a run"],
+    ["$0 verify staging.trace.ndjson.gz --out verdict.json", "judge a trace from anywhere"],
+    ["$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html", "accept what its owner accepts"],
+    ["kubectl logs k6-0 | $0 verify - --json", "judge another program's output, for another program"],
+  ],
   handler: async ({ trace, sort, out = [], expect, json = false }) => {
     const writers = out.map(writerOf);
     const terminal = openTerminal(json);
@@ -96,7 +95,7 @@ export const command: CommandModule<object, Args> = {
       interrupt.release();
     }
   },
-};
+});
 
 /** A file, the trace of a run's folder, or standard input. */
 async function sourceOf(trace: string): Promise<AsyncIterable<Uint8Array>> {

@@ -124,7 +124,8 @@ function suggest(word: string, known: readonly string[], lead: string): string {
 const boundSyntax = /^(<=|>=|<|>|==?)\s*(\S.*)$/;
 const numberSyntax = /^\d+(?:\.\d+)?$/;
 
-const boundExamples: Readonly<Record<FigureUnit, string>> = {
+/** Bounds as people write them, by the figure's unit. */
+export const boundExamples: Readonly<Record<FigureUnit, string>> = {
   count: '"==0", "<=100", ">=1000"',
   share: '"<5%", ">=99.5%", "<0.05"',
   ms: '"<250ms", "<=2s", "<1m30s"',

@@ -24,7 +24,7 @@ const plainFigures = [
 ] as const satisfies readonly FigureName[];
 
 /** The figures that a replay has. */
-const replayFigureNames: readonly string[] = plainFigures;
+export const replayFigureNames: readonly string[] = plainFigures;
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 

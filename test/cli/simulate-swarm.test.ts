@@ -144,9 +144,9 @@ describe("simulate --swarm", () => {
     [["--swarm", "3", "--seed", "-1"], "the seed cannot be used"],
     [["--swarm", "3", "--adapter", "none.ts"], "no such file"],
     [["--require-states", "herd"], "--require-states is about a swarm"],
-    [["--world", "7/1", "--seed", "3"], "mutually exclusive"],
+    [["--world", "7/1", "--seed", "3"], "exclude each other"],
     [["--world", "7"], "SEED/NUMBER"],
-    [["herd", "--swarm", "3"], "mutually exclusive"],
+    [["herd", "--swarm", "3"], "exclude each other"],
     [["--swarm", "3", "--fault", "one-extre"], "did you mean one-extra?"],
   ])("%j is bad usage", async (words, said) => {
     const { code, stderr } = await simulate(...words);

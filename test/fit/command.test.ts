@@ -117,7 +117,7 @@ describe("mistakes", () => {
     [["fit", "run", "--share", "100%"], "--share"],
     [["fit", "run", "--seeds", "2"], "--seeds"],
     [["fit", "run", "--name", "no name"], "--name"],
-    [["fit"], "Not enough non-option arguments"],
+    [["fit"], "fit needs FILES"],
   ])("%j", async (words, said) => {
     const { code, stderr } = await run(...words);
     expect(code).toBe(2);

@@ -121,7 +121,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
   });
 
   test.each<[string, () => Promise<readonly string[]>, number, RegExp]>([
-    ["no scenario", async () => ["load"], 2, /Not enough|scenario/],
+    ["no scenario", async () => ["load"], 2, /load needs SCENARIO/],
     ["a scenario that is none", async () => ["load", "herds"], 2, /did you mean herd\?/],
     [
       "a target without tokens",

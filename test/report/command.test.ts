@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import yargs from "yargs";
-import { command } from "../../src/cli/report.ts";
+import { runCommand } from "../../src/cli/command-line.ts";
 import { writeRun } from "../../src/report/run-folder.ts";
 import { fixture } from "./fixtures.ts";
 import { replayed, searched } from "./results.ts";
@@ -34,15 +33,7 @@ async function report(...words: string[]): Promise<{ out: string; err: string }>
   const out = vi.spyOn(process.stdout, "write").mockImplementation(capture("out"));
   const err = vi.spyOn(process.stderr, "write").mockImplementation(capture("err"));
   try {
-    await yargs()
-      .command(command)
-      .option("json", { type: "boolean" })
-      .strict()
-      .exitProcess(false)
-      .fail((message, error) => {
-        throw error ?? new Error(message);
-      })
-      .parseAsync(["report", ...words]);
+    await runCommand(["report", ...words]);
   } finally {
     out.mockRestore();
     err.mockRestore();
@@ -98,7 +89,7 @@ it("names what is wrong with a folder: not there, a file, not a run's, broken", 
 });
 
 it("wants a folder", async () => {
-  await expect(report()).rejects.toThrow(/Not enough non-option arguments/);
+  await expect(report()).rejects.toThrow(/report needs FOLDER/);
 });
 
 it("makes the documents of a plan and of a replay, and compares neither with a run", async () => {

@@ -1,0 +1,44 @@
+// A command from its words to its verb: help, version, or the verb by what yargs parses. Errors are thrown.
+import yargs from "yargs";
+import { programHelp, verbHelp } from "./help.ts";
+import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
+import { commonOptions, type Verb, yargsCommand } from "./verb.ts";
+import { verbs } from "./verbs.ts";
+import { version } from "./version.ts";
+
+/**
+ * Runs a command.
+ * @param words those after the program's name
+ * @throws SpillwayError `USAGE`, and those of the verb
+ */
+export async function runCommand(words: readonly string[]): Promise<void> {
+  const isHelp = words[0] === "help" || words.includes("--help") || words.includes("-h");
+  const [name] = (words[0] === "help" ? words.slice(1) : words).filter((word) => !word.startsWith("-"));
+  const verb = verbs.find((known) => known.name === name);
+  if (name === undefined && isHelp) print(programHelp(verbs, process.stdout.columns));
+  else if (name === undefined && words.includes("--version")) print(version);
+  else if (verb === undefined) throw unknownVerb(name, verbs);
+  else if (isHelp) print(verbHelp(verb, process.stdout.columns));
+  else await parse(verb, words);
+}
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+async function parse(verb: Verb, words: readonly string[]): Promise<void> {
+  await yargs()
+    .scriptName("spillway")
+    .command(yargsCommand(verb, words))
+    .options(commonOptions)
+    .strict()
+    .middleware((argv) => rejectOddValues(verb, argv))
+    .version(false)
+    .help(false)
+    .exitProcess(false)
+    .fail((message, error?: Error) => {
+      if (error !== undefined && error.name !== "YError") throw error;
+      throw unparsed(message ?? error?.message ?? "these words cannot be used", verb, words);
+    })
+    .parseAsync([...words]);
+}

@@ -1,0 +1,51 @@
+// `spillway scenarios`: the scenarios that come with spillway.
+import type { Scenario } from "../scenario/scenario.ts";
+import { openTerminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
+
+interface Args {
+  readonly json?: boolean | undefined;
+}
+
+export const verb = defineVerb<Args>({
+  name: "scenarios",
+  summary: "list the scenarios that come with spillway, with their descriptions",
+  options: {},
+  examples: [
+    ["$0 scenarios", "list names that simulate, load, plan and bundle take"],
+    ["$0 scenarios --json", "print them with populations, durations and files, for a program"],
+  ],
+  handler: async ({ json = false }) => {
+    const terminal = openTerminal(json);
+    const { builtInScenarios, loadScenarioFile } = await import("../load/scenario-file.ts");
+    const { counted, duration } = await import("../report/format.ts");
+    const names = await builtInScenarios();
+    const widest = Math.max(...names.map((name) => name.length));
+    const found = [];
+    for (const name of names) {
+      const { scenario, path } = await loadScenarioFile(name);
+      const { description, durationMs, seed, populations } = scenario;
+      const clients = clientsOf(scenario);
+      found.push({
+        name,
+        description,
+        durationMs,
+        seed,
+        clients,
+        populations: populations.map((one) => one.name),
+        file: path,
+      });
+      terminal.say(
+        `${name.padEnd(widest)}  ${description} (${counted(clients, "client")}, ${duration(durationMs)})`,
+      );
+    }
+    terminal.say(
+      "\nA path to a .ts or .js file of your own stands wherever a name does: npx spillway init writes one.",
+    );
+    terminal.result(found);
+  },
+});
+
+/** Number of clients that are there from the start; those that arrive later are not among them. */
+const clientsOf = ({ populations }: Scenario): number =>
+  populations.reduce((sum, { clients }) => sum + (clients ?? 0), 0);

@@ -1,0 +1,117 @@
+// Mistakes in the words of a command, in plain English: yargs says what it could not use, the verb's own data says
+// what can be used instead.
+import { closest } from "../rules/closest.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { commonOptions, optionUsage, program, type Verb, type VerbOption, verbUsage } from "./verb.ts";
+
+const knownOptions = (verb: Verb): Readonly<Record<string, VerbOption>> => ({
+  ...verb.options,
+  ...commonOptions,
+});
+
+/** @returns the error for a first word that names no verb, or for no word at all */
+export function unknownVerb(word: string | undefined, verbs: readonly Verb[]): SpillwayError {
+  const names = verbs.map(({ name }) => name);
+  const meant = word === undefined ? null : closest(word, names);
+  return new SpillwayError("USAGE", word === undefined ? "a verb is missing" : "there is no such verb", {
+    problems: [
+      { path: "VERB", got: word === undefined ? "nothing" : quote(word), allowed: names.join(", ") },
+    ],
+    hint: meant === null ? `${program} --help shows the verbs` : `did you mean ${meant}?`,
+  });
+}
+
+type Explain = (verb: Verb, first: string, second: string) => SpillwayError;
+
+const explanations: readonly (readonly [RegExp, Explain])[] = [
+  [/^Not enough arguments following: (\S+)/, withoutValue],
+  [/^Arguments (\S+) and (\S+) are mutually exclusive/, exclusive],
+  [/^Invalid values:\s+Argument: (\S+), Given: (.*), Choices:/s, notAChoice],
+];
+
+/** @returns the error for what yargs could not parse. @param message yargs's own. @param words the command's */
+export function unparsed(message: string, verb: Verb, words: readonly string[]): SpillwayError {
+  const [, unknown] = /^Unknown arguments?: (.*)$/s.exec(message) ?? [];
+  if (unknown !== undefined) return unknownWords(verb, unknown, words);
+  for (const [syntax, explain] of explanations) {
+    const found = syntax.exec(message);
+    if (found !== null) return explain(verb, found[1] ?? "", found[2] ?? "");
+  }
+  return new SpillwayError("USAGE", message, { hint: helpHint(verb) });
+}
+
+function unknownWords(verb: Verb, list: string, words: readonly string[]): SpillwayError {
+  const names = Object.keys(knownOptions(verb));
+  // yargs tells `--keep-aliv` in camel case, too.
+  const unknown = [...new Set(list.split(", ").map(kebab))];
+  const problems = unknown.map((word): Problem => {
+    const isOption = words.some((given) => /^-/.test(given) && given.replace(/^-+|=.*$/gs, "") === word);
+    if (!isOption) return { path: word, got: "a word too many", allowed: verbUsage(verb) };
+    const meant = closest(word, names);
+    const allowed = meant === null ? names.map((name) => `--${name}`).join(", ") : `--${meant}`;
+    return { path: `--${word}`, got: "an unknown option", allowed };
+  });
+  const meant = unknown.map((word) => closest(word, names)).find((name) => name !== null);
+  return new SpillwayError("USAGE", `${verb.name} cannot use all of these words`, {
+    problems,
+    hint: meant === undefined ? helpHint(verb) : `did you mean --${meant}?`,
+  });
+}
+
+const kebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+function withoutValue(verb: Verb, name: string): SpillwayError {
+  const option = optionNamed(verb, name);
+  const usage = option === undefined ? `--${name}` : optionUsage(...option);
+  return new SpillwayError("USAGE", `--${option?.[0] ?? name} needs a value`, {
+    problems: [{ path: `--${option?.[0] ?? name}`, got: "nothing", allowed: usage }],
+    hint: helpHint(verb),
+  });
+}
+
+function exclusive(verb: Verb, first: string, second: string): SpillwayError {
+  return new SpillwayError("USAGE", `--${first} and ${labelOf(verb, second)} exclude each other`, {
+    problems: [{ path: `--${first}`, got: `beside ${labelOf(verb, second)}`, allowed: "one of the two" }],
+    hint: helpHint(verb),
+  });
+}
+
+const labelOf = ({ operands }: Verb, name: string): string =>
+  operands.some((operand) => operand.name === name) ? name.toUpperCase() : `--${name}`;
+
+function notAChoice(verb: Verb, name: string, given: string): SpillwayError {
+  const choices = optionNamed(verb, name)?.[1].choices?.map(String) ?? [];
+  const word = given.replace(/^"(.*)"$/s, "$1");
+  const meant = closest(word, choices);
+  return new SpillwayError("USAGE", `--${name} cannot be used`, {
+    problems: [{ path: `--${name}`, got: quote(word), allowed: choices.join(", ") }],
+    hint: meant === null ? helpHint(verb) : `did you mean ${meant}?`,
+  });
+}
+
+/** An option by its name or its alias. */
+const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
+  Object.entries(knownOptions(verb)).find(
+    ([known, { alias = [] }]) => known === name || [alias].flat().includes(name),
+  );
+
+const helpHint = ({ name }: Verb): string => `${program} ${name} --help shows what can be used`;
+
+/**
+ * Looks at values that yargs lets pass: empty ones, numbers that are none, options given several times.
+ * @throws SpillwayError `USAGE`
+ */
+export function rejectOddValues(verb: Verb, argv: Readonly<Record<string, unknown>>): void {
+  for (const [name, option] of Object.entries(knownOptions(verb))) {
+    const value = argv[name];
+    const fail = (summary: string, got: string): SpillwayError =>
+      new SpillwayError("USAGE", summary, {
+        problems: [{ path: `--${name}`, got, allowed: optionUsage(name, option) }],
+        hint: helpHint(verb),
+      });
+    if (value === "") throw fail(`--${name} needs a value`, "an empty text");
+    if (Array.isArray(value) && option.array !== true)
+      throw fail(`--${name} was given ${value.length} times; once is allowed`, `${value.length} values`);
+    if (typeof value === "number" && Number.isNaN(value)) throw fail(`--${name} needs a number`, "text");
+  }
+}

@@ -1,0 +1,143 @@
+// A verb of the command line as data: its operands, options and examples. yargs parses by it, `--help` is written
+// from it, and mistakes are explained by it.
+import type { CommandModule, Options } from "yargs";
+import { SpillwayError } from "../rules/errors.ts";
+
+/** The command as it works in a clone and beside an installed package alike; no PATH holds `spillway` there. */
+export const program = "npx spillway";
+
+/** An option as yargs takes it, with the name of its argument. `demandOption` is checked here, not by yargs. */
+export interface VerbOption extends Options {
+  /** Name of the argument in help, in capitals: `TIME`. Absent for switches, which take none. */
+  readonly argument?: string;
+  /** A verb phrase, in which the argument stands by its name. */
+  readonly describe: string;
+}
+
+/** A word that is given without an option's name. */
+export interface Operand {
+  readonly name: string;
+  /** A noun phrase. */
+  readonly describe: string;
+  readonly required: boolean;
+  /** Whether several words may be given. */
+  readonly many?: boolean;
+}
+
+/** A command after the program's name, and its purpose as a verb phrase. `$0` stands for the program. */
+export type Example = readonly [command: string, purpose: string];
+
+export interface Verb {
+  readonly name: string;
+  /** A verb phrase of one line. */
+  readonly summary: string;
+  /** Paragraphs that the options' lines have no room for. */
+  readonly notes: readonly string[];
+  readonly operands: readonly Operand[];
+  readonly options: Readonly<Record<string, VerbOption>>;
+  /** At least one; the first is shown where something is missing. */
+  readonly examples: readonly [Example, ...Example[]];
+  /** Runs the verb by what yargs has parsed. */
+  run(argv: unknown): Promise<void> | void;
+}
+
+interface VerbInput<Args> extends Omit<Verb, "run" | "operands" | "notes"> {
+  readonly notes?: readonly string[];
+  readonly operands?: readonly Operand[];
+  handler(args: Args): Promise<void> | void;
+}
+
+/** Makes a verb. `Args` is what yargs makes of the operands and options. */
+export function defineVerb<Args>({ handler, operands = [], notes = [], ...rest }: VerbInput<Args>): Verb {
+  return { ...rest, operands, notes, run: (argv) => handler(argv as Args) };
+}
+
+/** The options that every verb has; help shows them last. */
+export const commonOptions = {
+  json: {
+    type: "boolean",
+    describe: "print the result as JSON on standard output, text on standard error; errors are JSON, too",
+  },
+  debug: { type: "boolean", describe: "print stack traces of errors" },
+} as const satisfies Record<string, VerbOption>;
+
+/** An option as it is typed: `--duration TIME`. */
+export const optionUsage = (name: string, { argument }: VerbOption): string =>
+  argument === undefined ? `--${name}` : `--${name} ${argument}`;
+
+/** An operand as it is typed: `[SCENARIO]`, `FILES...`. */
+export function operandUsage({ name, required, many = false }: Operand): string {
+  const word = `${name.toUpperCase()}${many ? "..." : ""}`;
+  return required ? word : `[${word}]`;
+}
+
+/** A verb as it is typed: `npx spillway verify TRACE [options]`. */
+export const verbUsage = ({ name, operands }: Verb): string =>
+  [program, name, ...operands.map(operandUsage), "[options]"].join(" ");
+
+/** The verb as yargs takes it. @param given the command's words */
+export function yargsCommand(verb: Verb, given: readonly string[]): CommandModule {
+  const { name, summary, operands, options } = verb;
+  const words = operands.map((operand) => `[${operand.name}${operand.many === true ? ".." : ""}]`);
+  return {
+    command: [name, ...words].join(" "),
+    describe: summary,
+    builder(yargs) {
+      for (const { name: operand, many = false } of operands) {
+        yargs.positional(operand, { type: "string", array: many });
+        // Without it a lone "-" is taken for an option.
+        if (!many) yargs.nargs(operand, 1);
+      }
+      for (const [option, { argument, demandOption: _, ...rest }] of Object.entries(options))
+        yargs.option(option, { ...rest, ...(argument !== undefined && takesValue(rest)) });
+      return yargs;
+    },
+    async handler(parsed) {
+      const argv = { ...parsed, ...standardInput(verb, parsed, given) };
+      requireGiven(verb, argv);
+      await verb.run(argv);
+    },
+  };
+}
+
+/** A list takes one value each time: the next word is another operand. */
+const takesValue = ({ array }: Options): Options => (array === true ? { nargs: 1 } : { requiresArg: true });
+
+/** yargs takes a lone `-` in a list for an option without a name, and drops it; it is put back as the last one. */
+function standardInput(
+  { operands }: Verb,
+  argv: Readonly<Record<string, unknown>>,
+  given: readonly string[],
+): Record<string, unknown> {
+  const name = operands.find(({ many }) => many === true)?.name ?? "";
+  const list = argv[name];
+  const isDropped = Array.isArray(list) && given.includes("-") && !list.includes("-");
+  return isDropped ? { [name]: [...list, "-"] } : {};
+}
+
+function requireGiven(verb: Verb, argv: Readonly<Record<string, unknown>>): void {
+  const isMissing = (name: string): boolean => {
+    const value = argv[name];
+    return value === undefined || (Array.isArray(value) && value.length === 0);
+  };
+  const missing = [
+    ...verb.operands
+      .filter(({ name, required }) => required && isMissing(name))
+      .map(({ name, describe }) => ({ path: name.toUpperCase(), allowed: describe })),
+    ...Object.entries(verb.options)
+      .filter(([name, { demandOption }]) => demandOption === true && isMissing(name))
+      .map(([name, option]) => {
+        const path = optionUsage(name, option);
+        return { path, allowed: `${path}, to ${option.describe}` };
+      }),
+  ];
+  if (missing.length === 0) return;
+  const names = missing.map(({ path }) => path).join(" and ");
+  throw new SpillwayError("USAGE", `${verb.name} needs ${names}`, {
+    problems: missing.map((problem) => ({ ...problem, got: "nothing" })),
+    hint: exampleCommand(verb.examples[0]),
+  });
+}
+
+/** The command of an example, as it can be pasted. */
+export const exampleCommand = ([command]: Example): string => command.replaceAll("$0", program);

@@ -1,0 +1,128 @@
+// What `--help` says, and what is said of words that cannot be used: in plain English, by each verb's own data.
+import { describe, expect, test, vi } from "vitest";
+import { runCommand } from "../../src/cli/command-line.ts";
+import { verbHelp } from "../../src/cli/help.ts";
+import { verbs } from "../../src/cli/verbs.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
+
+/** What a command printed on standard output. */
+async function printed(...words: string[]): Promise<string> {
+  let text = "";
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    text += chunk;
+    return true;
+  });
+  await runCommand(words).finally(() => write.mockRestore());
+  return text;
+}
+
+/** The coded error of a command. */
+async function mistake(...words: string[]): Promise<SpillwayError> {
+  const thrown: unknown = await runCommand(words).catch((error: unknown) => error);
+  if (thrown instanceof SpillwayError) return thrown;
+  throw new Error(`no coded error: ${thrown}`);
+}
+
+describe("--help", () => {
+  test("names every verb, the exit codes, and where scenarios and figures are listed", async () => {
+    const help = await printed("--help");
+    for (const { name, summary } of verbs) {
+      expect(help).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+      expect(help.replace(/\s+/g, " ")).toContain(summary);
+    }
+    for (const code of [0, 1, 2, 3, 130, 70]) expect(help).toMatch(new RegExp(`^  ${code} +\\w`, "m"));
+    expect(verbs.map(({ name }) => name)).toEqual(expect.arrayContaining(["scenarios", "figures"]));
+  });
+
+  test.each(verbs)("of $name is the same by help VERB, VERB --help and VERB -h", async ({ name }) => {
+    const help = await printed("help", name);
+    expect(await printed(name, "--help")).toBe(help);
+    expect(await printed(name, "-h")).toBe(help);
+    expect(help).toContain(`npx spillway ${name}`);
+    expect(help).toContain("Exit codes: 0 held");
+  });
+
+  test.each(verbs)("of $name has phrases with their arguments, and common options last", (verb) => {
+    const help = verbHelp(verb, 100);
+    for (const [name, { argument, type, choices, describe: phrase }] of Object.entries(verb.options)) {
+      const isSwitch = type === "boolean";
+      expect(argument === undefined, `--${name} has an argument unless it is a switch`).toBe(isSwitch);
+      if (argument !== undefined && choices === undefined)
+        for (const word of argument.match(/[A-Z]{2,}/g) ?? [])
+          expect(
+            ["RATE", "SEED", "NUMBER"].includes(word) || phrase.includes(word),
+            `--${name}: ${phrase}`,
+          ).toBe(true);
+      expect(phrase, `--${name}`).toMatch(/^(with --\w+, )?[a-z]+ /);
+      expect(help).toContain(argument === undefined ? `--${name}` : `--${name} ${argument}`);
+    }
+    expect(help.indexOf("--json   print")).toBeGreaterThan(
+      Math.max(...Object.keys(verb.options).map((name) => help.indexOf(`--${name}`)), 0),
+    );
+    expect(help.split("\n").filter((line) => line.length > 100 && !line.startsWith("  ")).length).toBe(0);
+  });
+
+  test.each(verbs.flatMap((verb) => verb.examples.map(([command]) => command)))(
+    "the example %s can be used",
+    (command) => {
+      const [, name = "", rest = ""] = /\$0 ([a-z]+) ?(.*)$/.exec(command) ?? [];
+      const verb = verbs.find((known) => known.name === name);
+      expect(verb, command).toBeDefined();
+      for (const [, option = ""] of rest.matchAll(/--([a-z-]+)/g))
+        expect(["json", ...Object.keys(verb?.options ?? {})]).toContain(option);
+    },
+  );
+});
+
+describe("words that cannot be used", () => {
+  test.each([
+    [["frobnicate", "--help"], "there is no such verb", "VERB", "npx spillway --help"],
+    [["help", "chek"], "there is no such verb", "VERB", "did you mean check?"],
+    [["verify"], "verify needs TRACE", "TRACE", "npx spillway verify reports/ci-fleet-load"],
+    [["plan"], "plan needs SCENARIO", "SCENARIO", "npx spillway plan herd"],
+    [["replay"], "replay needs FILES", "FILES", "npx spillway replay access.log"],
+    [["probe"], "probe needs --target URL", "--target URL", "npx spillway probe --target"],
+    [["verify", "x", "--jsn"], "words", "--jsn", "did you mean --json?"],
+    [["check", "twice"], "words", "twice", "npx spillway check --help"],
+    [["simulate", "steady", "--seed"], "--seed needs a value", "--seed", "--help"],
+    [["plan", "herd", "--csv", "--json"], "--csv and --json exclude each other", "--csv", "--help"],
+    [["plan", "herd", "--find", "largst"], "--find cannot be used", "--find", "did you mean largest?"],
+    [["simulate", "herd", "--swarm", "3"], "--swarm and SCENARIO exclude", "--swarm", "--help"],
+    [["simulate", "steady", "--out", ""], "--out needs a value", "--out", "--help"],
+    [["simulate", "steady", "--seed", "x"], "--seed needs a number", "--seed", "--help"],
+  ])("%j", async (words, summary, path, hint) => {
+    const error = await mistake(...words);
+    expect(error.code).toBe("USAGE");
+    expect(error.exitCode).toBe(2);
+    expect(error.message).toContain(summary);
+    expect(error.problems[0]?.path).toBe(path);
+    expect(error.hint).toContain(hint);
+  });
+});
+
+describe("lists", () => {
+  test("scenarios have descriptions, durations and files", async () => {
+    const found = JSON.parse(await printed("scenarios", "--json")) as { name: string; description: string }[];
+    expect(found.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["audit", "ci-fleet", "herd", "steady"]),
+    );
+    const text = await printed("scenarios");
+    for (const { name, description } of found) {
+      expect(description).not.toBe("");
+      expect(text).toMatch(new RegExp(`^${name} +${description}`, "m"));
+    }
+  });
+
+  test("figures have units and meanings", async () => {
+    const found = JSON.parse(await printed("figures", "--json")) as Record<string, unknown>[];
+    expect(found).toContainEqual({
+      name: "waitP95Ms",
+      unit: "ms",
+      meaning: "95% of the jobs had their answer within this time of being wanted",
+      judged: false,
+      bounds: '"<250ms", "<=2s", "<1m30s"',
+      replay: true,
+    });
+    expect(await printed("figures")).toMatch(/^refusedShare +share +refused calls/m);
+  });
+});
