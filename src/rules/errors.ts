@@ -76,6 +76,15 @@ export function quote(value: unknown): string {
       ? "nothing"
       : typeof value === "number" || typeof value === "bigint"
         ? String(value)
-        : (JSON.stringify(value) ?? typeof value);
+        : (jsonOf(value) ?? typeof value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+/** `undefined` where there is no JSON: of functions, circles, big integers inside. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 // A scenario under other conditions: shorter, with other rules, from another start. Clients stay as they are.
 import type { Rules } from "../rules/rules.ts";
-import { longestMs } from "./mistakes.ts";
+import { longestMs, Mistakes } from "./mistakes.ts";
 import type { Network } from "./network.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -16,20 +16,23 @@ export interface Adjustments {
 
 /**
  * The same scenario with what is given in place of its own.
- * @throws RangeError where a number is no whole number in its range; it names the field
+ * @throws SpillwayError `SCENARIO_INVALID`, naming every field that is wrong
  */
 export function adjustScenario(scenario: Scenario, adjustments: Adjustments): Scenario {
+  const mistakes = new Mistakes();
+  mistakes.scenario("scenario", scenario);
+  if (typeof adjustments !== "object" || adjustments === null)
+    mistakes.add("adjustments", adjustments, "an object of seed, durationMs, startAtMs, rules, network");
+  mistakes.finish("this scenario cannot be adjusted");
   const { seed, durationMs, startAtMs, rules, network } = adjustments;
-  const whole = (field: string, value: number, least: number, most: number): number => {
-    if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-    throw new RangeError(`${field} must be a whole number from ${least} to ${most}, got ${value}`);
-  };
-  return {
+  const adjusted = {
     ...scenario,
-    seed: whole("seed", seed ?? scenario.seed, 0, Number.MAX_SAFE_INTEGER),
-    durationMs: whole("durationMs", durationMs ?? scenario.durationMs, 1, longestMs),
-    startAtMs: whole("startAtMs", startAtMs ?? scenario.startAtMs, 0, 8.64e15),
-    rules: rules ?? scenario.rules,
+    seed: mistakes.whole("seed", seed ?? scenario.seed, 0, Number.MAX_SAFE_INTEGER),
+    durationMs: mistakes.whole("durationMs", durationMs ?? scenario.durationMs, 1, longestMs),
+    startAtMs: mistakes.whole("startAtMs", startAtMs ?? scenario.startAtMs, 0, 8.64e15),
+    rules: rules === undefined ? scenario.rules : mistakes.rules("rules", rules),
     network: network ?? scenario.network,
   };
+  mistakes.finish("this scenario cannot be adjusted");
+  return adjusted;
 }

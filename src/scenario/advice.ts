@@ -2,6 +2,7 @@
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
+import { Mistakes } from "./mistakes.ts";
 import { type Population, type Scenario, staysOf } from "./scenario.ts";
 import { defaultOrganization } from "./seats.ts";
 
@@ -10,12 +11,17 @@ import { defaultOrganization } from "./seats.ts";
  * for a reset does not help; populations that nobody comes of in this run; outages after its end.
  * @param scenario as it is run
  * @param rules the rules of the run
+ * @throws SpillwayError `SCENARIO_INVALID` where one of the two is none
  */
 export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
+  const mistakes = new Mistakes();
+  mistakes.scenario("scenario", scenario);
+  const complete = mistakes.rules("rules", rules) ?? rules;
+  mistakes.finish("there is nothing to advise on");
   const { populations, outages, durationMs } = scenario;
   const hopeless = populations.flatMap((population) =>
     population.behaviour.calls.flatMap((call) => {
-      const reason = neverAdmitted(population, call, rules);
+      const reason = neverAdmitted(population, call, complete);
       return reason === null ? [] : [`${population.name}: ${call.name} costs ${call.cost}, ${reason}`];
     }),
   );

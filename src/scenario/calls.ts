@@ -36,7 +36,10 @@ export function withHeaders(
   headers: Readonly<Record<string, string>>,
 ): CallTemplate & { readonly headers: Readonly<Record<string, string>> } {
   const mistakes = new Mistakes();
-  for (const [name, value] of Object.entries(headers)) {
+  mistakes.call("withHeaders.call", call);
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers))
+    mistakes.add("withHeaders.headers", headers, "an object of texts by header");
+  for (const [name, value] of Object.entries(headers ?? {})) {
     const isOurs = /^(?:authorization|host|content-type|content-length)$/i.test(name);
     if (isOurs || !/^[\w!#$%&'*+.^`|~-]+$/.test(name))
       mistakes.add(`withHeaders.${name}`, name, "a header's name, none that the call has anyway");
@@ -72,8 +75,12 @@ export interface GraphqlOptions {
  * @param query `:org` stands for the organization's slug
  */
 export function graphql(query: string, options: GraphqlOptions): CallTemplate {
-  const { cost, actual = cost, name = "graphql" } = options;
   const mistakes = new Mistakes();
+  const {
+    cost,
+    actual = cost,
+    name = "graphql",
+  } = mistakes.options("graphql", options, ["cost", "actual", "name"]);
   mistakes.text("graphql.query", query, /\S/, "a GraphQL query");
   mistakes.whole("graphql.cost", cost, 0, Number.MAX_SAFE_INTEGER);
   mistakes.whole("graphql.actual", actual, 0, Number.isSafeInteger(cost) ? cost : 0);

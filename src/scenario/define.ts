@@ -1,9 +1,6 @@
 // ScenarioInput → Scenario: the one place where a scenario is checked and its defaults are filled in. It runs
 // in Node and in k6 alike.
-import { SpillwayError } from "../rules/errors.ts";
 import { type Expectation, parseExpectations } from "../rules/figures.ts";
-import { parseRules } from "../rules/parse.ts";
-import type { Rules } from "../rules/rules.ts";
 import { parseArrivals } from "./arrival-input.ts";
 import { arrivalsMost, roughArrivals } from "./arrivals.ts";
 import { type Behaviour, inFlightBound, type RefusalPolicy } from "./client.ts";
@@ -56,7 +53,7 @@ export function defineScenario(input: ScenarioInput): Scenario {
     seed: mistakes.whole("seed", fields["seed"] ?? 1, 0, Number.MAX_SAFE_INTEGER),
     durationMs: mistakes.duration("duration", fields["duration"], 1),
     startAtMs: parseStart(fields["startAt"], mistakes),
-    rules: fields["rules"] === undefined ? null : rulesOf(fields["rules"], mistakes),
+    rules: fields["rules"] === undefined ? null : mistakes.rules("rules", fields["rules"]),
   };
   const populations = parsePopulations(fields["populations"], own, mistakes);
   const scenario: Scenario = {
@@ -85,22 +82,6 @@ function parseStart(value: unknown, mistakes: Mistakes): number {
   if (ms >= 0) return ms;
   mistakes.add("startAt", value, "a time since 1970 with its zone, such as 2026-01-01T00:00:00Z");
   return 0;
-}
-
-function rulesOf(value: unknown, mistakes: Mistakes): Rules | null {
-  try {
-    return parseRules(value);
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    const { problems } = error;
-    mistakes.include(
-      problems.map((problem) => ({
-        ...problem,
-        path: problem.path === "rules" ? problem.path : `rules.${problem.path}`,
-      })),
-    );
-    return null;
-  }
 }
 
 function parseExpect(

@@ -2,6 +2,8 @@
 import { closest } from "../rules/closest.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import type { Rules } from "../rules/rules.ts";
 import type { CallTemplate } from "./client.ts";
 
 /** `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or milliseconds. */
@@ -59,6 +61,16 @@ export class Mistakes {
     return true;
   }
 
+  /**
+   * A function's options: a plain object with no other members than these.
+   * @param path the function's name
+   * @throws SpillwayError `SCENARIO_INVALID` at once where it is no object: nothing more can be said of it
+   */
+  options<T extends object>(path: string, value: T, names: readonly string[]): T {
+    if (!this.members(path, value, names)) this.finish(`${path} cannot use these options`);
+    return value;
+  }
+
   text(path: string, value: unknown, syntax: RegExp, allowed: string): string {
     if (typeof value === "string" && syntax.test(value)) return value;
     this.add(path, value, allowed);
@@ -72,10 +84,35 @@ export class Mistakes {
     return least;
   }
 
+  /** A finite number in a range. @returns `NaN` where it is none */
+  number(path: string, value: unknown, fits: (value: number) => boolean, allowed: string): number {
+    if (Number.isFinite(value) && fits(value as number)) return value as number;
+    this.add(path, value, allowed);
+    return Number.NaN;
+  }
+
   oneOf<T extends string>(path: string, value: unknown, values: readonly T[]): T | undefined {
     if (values.includes(value as T)) return value as T;
     this.add(path, value, `one of ${values.map((word) => quote(word)).join(", ")}`);
     return undefined;
+  }
+
+  /** @returns the rules, complete; `null` where they cannot be used */
+  rules(path: string, value: unknown): Rules | null {
+    try {
+      return parseRules(value);
+    } catch (error) {
+      if (!(error instanceof SpillwayError)) throw error;
+      const at = (inner: string): string => (inner === "rules" ? path : `${path}.${inner}`);
+      this.#problems.push(...error.problems.map((problem) => ({ ...problem, path: at(problem.path) })));
+      return null;
+    }
+  }
+
+  /** What `defineScenario` makes. */
+  scenario(path: string, value: unknown): void {
+    const { format } = (value ?? {}) as { format?: unknown };
+    if (format !== "spillway-scenario") this.add(path, value, "a scenario that defineScenario made");
   }
 
   /** What `rest`, `status`, `graphql` and `pipelinesQuery` make. */

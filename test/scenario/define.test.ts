@@ -262,7 +262,9 @@ describe("adjustScenario", () => {
   });
 
   test.each([["seed"], ["durationMs"], ["startAtMs"]])("refuses a %s that is no whole number", (field) => {
-    expect(() => adjustScenario(scenario, { [field]: 0.5 })).toThrow(RangeError);
+    expect(() => adjustScenario(scenario, { [field]: 0.5 })).toThrow(
+      `${field}: got 0.5, allowed: a whole number`,
+    );
   });
 });
 

@@ -17,6 +17,8 @@ export interface AimdOptions {
   readonly most?: number;
 }
 
+const isRate = (callsPerMinute: number): boolean => callsPerMinute > 0 && callsPerMinute <= 6_000_000;
+
 type AimdRecord = {
   /** Calls a minute. */
   rate: number;
@@ -28,15 +30,31 @@ type AimdRecord = {
  */
 export function aimd(options: AimdOptions): Behaviour<AimdRecord> {
   const mistakes = new Mistakes();
-  mistakes.members("aimd", options, ["call", "start", "increase", "decrease", "least", "most"]);
-  const { call, start, increase = 1, decrease = 0.5, least = 1, most = 60_000 } = options;
+  mistakes.options("aimd", options, ["call", "start", "increase", "decrease", "least", "most"]);
+  const { call } = options;
   mistakes.call("aimd.call", call);
-  for (const [name, value] of Object.entries({ start, least, most }))
-    if (!(value > 0 && value <= 6_000_000))
-      mistakes.add(`aimd.${name}`, value, "calls a minute, above 0 and at most 6,000,000");
-  if (!(increase >= 0 && Number.isFinite(increase)))
-    mistakes.add("aimd.increase", increase, "calls a minute, 0 or more");
-  if (!(decrease > 0 && decrease < 1)) mistakes.add("aimd.decrease", decrease, "a share above 0 and below 1");
+  const rate = (name: "start" | "least" | "most", otherwise?: number): number =>
+    mistakes.number(
+      `aimd.${name}`,
+      options[name] ?? otherwise,
+      isRate,
+      "calls a minute, above 0 and at most 6,000,000",
+    );
+  const start = rate("start");
+  const least = rate("least", 1);
+  const most = rate("most", 60_000);
+  const increase = mistakes.number(
+    "aimd.increase",
+    options.increase ?? 1,
+    (step) => step >= 0,
+    "calls a minute, 0 or more",
+  );
+  const decrease = mistakes.number(
+    "aimd.decrease",
+    options.decrease ?? 0.5,
+    (left) => left > 0 && left < 1,
+    "a share above 0 and below 1",
+  );
   if (most < least) mistakes.add("aimd.most", most, "no less than aimd.least");
   mistakes.finish("this client cannot be made");
   const within = (rate: number): number => Math.min(most, Math.max(least, rate));

@@ -25,7 +25,7 @@ type BurstRecord = {
  */
 export function burst(options: BurstOptions): Behaviour<BurstRecord> {
   const mistakes = new Mistakes();
-  mistakes.members("burst", options, ["call", "size", "every"]);
+  mistakes.options("burst", options, ["call", "size", "every"]);
   const { call, every } = options;
   mistakes.call("burst.call", call);
   const size = mistakes.whole("burst.size", options.size, 1, 10_000);

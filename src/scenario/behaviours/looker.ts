@@ -27,7 +27,7 @@ type LookerRecord = {
 /** The status call is its template 0. A look that shows too little waits for the organization's reset. */
 export function looker(options: LookerOptions): Behaviour<LookerRecord> {
   const mistakes = new Mistakes();
-  mistakes.members("looker", options, ["calls", "leave", "callsPerLook", "think"]);
+  mistakes.options("looker", options, ["calls", "leave", "callsPerLook", "think"]);
   const choice = choiceOf("looker.calls", options.calls, mistakes);
   for (const [index, call] of choice.calls.entries())
     if (call?.scope === "graphql") mistakes.add(`looker.calls.${index}.call`, call.name, "a REST call");

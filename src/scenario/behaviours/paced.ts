@@ -23,7 +23,7 @@ export interface PacedOptions {
  */
 export function paced(options: PacedOptions): Behaviour<{ done: number }> {
   const mistakes = new Mistakes();
-  mistakes.members("paced", options, ["calls", "sharedBy", "userSharedBy", "least", "jobs"]);
+  mistakes.options("paced", options, ["calls", "sharedBy", "userSharedBy", "least", "jobs"]);
   const { calls, choose } = choiceOf("paced.calls", options.calls, mistakes);
   const sharedBy = mistakes.whole("paced.sharedBy", options.sharedBy ?? 1, 1, 1_000_000);
   const userSharedBy = mistakes.whole("paced.userSharedBy", options.userSharedBy ?? 1, 1, 1_000_000);

@@ -74,7 +74,7 @@ function checked(options: PagerOptions): {
   everyMs: number | null;
 } {
   const mistakes = new Mistakes();
-  mistakes.members("pager", options, ["call", "pages", "perPage", "parallel", "every", "entries"]);
+  mistakes.options("pager", options, ["call", "pages", "perPage", "parallel", "every", "entries"]);
   const { call, every, entries } = options;
   mistakes.call("pager.call", call);
   const perPage = mistakes.whole("pager.perPage", options.perPage ?? 30, 1, 100);

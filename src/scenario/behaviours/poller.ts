@@ -15,7 +15,7 @@ export interface PollerOptions {
  */
 export function poller(options: PollerOptions): Behaviour {
   const mistakes = new Mistakes();
-  mistakes.members("poller", options, ["every", "call"]);
+  mistakes.options("poller", options, ["every", "call"]);
   const everyMs = mistakes.duration("poller.every", options.every, 1);
   mistakes.call("poller.call", options.call);
   mistakes.finish("this poller cannot be made");

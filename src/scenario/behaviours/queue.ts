@@ -25,7 +25,7 @@ type QueueRecord = {
 /** First in, first out. After its last job the client is over. */
 export function queue(options: QueueOptions): Behaviour<QueueRecord> {
   const mistakes = new Mistakes();
-  mistakes.members("queue", options, ["call", "every", "jobs", "workers"]);
+  mistakes.options("queue", options, ["call", "every", "jobs", "workers"]);
   const { call, every } = options;
   mistakes.call("queue.call", call);
   const everyMs = every === undefined ? 0 : mistakes.duration("queue.every", every, 1);

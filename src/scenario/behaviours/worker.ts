@@ -24,7 +24,7 @@ type WorkerRecord = {
  */
 export function worker(options: WorkerOptions): Behaviour<WorkerRecord> {
   const mistakes = new Mistakes();
-  mistakes.members("worker", options, ["calls", "think", "jobs"]);
+  mistakes.options("worker", options, ["calls", "think", "jobs"]);
   const { calls, choose } = choiceOf("worker.calls", options.calls, mistakes);
   const think = parseSpread("worker.think", options.think ?? 0, mistakes);
   const jobs = mistakes.whole(

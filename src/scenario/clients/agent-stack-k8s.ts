@@ -2,7 +2,7 @@
 import { poller } from "../behaviours/poller.ts";
 import { pipelinesQuery } from "../calls.ts";
 import { none } from "../retries/none.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface AgentStackK8sOptions {
   /** Pipelines asked for; 4 where it is left out, 7 points: ten controllers ask for 21,000 in 300 s. */
@@ -13,6 +13,7 @@ export interface AgentStackK8sOptions {
  * A GraphQL query every second a controller: ten of them exceed an organization's 20,000 points.
  * Source: github.com/buildkite/agent-stack-k8s, pull request 279. The query's own cost is not known: see `first`.
  */
-export function agentStackK8s({ first = 4 }: AgentStackK8sOptions = {}): ClientPreset {
+export function agentStackK8s(options: AgentStackK8sOptions = {}): ClientPreset {
+  const { first = 4 } = presetOptions("agentStackK8s", options, ["first"]);
   return { behaviour: poller({ every: "1s", call: pipelinesQuery(first) }), onRefused: none() };
 }

@@ -3,7 +3,7 @@ import { poller } from "../behaviours/poller.ts";
 import { rest } from "../calls.ts";
 import type { Duration } from "../mistakes.ts";
 import { none } from "../retries/none.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface AutoscalerMetricsOptions {
   /** As the server tells it; 10 s where it is left out. Once it was 15 s, then 60 s. */
@@ -14,7 +14,8 @@ export interface AutoscalerMetricsOptions {
  * Every 10 s or slower.
  * Source: github.com/buildkite/buildkite-agent-metrics, pull request 83, and elastic-ci-stack-for-aws, issue 169.
  */
-export function autoscalerMetrics({ every = "10s" }: AutoscalerMetricsOptions = {}): ClientPreset {
+export function autoscalerMetrics(options: AutoscalerMetricsOptions = {}): ClientPreset {
+  const { every = "10s" } = presetOptions("autoscalerMetrics", options, ["every"]);
   return {
     behaviour: poller({ every, call: rest("/v2/organizations/:org/pipelines", "metrics") }),
     onRefused: none(),

@@ -2,7 +2,7 @@
 import { pager } from "../behaviours/pager.ts";
 import { rest } from "../calls.ts";
 import { waitReset } from "../retries/wait-reset.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface BkJobListOptions {
   /** How many jobs there are, for the simulator; 5,000, the most that it lists, where it is left out. */
@@ -13,7 +13,8 @@ export interface BkJobListOptions {
  * Pages of 100, 10 at a time, up to 5,000 jobs: 50 calls within a second or two, all that a user has in a minute.
  * Source: github.com/buildkite/cli.
  */
-export function bkJobList({ jobs = 5_000 }: BkJobListOptions = {}): ClientPreset {
+export function bkJobList(options: BkJobListOptions = {}): ClientPreset {
+  const { jobs = 5_000 } = presetOptions("bkJobList", options, ["jobs"]);
   return {
     behaviour: pager({
       call: rest("/v2/organizations/:org/pipelines/web/builds", "jobs"),

@@ -2,7 +2,7 @@
 import { burst } from "../behaviours/burst.ts";
 import { rest } from "../calls.ts";
 import { waitReset } from "../retries/wait-reset.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface CiCommentBotOptions {
   /** List calls at once; 20 where it is left out. */
@@ -14,7 +14,8 @@ export interface CiCommentBotOptions {
  * jitter on top. Its organization had a limit of 400 a minute.
  * Source: vllm, pull request 50481. The size of the burst is not known.
  */
-export function ciCommentBot({ calls = 20 }: CiCommentBotOptions = {}): ClientPreset {
+export function ciCommentBot(options: CiCommentBotOptions = {}): ClientPreset {
+  const { calls = 20 } = presetOptions("ciCommentBot", options, ["calls"]);
   return {
     behaviour: burst({ call: rest("/v2/organizations/:org/pipelines/web/builds", "list"), size: calls }),
     onRefused: waitReset({ of: "both", attempts: 4, jitter: { least: "1s", most: "5s" } }),

@@ -2,7 +2,7 @@
 import { worker } from "../behaviours/worker.ts";
 import { pipelinesQuery } from "../calls.ts";
 import { none } from "../retries/none.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface DashboardPerViewerOptions {
   /** Queries of 500 pipelines in one crawl; 4 where it is left out: ten viewers ask for more than 20,000 points. */
@@ -13,7 +13,8 @@ export interface DashboardPerViewerOptions {
  * One crawl by GraphQL when a viewer comes. Give each viewer a client, or let them come by `arrivals`.
  * Source: vllm-dashboard, pull request 76: viewers exhausted 20,000 points.
  */
-export function dashboardPerViewer({ queries = 4 }: DashboardPerViewerOptions = {}): ClientPreset {
+export function dashboardPerViewer(options: DashboardPerViewerOptions = {}): ClientPreset {
+  const { queries = 4 } = presetOptions("dashboardPerViewer", options, ["queries"]);
   return {
     behaviour: worker({ calls: [{ call: pipelinesQuery(500) }], jobs: queries }),
     onRefused: none(),

@@ -2,7 +2,7 @@
 import { burst } from "../behaviours/burst.ts";
 import { rest } from "../calls.ts";
 import { retryAfter } from "../retries/retry-after.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface LogFetcherOptions {
   /** How many logs at once; 160 where it is left out. */
@@ -14,7 +14,8 @@ export interface LogFetcherOptions {
  * it gives up (SPEC.md §8 `retryAfter`).
  * Source: github.com/oven-sh/bun, pull request 42712.
  */
-export function logFetcher({ logs = 160 }: LogFetcherOptions = {}): ClientPreset {
+export function logFetcher(options: LogFetcherOptions = {}): ClientPreset {
+  const { logs = 160 } = presetOptions("logFetcher", options, ["logs"]);
   return {
     behaviour: burst({
       call: rest("/v2/organizations/:org/pipelines/web/builds/1", "log"),

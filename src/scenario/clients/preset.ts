@@ -1,9 +1,34 @@
 // What a preset is: a real client's behaviour and what it does when it is refused, to be spread into a
 // population: `watchers: { clients: 3, ...bkBuildWatch() }`.
 import type { Behaviour, RefusalPolicy } from "../client.ts";
+import { Mistakes } from "../mistakes.ts";
 
 /** A behaviour's own numbers do not matter to who runs it. */
 export interface ClientPreset {
   readonly behaviour: Behaviour;
   readonly onRefused: RefusalPolicy;
+}
+
+/**
+ * A preset's options, each of which may be left out.
+ * @param path the preset's name
+ * @param names the members that it has
+ * @throws SpillwayError `SCENARIO_INVALID`
+ */
+export function presetOptions<T extends object>(
+  path: string,
+  options: T,
+  names: readonly (keyof T & string)[],
+): T {
+  const mistakes = new Mistakes();
+  mistakes.options(path, options, names);
+  mistakes.finish(`${path} cannot use these options`);
+  return options;
+}
+
+/** @throws SpillwayError `SCENARIO_INVALID` */
+export function requireOneOf(path: string, value: unknown, values: readonly string[]): void {
+  const mistakes = new Mistakes();
+  mistakes.oneOf(path, value, values);
+  mistakes.finish("this client cannot be made");
 }

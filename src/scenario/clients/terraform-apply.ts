@@ -2,7 +2,7 @@
 import { queue } from "../behaviours/queue.ts";
 import { pipelinesQuery, rest } from "../calls.ts";
 import { waitReset } from "../retries/wait-reset.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions, requireOneOf } from "./preset.ts";
 
 export interface TerraformApplyOptions {
   /** How many resources it reads; 200 where it is left out. */
@@ -16,7 +16,9 @@ export interface TerraformApplyOptions {
  * no more than 180 s, 600 s by GraphQL (the 2 s come on top of these bounds here).
  * Source: github.com/buildkite/terraform-provider-buildkite, pull requests 901 and 932.
  */
-export function terraformApply({ resources = 200, api = "rest" }: TerraformApplyOptions = {}): ClientPreset {
+export function terraformApply(options: TerraformApplyOptions = {}): ClientPreset {
+  const { resources = 200, api = "rest" } = presetOptions("terraformApply", options, ["resources", "api"]);
+  requireOneOf("terraformApply.api", api, ["rest", "graphql"]);
   const call = api === "rest" ? rest("/v2/organizations/:org/pipelines/web") : pipelinesQuery(1);
   return {
     behaviour: queue({ call, jobs: resources, workers: 10 }),

@@ -2,7 +2,7 @@
 import { poller } from "../behaviours/poller.ts";
 import { pipelinesQuery } from "../calls.ts";
 import { none } from "../retries/none.ts";
-import type { ClientPreset } from "./preset.ts";
+import { type ClientPreset, presetOptions, requireOneOf } from "./preset.ts";
 
 export interface VscodeExtensionOptions {
   /** `early`: every 120 s, a heavy query; `later`: every 30 s, where it is switched on. Early where it is left out. */
@@ -13,7 +13,9 @@ export interface VscodeExtensionOptions {
  * Asks again and again as long as a window is open.
  * Source: github.com/buildkite/vscode-buildkite, issue 36. The later version is taken to ask for a page of 50.
  */
-export function vscodeExtension({ version = "early" }: VscodeExtensionOptions = {}): ClientPreset {
+export function vscodeExtension(options: VscodeExtensionOptions = {}): ClientPreset {
+  const { version = "early" } = presetOptions("vscodeExtension", options, ["version"]);
+  requireOneOf("vscodeExtension.version", version, ["early", "later"]);
   const early = version === "early";
   return {
     behaviour: poller({ every: early ? "120s" : "30s", call: pipelinesQuery(early ? 500 : 50) }),

@@ -28,11 +28,15 @@ export interface ExponentialOptions extends BoundsInput {
  */
 export function exponential(options: ExponentialOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("exponential", options, ["first", "factor", "most", "jitter", ...boundMembers]);
+  mistakes.options("exponential", options, ["first", "factor", "most", "jitter", ...boundMembers]);
   const first = mistakes.duration("exponential.first", options.first, 1);
   const most = mistakes.duration("exponential.most", options.most, 1);
-  const { factor = 2 } = options;
-  if (!(factor >= 1 && factor <= 100)) mistakes.add("exponential.factor", factor, "a number from 1 to 100");
+  const factor = mistakes.number(
+    "exponential.factor",
+    options.factor ?? 2,
+    (times) => times >= 1 && times <= 100,
+    "a number from 1 to 100",
+  );
   const jitter = mistakes.oneOf("exponential.jitter", options.jitter ?? "none", jitters) ?? "none";
   const draw = draws[jitter];
   return bounded("exponential", "exponential", options, mistakes, (record, event) => {

@@ -12,7 +12,7 @@ export interface FixedOptions extends BoundsInput {
 /** Waits `wait` after each refusal, counted from the answer. */
 export function fixed(options: FixedOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("fixed", options, ["wait", ...boundMembers]);
+  mistakes.options("fixed", options, ["wait", ...boundMembers]);
   const wait = parseSpread("fixed.wait", options.wait, mistakes);
   return bounded("fixed", "fixed", options, mistakes, (record) => drawSpread(record, wait));
 }

@@ -16,7 +16,7 @@ export interface RetryAfterOptions extends BoundsInput {
 /** Waits `Retry-After` seconds from the answer, which a deployment may never send (SPEC.md §8 `retryAfter`). */
 export function retryAfter(options: RetryAfterOptions = {}): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("retryAfter", options, ["fallback", "most", "jitter", ...boundMembers]);
+  mistakes.options("retryAfter", options, ["fallback", "most", "jitter", ...boundMembers]);
   const { fallback } = options;
   const fallbackMs = fallback === undefined ? GIVE_UP : mistakes.duration("retryAfter.fallback", fallback, 0);
   const mostMs =

@@ -41,7 +41,7 @@ export interface WaitResetOptions extends BoundsInput {
  */
 export function waitReset(options: WaitResetOptions): RefusalPolicy {
   const mistakes = new Mistakes();
-  mistakes.members("waitReset", options, [
+  mistakes.options("waitReset", options, [
     "of",
     "from",
     "jitter",
