@@ -53,7 +53,7 @@ describe("--help", () => {
             ["RATE", "SEED", "NUMBER"].includes(word) || phrase.includes(word),
             `--${name}: ${phrase}`,
           ).toBe(true);
-      expect(phrase, `--${name}`).toMatch(/^(with --\w+, )?[a-z]+ /);
+      expect(phrase, `--${name}`).toMatch(/^(with --[\w-]+, )?[a-z]+ /);
       expect(help).toContain(argument === undefined ? `--${name}` : `--${name} ${argument}`);
     }
     expect(help.indexOf("--json   print")).toBeGreaterThan(
@@ -68,7 +68,7 @@ describe("--help", () => {
       const [, name = "", rest = ""] = /\$0 ([a-z]+) ?(.*)$/.exec(command) ?? [];
       const verb = verbs.find((known) => known.name === name);
       expect(verb, command).toBeDefined();
-      for (const [, option = ""] of rest.matchAll(/--([a-z-]+)/g))
+      for (const [, option = ""] of rest.matchAll(/--([a-z][\w-]*)/g))
         expect(["json", ...Object.keys(verb?.options ?? {})]).toContain(option);
     },
   );
