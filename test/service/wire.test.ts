@@ -71,6 +71,23 @@ describe("paths are taken as they stand", () => {
   });
 });
 
+describe("HEAD", () => {
+  test.each(["/v2/organizations/acme/rate_limit", "/v2/organizations/acme/pipelines"])(
+    "%s: GET's headers without the body",
+    async (target) => {
+      const { port } = await listening();
+      const [got, head] = await Promise.all(
+        [get(target, authorization), get(target, authorization).replace("GET", "HEAD")].map((bytes) =>
+          raw(port, bytes),
+        ),
+      );
+      expect(statusOf(head ?? "")).toBe(200);
+      expect(headerOf(head ?? "", "Content-Length")).toBe(headerOf(got ?? "", "Content-Length"));
+      expect(head?.slice(head.indexOf("\r\n\r\n"))).toBe("\r\n\r\n");
+    },
+  );
+});
+
 describe("headers", () => {
   test("stand on the wire as the documentation writes them", async () => {
     const { port } = await listening();
