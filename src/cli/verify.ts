@@ -7,6 +7,8 @@ import { counted, instant } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import {
   amountWords,
+  evidenceGaps,
+  evidenceWords,
   inferredWords,
   leftOut,
   methodWords,
@@ -14,6 +16,7 @@ import {
 } from "../report/verdict-words.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectation } from "../rules/figures.ts";
+import { type LawName, lawNames } from "../rules/laws.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
 import { requireFile } from "./files.ts";
@@ -175,11 +178,15 @@ function showing(terminal: Terminal): (calls: number) => void {
   };
 }
 
+const widest = Math.max(...lawNames.map((law) => law.length));
+
 function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
   const color = { ok: pc.green, violated: pc.red, unknown: pc.yellow }[verdict.verdict];
-  const { records, windows, laws, violations, accepted = [], inferred = [] } = verdict;
+  const { records, windows, laws, evidence, violations, accepted = [], inferred = [] } = verdict;
+  const gaps = evidenceGaps(verdict);
+  const little = gaps.length === 0 ? "" : `, on little evidence: ${gaps.join("; ")}`;
   terminal.say(
-    `${color(pc.bold(verdict.verdict))} ${nameOf(trace)}: ${counted(records, "call")}, ${counted(windows, "window")}`,
+    `${color(pc.bold(verdict.verdict))} ${nameOf(trace)}: ${counted(records, "call")}, ${counted(windows, "window")}${little}`,
   );
   for (const words of [methodWords(verdict), amountWords(verdict), otherQuotaWords(verdict)])
     if (words !== "") terminal.say(`  ${words}`);
@@ -188,9 +195,13 @@ function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
   for (const violation of violations.slice(0, printedMost)) sayViolation(violation, terminal);
   const more = violations.length - printedMost + leftOut(verdict);
   if (more > 0) terminal.say(`  and ${counted(more, "violation")} more: --out verdict.json, --json`);
-  const entries = Object.entries(laws) as [string, LawVerdict][];
+  const entries = Object.entries(laws) as [LawName, LawVerdict][];
   const held = entries.filter(([, law]) => law === "held").map(([law]) => law);
-  if (held.length > 0) terminal.say(`  ${pc.green("held")} ${held.join(", ")}`);
+  if (held.length > 0)
+    terminal.say(`  ${pc.green("held")} ${held.join(", ")}${evidence === undefined ? "" : "; tested on"}`);
+  if (evidence !== undefined)
+    for (const law of held)
+      terminal.say(`    ${law.padEnd(widest)}  ${pc.dim(evidenceWords(evidence[law]))}`);
   for (const [reason, skipped] of byReason(entries))
     terminal.say(`  ${pc.dim("skipped")} ${skipped.join(", ")}: ${reason}`);
   for (const one of inferred) terminal.say(`  ${pc.cyan("inferred")} ${inferredWords(one)}`);

@@ -7,9 +7,12 @@ export interface TestCase {
   readonly failure?: string;
   /** Why nothing was judged. */
   readonly skipped?: string;
+  /** What else is to be said of it. */
+  readonly output?: string;
 }
 
-export type Suite = readonly [name: string, cases: readonly TestCase[]];
+/** Cases, and what they came to in a sentence. */
+export type Suite = readonly [name: string, cases: readonly TestCase[], said?: string];
 
 /** @param startedAt ms since the epoch; `null` where nothing is known of it */
 export function document(name: string, startedAt: number | null, suites: readonly Suite[]): string {
@@ -19,23 +22,23 @@ ${suites.map((one) => suite(name, startedAt, one))}</testsuites>
 `.text;
 }
 
-function suite(of: string, startedAt: number | null, [name, cases]: Suite): Html | null {
+function suite(of: string, startedAt: number | null, [name, cases, said]: Suite): Html | null {
   if (cases.length === 0) return null;
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const skipped = cases.filter((one) => one.skipped !== undefined).length;
   const time =
     startedAt === null ? null : html` timestamp="${new Date(startedAt).toISOString().slice(0, 19)}"`;
   return html`<testsuite name="${`${of} ${name}`}" tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="0"${time}>
-${cases.map((one) => testCase(`${of}.${name}`, one))}</testsuite>
+${said === undefined ? null : html`<properties><property name="verdict" value="${said}"/></properties>\n`}${cases.map((one) => testCase(`${of}.${name}`, one))}</testsuite>
 `;
 }
 
-function testCase(className: string, { name, failure, skipped }: TestCase): Html {
+function testCase(className: string, { name, failure, skipped, output }: TestCase): Html {
   const outcome =
     failure !== undefined
       ? html`<failure message="${failure.split("\n")[0] ?? ""}">${failure}</failure>`
       : skipped !== undefined
         ? html`<skipped message="${skipped}"/>`
         : null;
-  return html`<testcase classname="${className}" name="${name}" time="0">${outcome}</testcase>\n`;
+  return html`<testcase classname="${className}" name="${name}" time="0">${outcome}${output === undefined ? null : html`<system-out>${output}</system-out>`}</testcase>\n`;
 }

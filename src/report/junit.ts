@@ -1,16 +1,17 @@
 // junit.xml: each law and each expectation as a test case, for build servers that show tests.
 import { lawNames, lawStatements } from "../rules/laws.ts";
-import type { Verdict, Violation } from "../verify/verdict.ts";
+import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { figureText } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import type { Run } from "./run.ts";
-import { expectationsOf, figureOf, ownerWords } from "./source.ts";
+import { expectationsOf, figureOf, ownerWords, verdictWords } from "./source.ts";
+import { evidenceWords } from "./verdict-words.ts";
 
 /** The run as JUnit XML. A run that was not judged has one skipped case. */
 export function renderJunit(run: Run): string {
   const { name } = run.record.scenario;
   return document(name, run.record.startedAt, [
-    ["laws", run.verdict === null ? [notJudged] : lawCases(run.verdict)],
+    ["laws", run.verdict === null ? [notJudged] : lawCases(run.verdict), verdictWords(run.verdict)],
     ["expectations", expectationCases(run)],
   ]);
 }
@@ -20,26 +21,30 @@ export function renderJunit(run: Run): string {
  * @param name what was judged, as its owner calls it
  */
 export const renderVerdictJunit = (name: string, verdict: Verdict): string =>
-  document(name, null, [["laws", lawCases(verdict)]]);
+  document(name, null, [["laws", lawCases(verdict), verdictWords(verdict)]]);
 
 const notJudged: TestCase = { name: "verdict", skipped: "the run was not judged" };
 
 /** A failure names so many violations of its law; the verdict has the others. */
 const violationsNamed = 20;
 
-function lawCases({ laws, violations }: Verdict): TestCase[] {
+function lawCases({ laws, evidence, violations }: Verdict): TestCase[] {
   return lawNames.map((law) => {
-    const state = laws[law] as Verdict["laws"][typeof law] | undefined;
-    const name = `${law}: ${lawStatements[law]}`;
-    if (state === "held") return { name };
-    if (state !== "violated") return { name, skipped: state?.skipped ?? "not judged" };
+    const state = laws[law] as LawVerdict | undefined;
+    const tested = evidence === undefined ? "" : evidenceWords(evidence[law]);
+    const named = {
+      name: `${law}: ${lawStatements[law]}`,
+      ...(tested === "" ? {} : { output: `tested on ${tested}` }),
+    };
+    if (state === "held") return named;
+    if (state !== "violated") return { ...named, skipped: state?.skipped ?? "not judged" };
     const broken = violations.filter((violation) => violation.law === law);
     const failure = broken
       .slice(0, violationsNamed)
       .map(violationWords)
       .concat(broken.length > violationsNamed ? [`and ${broken.length - violationsNamed} more`] : [])
       .join("\n");
-    return { name, failure: failure === "" ? "broken" : failure };
+    return { ...named, failure: failure === "" ? "broken" : failure };
   });
 }
 

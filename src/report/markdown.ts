@@ -1,5 +1,6 @@
 // summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
 import { figureNames } from "../rules/figures.ts";
+import { lawNames } from "../rules/laws.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { counted, duration, figureText, instant } from "./format.ts";
@@ -16,7 +17,14 @@ import {
   refusalWords,
   verdictWords,
 } from "./source.ts";
-import { amountWords, inferredWords, leftOut, methodWords, otherQuotaWords } from "./verdict-words.ts";
+import {
+  amountWords,
+  evidenceWords,
+  inferredWords,
+  leftOut,
+  methodWords,
+  otherQuotaWords,
+} from "./verdict-words.ts";
 
 /**
  * The run in Markdown.
@@ -76,7 +84,16 @@ function lawBlocks(verdict: Verdict): string[] {
     violations.join("\n"),
     more > 0 ? `And ${counted(more, "violation")} more.` : "",
     inferred.map((one) => `- ${plain(inferredWords(one))}`).join("\n"),
+    evidenceBlock(verdict),
   ].filter((block) => block !== "");
+}
+
+/** What each law was tested on; nothing for verdicts that do not say. */
+function evidenceBlock({ laws, evidence }: Verdict): string {
+  if (evidence === undefined) return "";
+  const held = lawNames.filter((law) => laws[law] === "held");
+  const rows = held.map((law) => [code(law), evidenceWords(evidence[law])]);
+  return held.length === 0 ? "" : table(["Law that held", "Tested on"], rows);
 }
 
 function expectationBlock(run: Run): string[] {

@@ -161,6 +161,9 @@ export const verdictSchema = v.nullable(
         '"held", "violated" or {"skipped"}',
       ),
     ),
+    evidence: v.optional(
+      v.record(text, v.object({ readings: whole, refusals: whole, windows: whole, resets: whole })),
+    ),
     violations: v.array(
       v.object({
         law: text,

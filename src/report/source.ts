@@ -7,6 +7,7 @@ import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { count, counted } from "./format.ts";
 import type { Run } from "./run.ts";
+import { evidenceGaps } from "./verdict-words.ts";
 
 /** A run and what its pictures are drawn from. */
 export interface ReportSource {
@@ -53,7 +54,9 @@ export function verdictWords(verdict: Verdict | null): string {
   const { violated } = lawCounts(verdict);
   if (verdict.verdict === "violated")
     return `${counted(violated.length, "law is", "laws are")} broken: ${violated.join(", ")}`;
-  return verdict.verdict === "ok" ? "No law is broken" : "Nothing in this trace could be judged";
+  if (verdict.verdict === "unknown") return "Nothing in this trace could be judged";
+  const gaps = evidenceGaps(verdict);
+  return gaps.length === 0 ? "No law is broken" : `No law is broken, on little evidence: ${gaps.join("; ")}`;
 }
 
 /** The outcome in a few words: broken laws before missed expectations. */

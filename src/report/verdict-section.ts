@@ -8,7 +8,7 @@ import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { figureOf } from "./source.ts";
 import { table } from "./table.ts";
-import { methodWords, otherQuotaWords } from "./verdict-words.ts";
+import { evidenceWords, methodWords, otherQuotaWords } from "./verdict-words.ts";
 
 export function verdictSection({
   verdict,
@@ -63,11 +63,16 @@ function sortedLaws({ laws }: Verdict): { name: LawName; state: LawVerdict | und
 }
 
 function lawTable(verdict: Verdict): Html {
+  const { evidence } = verdict;
   return table(
     [
       { title: "Law", name: true, cell: ({ name }) => html`<code>${name}</code>` },
       { title: "What it says", cell: ({ name }) => lawStatements[name] },
       { title: "In this trace", cell: ({ state }) => stateOf(state) },
+      {
+        title: "Tested on",
+        cell: ({ name }) => (evidence === undefined ? "" : evidenceWords(evidence[name])),
+      },
     ],
     sortedLaws(verdict),
     { caption: "The laws and whether they held", titled: true, stack: true },

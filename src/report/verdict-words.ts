@@ -1,7 +1,7 @@
 // What a verdict says beside its violations, in sentences: how it was judged, how far off the windows were, what
 // was inferred and accepted. The terminal, the page and the pull request say the same.
 import type { Scope } from "../rules/rules.ts";
-import type { Amounts, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
+import type { Amounts, Evidence, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
 import { count, counted, duration, share } from "./format.ts";
 
 const unit: Readonly<Record<Scope, readonly [string, string]>> = {
@@ -25,6 +25,42 @@ export function methodWords({ methods }: Verdict): string {
     ...(bounds > 0 ? [`${counted(bounds, "window")} by bounds`] : []),
   ];
   return `${by.join(", ")}; ${count(pinned)} of ${counted(readings, "reading")} could have had one value alone.`;
+}
+
+/** `1,204 readings, 32 refusals, 12 windows, 9 resets`, as far as there are any. */
+export function evidenceWords({ readings, refusals, windows, resets }: Evidence): string {
+  const counts: readonly (readonly [number, string])[] = [
+    [readings, "reading"],
+    [refusals, "refusal"],
+    [windows, "window"],
+    [resets, "reset"],
+  ];
+  return counts
+    .filter(([amount]) => amount > 0)
+    .map(([amount, noun]) => counted(amount, noun))
+    .join(", ");
+}
+
+/** Fewer readings than these say little, whatever they are of. */
+const readingsLeast = 20;
+
+/**
+ * Returns what an `ok` lacks, and what would give it: `no refusal was seen, so load more`. Empty where it rests on
+ * enough, for other verdicts, and for verdicts without evidence.
+ */
+export function evidenceGaps({ verdict, evidence, amounts }: Verdict): readonly string[] {
+  if (verdict !== "ok" || evidence === undefined) return [];
+  const most = (member: keyof Evidence): number =>
+    Math.max(...Object.values(evidence).map((each) => each[member]));
+  const readings = most("readings");
+  const refused = amounts?.refused ?? most("refusals");
+  return [
+    ...(readings < readingsLeast
+      ? [`only ${counted(readings, "reading was", "readings were")} judged, so call more`]
+      : []),
+    ...(refused === 0 ? ["no refusal was seen, so load more"] : []),
+    ...(most("resets") === 0 ? ["no window ended before another was seen, so run longer"] : []),
+  ];
 }
 
 /** How far off the run was, in a sentence; nothing where it was not found to be. */

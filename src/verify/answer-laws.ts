@@ -18,6 +18,8 @@ export const resetMost = 946_080_000;
 export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 0);
 
 const owners: readonly Owner[] = ["organization", "user"];
+/** The laws that hold one owner's numbers to the rules. */
+const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
 /** What a law's breach in one answer is accused with. */
 export interface Breach {
@@ -51,11 +53,14 @@ export class AnswerLaws {
     if (isUnknown(call)) return;
     const accuse = (breach: Breach): void => this.#accuse(line, call, breach);
     this.#presence.check(line, call, accuse);
-    for (const owner of owners) {
-      if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
-    }
+    const before = numberLaws.map((law) => this.#docket.evidence[law].readings);
+    for (const owner of owners) if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
     if (call.kind === "status") this.#checkBody(call, accuse);
     if (call.status !== 429 || isBare(call)) return;
+    for (const [index, law] of numberLaws.entries()) {
+      const tested = this.#docket.evidence[law];
+      if (tested.readings !== before[index]) tested.refusals += 1;
+    }
     if (call.kind === "call") judgeRefusal(call, this.#terms[call.scope], this.#docket, accuse);
     else if (call.kind === "status") this.#accuseRefusedStatus(call, accuse);
   }
@@ -90,7 +95,7 @@ export class AnswerLaws {
     const { scope } = call;
     if (typeof limit === "number") this.#checkLimit(call, owner, scope, limit, accuse);
     if (typeof limit === "number" && typeof remaining === "number") {
-      this.#docket.judged("remaining-agrees");
+      this.#docket.evidence["remaining-agrees"].readings += 1;
       checkRemaining(call, owner, limit, remaining, this.#terms[scope], accuse);
     }
     if (typeof reset === "number") this.#checkReset(call, owner, scope, reset, accuse);
@@ -128,9 +133,9 @@ export class AnswerLaws {
     shown: number,
     accuse: (breach: Breach) => void,
   ): void {
-    this.#docket.judged("limit-agrees");
     const limit = this.#window(call, owner, scope)?.limit;
     if (limit === undefined) return;
+    this.#docket.evidence["limit-agrees"].readings += 1;
     const known = shown === limit ? this.#rightLimits : this.#wrongLimits;
     const name = `${owner} ${scope} ${call.org} ${owner === "user" ? call.user : ""}`;
     known.add(name);
@@ -157,7 +162,7 @@ export class AnswerLaws {
     shown: number,
     accuse: (breach: Breach) => void,
   ): void {
-    this.#docket.judged("reset-agrees");
+    this.#docket.evidence["reset-agrees"].readings += 1;
     const least = resetLeast(this.#terms[scope]);
     const most = this.#window(call, owner, scope)?.windowSeconds ?? resetMost;
     this.#docket.clues.reset(shown === most);

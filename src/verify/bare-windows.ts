@@ -4,6 +4,7 @@
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { addAll } from "./evidence.ts";
 import type { QuotaName } from "./quota-setting.ts";
 
 interface BareWindow {
@@ -21,7 +22,8 @@ export class BareWindows {
   /** Those that are open, by their place on the grid. */
   readonly #open = new Map<number, BareWindow>();
   readonly #excessive: (BareWindow & { readonly endsAt: number })[] = [];
-  #isUsed = false;
+  #calls = 0;
+  #windows = 0;
 
   /** @param always whether this quota's limit holds even where the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
@@ -34,7 +36,7 @@ export class BareWindows {
 
   /** @param points what an admitted call whose answer shows no window surely left charged */
   add(line: number, sent: number, received: number, points: number): void {
-    this.#isUsed = true;
+    this.#calls += 1;
     const { from, to } = this.#time.within(sent, received);
     const place = Math.floor(from / this.#windowMs);
     if (Math.floor(to / this.#windowMs) !== place) return;
@@ -52,14 +54,20 @@ export class BareWindows {
       const endsAt = (place + 1) * this.#windowMs;
       if (endsAt >= watermark) continue;
       this.#open.delete(place);
+      this.#windows += 1;
       if (window.points > this.#limit) this.#excessive.push({ ...window, endsAt });
     }
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
     this.close(Number.POSITIVE_INFINITY);
-    if (!this.#isUsed || (!this.#always && !enforcement.wasOn)) return;
-    docket.judged("bounded");
+    if (this.#calls === 0 || (!this.#always && !enforcement.wasOn)) return;
+    addAll(docket.evidence.bounded, {
+      readings: this.#calls,
+      refusals: 0,
+      windows: this.#windows,
+      resets: Math.max(0, this.#windows - 1),
+    });
     const { org, user, scope } = this.#name;
     for (const { points, firstLine, lastLine, endsAt } of this.#excessive) {
       const opensAt = endsAt - this.#windowMs;

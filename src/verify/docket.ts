@@ -5,6 +5,7 @@ import type { Rules } from "../rules/rules.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
 import { AmountsTally } from "./amounts.ts";
 import { Clues } from "./clues.ts";
+import { isTested, lawEvidence } from "./evidence.ts";
 import { OtherQuotas } from "./other-quotas.ts";
 import type { Inferred, LawVerdict, Methods, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
@@ -30,19 +31,19 @@ export interface DocketOptions {
   readonly accept: Acceptance | null;
 }
 
-/** Why a law that nothing was judged by was not, in words; the laws that no trace of one run can show. */
+/** Why a law that was tested on nothing was not, in words; the laws that no trace of one run can show. */
 const unseen: Readonly<Record<LawName, string>> = {
-  bounded: "no window showed its count while limits were known to be enforced",
-  conserved: "no answer showed which window it belongs to",
+  bounded: "no window was seen from its start while its limit was known to bind",
+  conserved: "no window showed two counts, or all of its calls from its start",
   "remaining-agrees": "no answer showed remaining and limit",
   "reset-agrees": "no answer showed reset",
-  "status-free": "no status call fell into a window whose counts were judged",
-  "all-or-nothing": "no refusal fell into a window whose counts were judged",
+  "status-free": "no status call fell into a window whose charges were all known",
+  "all-or-nothing": "no refusal that is not charged fell into a window whose charges were all known",
   "refusal-justified": "nothing was refused",
-  isolated: "no window was seen from its start by all the calls that use it",
-  monotone: "no answer showed which window it belongs to",
-  recovers: "no window was seen from its start by all the calls that use it",
-  "unenforced-never-refuses": "limits were enforced, or it is not known whether they were",
+  isolated: "no window was seen from its start by all the calls that use it, beside another user's",
+  monotone: "no window showed two counts, and none followed another from its start",
+  recovers: "no window that followed another was seen from its start by all the calls that use it",
+  "unenforced-never-refuses": "no window came to its limit while limits were known not to be enforced",
   "time-translates": "one run cannot show it: run spillway check",
   "never-rolls-back": "one run cannot show it: run spillway check",
   "twice-at-most": "without rules, or while limits are not enforced, there is no bound",
@@ -68,9 +69,10 @@ export interface Accused {
 export class Docket {
   readonly amounts = new AmountsTally();
   readonly clues = new Clues();
+  /** What each law was tested by so far. */
+  readonly evidence = lawEvidence();
   readonly otherQuotas = new OtherQuotas();
   readonly #options: DocketOptions;
-  readonly #judged = new Set<LawName>();
   readonly #broken = new Set<LawName>();
   readonly #accused = new Map<string, Accused>();
   readonly #needless = { rest: 0, graphql: 0 };
@@ -83,11 +85,6 @@ export class Docket {
 
   constructor(options: DocketOptions) {
     this.#options = options;
-  }
-
-  /** Notes that a law was judged at least once. */
-  judged(law: LawName): void {
-    this.#judged.add(law);
   }
 
   /** Whether there is room for one more window with findings; the others are only counted. */
@@ -161,6 +158,7 @@ export class Docket {
       records,
       windows,
       laws,
+      evidence: this.evidence,
       violations,
       ...(this.#left > 0 && overruled === null ? { violationsFound: violations.length + this.#left } : {}),
       methods,
@@ -179,7 +177,7 @@ export class Docket {
       return {
         skipped: "a charge that no call explains is accused as conserved; its suspects name the cause",
       };
-    return this.#judged.has(law) ? "held" : { skipped: unseen[law] };
+    return isTested(this.evidence[law]) ? "held" : { skipped: unseen[law] };
   }
 }
 

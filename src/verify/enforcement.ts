@@ -16,6 +16,7 @@ export class Enforcement {
   readonly #claimed: boolean | null;
   /** In the order they were read, which is almost that of time. */
   readonly #runs: Run[] = [];
+  #isSorted = true;
 
   /** @param claimed what the rules say, `null` without rules */
   constructor(claimed: boolean | null) {
@@ -40,6 +41,13 @@ export class Enforcement {
       last.lastReceived = Math.max(last.lastReceived, received);
       last.lastSent = Math.max(last.lastSent, sent);
     } else this.#runs.push({ enforced, firstReceived: received, lastReceived: received, lastSent: sent });
+    this.#isSorted = false;
+  }
+
+  /** Whether the last bodies agree with a value, and one of them was read after an instant. */
+  isConfirmed(value: boolean, at: number): boolean {
+    const last = this.#runs.at(-1);
+    return last !== undefined && last.enforced === value && last.lastSent > at;
   }
 
   /**
@@ -48,7 +56,8 @@ export class Enforcement {
    * surely later than all of them.
    */
   throughout(from: number, to: number): boolean | null {
-    this.#runs.sort((a, b) => a.firstReceived - b.firstReceived);
+    if (!this.#isSorted) this.#runs.sort((a, b) => a.firstReceived - b.firstReceived);
+    this.#isSorted = true;
     let value = this.#claimed ?? this.#runs[0]?.enforced ?? null;
     let until = Number.NEGATIVE_INFINITY;
     let seenBy = Number.NEGATIVE_INFINITY;

@@ -25,6 +25,8 @@ export class HeaderPresence {
   /** Judges both owners' headers of an answer, as far as it owes them. */
   check(line: number, call: TraceCall, accuse: (breach: Breach) => void): void {
     if (!owesHeaders(call)) return;
+    const tested = this.#docket.evidence["headers-present"];
+    const before = tested.readings;
     for (const owner of owners) {
       const headers = headersOf(call, owner);
       const { scopeName } = headers;
@@ -32,7 +34,7 @@ export class HeaderPresence {
         this.#docket.otherQuotas.add(call.scope, owner, String(scopeName), line);
         continue;
       }
-      this.#docket.judged("headers-present");
+      tested.readings += 1;
       const common = { law: "headers-present", owner, scope: call.scope } as const;
       for (const breach of [
         missing(call, headers, common),
@@ -41,6 +43,7 @@ export class HeaderPresence {
       ])
         if (breach !== null) accuse(breach);
     }
+    if (call.status === 429 && tested.readings > before) tested.refusals += 1;
   }
 }
 

@@ -11,6 +11,7 @@ import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
+import { addAll, nothingTested } from "./evidence.ts";
 import { Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
@@ -172,19 +173,28 @@ class Judgement {
   }
 
   finish(): Verdict {
+    this.#plain?.finish();
     let windows = 0;
+    const charged = { organizations: 0, users: 0 };
     for (const [, both] of this.#quotas)
       for (const scope of scopes) {
-        const { enforcement, refusals, organization, users, grid } = both[scope];
+        const { enforcement, enforced, refusals, organization, users, grid } = both[scope];
         refusals.finish(enforcement, this.#docket);
         grid?.finish(this.#docket);
         for (const { quota, totals, bare } of [organization, ...users.values()]) {
           quota.close(Number.POSITIVE_INFINITY);
-          totals?.finish(enforcement, this.#docket);
+          totals?.finish(enforcement, this.#docket, { windows: quota.closed, resets: quota.resets });
           bare?.finish(enforcement, this.#docket);
           windows += quota.closed;
+          if (quota.isCharged) charged[quota === organization.quota ? "organizations" : "users"] += 1;
         }
+        const { on, off } = enforced.finish();
+        addAll(this.#docket.evidence.bounded, on);
+        addAll(this.#docket.evidence["unenforced-never-refuses"], off);
       }
+    // One caller alone is isolated from nobody.
+    if (Math.max(charged.organizations, charged.users) < 2)
+      Object.assign(this.#docket.evidence.isolated, nothingTested());
     for (const scope of scopes) this.#conclude(scope);
     this.#clock.finish(this.#docket);
     return this.#docket.verdict(this.#header.rules, this.#records, windows, this.#inferred());

@@ -40,8 +40,26 @@ const roles: readonly Role[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 8;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
-/** The bit of a role in `MarkRows.roles`. */
-export const roleBit: Readonly<Record<Role, number>> = { admitted: 1, refused: 2, status: 4, other: 8 };
+/** How many marks of a window there are of each role. */
+export class RoleCounts {
+  size = 0;
+  admitted = 0;
+  refused = 0;
+  refusedByOrganization = 0;
+  refusedByUser = 0;
+  status = 0;
+
+  add({ role, refusedBy }: Pick<Mark, "role" | "refusedBy">): void {
+    this.size += 1;
+    if (role === "admitted") this.admitted += 1;
+    else if (role === "status") this.status += 1;
+    else if (role === "refused") {
+      this.refused += 1;
+      if (refusedBy === "organization") this.refusedByOrganization += 1;
+      if (refusedBy === "user") this.refusedByUser += 1;
+    }
+  }
+}
 
 function bitsOf(mark: Mark): number {
   const role = mark.role === "admitted" ? 0 : roles.indexOf(mark.role);
@@ -101,8 +119,7 @@ export class MarkRows {
   #first = NONE;
   #last = NONE;
   size = 0;
-  /** Which roles there are, bit by bit. */
-  roles = 0;
+  readonly roles = new RoleCounts();
   /** The highest count that was shown, and the lowest before a charge. */
   highest = 0;
   lowest = Number.POSITIVE_INFINITY;
@@ -136,7 +153,7 @@ export class MarkRows {
     numbers[at + END_FROM] = mark.end.from;
     numbers[at + END_TO] = mark.end.to;
     this.size += 1;
-    this.roles |= roleBit[mark.role];
+    this.roles.add(mark);
     this.firstSent = Math.min(this.firstSent, mark.sent);
     this.highest = Math.max(this.highest, mark.count);
     this.lowest = Math.min(this.lowest, mark.count - mark.least);

@@ -8,6 +8,7 @@ import { type RefusalBody, refusalBody, refusalMessageNumbers, refusedBy } from 
 import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import { addAll } from "./evidence.ts";
 import { chargeOf, type Mark, type Role } from "./mark.ts";
 import type { Quota } from "./quota.ts";
 import type { SpanTotals } from "./span-totals.ts";
@@ -48,6 +49,8 @@ interface Refusal {
 
 const needed = has.user | has.cost | has.headers;
 const forgottenAt = 4096;
+/** The laws that each of these calls tests by both of its readings. */
+const answerLaws = ["headers-present", "limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
 export class PlainCalls {
   readonly #terms: readonly [Terms, Terms];
@@ -58,6 +61,10 @@ export class PlainCalls {
   readonly #routes: (KnownRoute | undefined)[] = [];
   readonly #refusals = new Map<unknown, Refusal>();
   readonly #mark = new ReusedMark();
+  /** Calls that went this way, the refusals among them, and those that named a window. */
+  #calls = 0;
+  #refused = 0;
+  #named = 0;
 
   /** @param find what a route leads to */
   constructor(
@@ -103,6 +110,9 @@ export class PlainCalls {
       route.noted |= kind;
       return false;
     }
+    this.#calls += 1;
+    if (refusal !== null) this.#refused += 1;
+    if (refusal !== null && refusal.by !== null) this.#named += 1;
     const mark = this.#mark;
     const sent = batch.sent[row] ?? 0;
     const received = batch.received[row] ?? 0;
@@ -120,6 +130,15 @@ export class PlainCalls {
     this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
     this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);
     return true;
+  }
+
+  /** Adds the evidence of all calls that went this way to that of the others. */
+  finish(): void {
+    const { evidence } = this.#docket;
+    const both = { readings: 2 * this.#calls, refusals: this.#refused, windows: 0, resets: 0 };
+    for (const law of answerLaws) addAll(evidence[law], both);
+    addAll(evidence["refusal-justified"], { ...both, readings: 2 * this.#refused });
+    addAll(evidence["refusal-agrees"], { ...both, readings: this.#named, refusals: this.#named });
   }
 
   #read(

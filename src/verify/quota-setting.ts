@@ -2,10 +2,12 @@
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import type { MarkStore } from "./mark-rows.ts";
 import type { TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
+import type { EnforcedEvidence } from "./window-evidence.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
 export interface QuotaName {
@@ -33,6 +35,9 @@ export interface QuotaSetting {
   readonly startedBy: number;
   /** Every call since then is in the trace, or counted as lost. */
   readonly complete: boolean;
+  /** Whether the organization's limits are enforced, as far as is known so far. */
+  readonly enforcement: Enforcement;
+  readonly enforced: EnforcedEvidence;
   readonly docket: Docket;
   readonly store: MarkStore;
 }

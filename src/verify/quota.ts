@@ -7,21 +7,17 @@ import { screenWindow } from "./clean-window.ts";
 import type { Span } from "./clock.ts";
 import { Deferrals, type Standing } from "./deferrals.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { addWindow } from "./evidence.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
+import { RoleCounts } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { type Length, restartsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import {
-  bindingOf,
-  type CountsResult,
-  judgeWindow,
-  methodOf,
-  noteJudged,
-  type PreviousWindow,
-} from "./window-counts.ts";
+import { bindingOf, type CountsResult, judgeWindow, methodOf, type PreviousWindow } from "./window-counts.ts";
+import { noteTested } from "./window-evidence.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
 /** How long a call may have been under way when the trace began: k6 gives up after so long. */
@@ -39,6 +35,8 @@ export class Quota {
   #closedUntil = Number.NEGATIVE_INFINITY;
   #previous: (PreviousWindow & { readonly window: Window }) | null = null;
   #closed = 0;
+  #resets = 0;
+  #isCharged = false;
   readonly #shape = new QuotaShape();
   #complete: boolean;
 
@@ -51,6 +49,16 @@ export class Quota {
   /** How many windows were judged. */
   get closed(): number {
     return this.#closed;
+  }
+
+  /** How many of them followed another. */
+  get resets(): number {
+    return this.#resets;
+  }
+
+  /** Whether a call was let through in a window that was judged. */
+  get isCharged(): boolean {
+    return this.#isCharged;
   }
 
   /** Whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
@@ -163,11 +171,17 @@ export class Quota {
     shapes?.close(name, this.#shape, window, previous?.window ?? null, this.#windows[0] ?? null);
     const onGrid = windowMs !== null && terms.anchor === "epoch";
     const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
-    docket.judged("reset-agrees");
+    const isNext = previous !== null;
+    const { size, roles } = window.rows;
+    addWindow(docket.evidence["reset-agrees"], 0, 0, isNext);
+    // Without rules, the answers of one window are held to each other.
+    if (windowMs === null && size > 1)
+      addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
     if (previous !== null && problem(previous.window.end, window.end) !== null)
       accuseConflict(this.#setting, previous.window, window, this.#length, problem);
     else if (!window.mixed) this.#judgeCounts(window);
     this.#closed += 1;
+    if (isNext) this.#resets += 1;
     this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
     const { highest: count, lowest } = window.rows;
     const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
@@ -182,29 +196,55 @@ export class Quota {
     if (this.#isClean(window, opened)) return;
     const earlierSent = (later: Window): readonly Mark[] =>
       later.rows.sentBefore(window.end.to + setting.time.slackMs);
-    const found = judgeWindow(
-      {
-        setting,
-        marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
-        others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
-        limit: window.limit,
-        fromZero: opened.from >= setting.startedBy,
-        complete: this.#complete,
-        settled: opened.from >= setting.startedBy + underWayMsMost,
-        openedBy: opened.to + setting.time.slackMs,
-        previous: this.#previous,
-      },
-      hypotheses.left,
-    );
+    const input = {
+      setting,
+      marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
+      others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
+      limit: window.limit,
+      fromZero: opened.from >= setting.startedBy,
+      complete: this.#complete,
+      settled: this.#isSettled(opened),
+      openedBy: opened.to + setting.time.slackMs,
+      previous: this.#previous,
+    };
+    const found = judgeWindow(input, hypotheses.left);
     docket.tallyMethods(found.values(), window.rows.size);
     this.#noteClues(window, found);
     const span = { from: opened.from, to: window.end.to };
     const deferral = { span, window: windowOf(this.#apartMs, window.end), limit: window.limit, found };
     this.#deferrals.add(deferral, hypotheses);
+    this.#noteTested(window, opened, input.marks);
+  }
+
+  /** @param marks those of the window, where it has more than its rows */
+  #noteTested({ rows, limit, end }: Window, opened: Span, marks?: readonly Mark[]): void {
+    const { hypotheses, startedBy } = this.#setting;
+    let { roles } = rows;
+    if (marks !== undefined && marks.length > rows.size) {
+      roles = new RoleCounts();
+      for (const mark of marks) roles.add(mark);
+    }
+    if (roles.admitted > 0) this.#isCharged = true;
+    noteTested({
+      setting: this.#setting,
+      roles,
+      span: { from: opened.from, to: end.to },
+      fromZero: opened.from >= startedBy,
+      complete: this.#complete && (this.#isSettled(opened) || hypotheses.left.every(isChargedAtOnce)),
+      isNext: this.#previous !== null,
+      isFull: rows.highest >= limit,
+      left: hypotheses.left,
+    });
+  }
+
+  /** Whether nothing that was under way when the trace began can have been charged on completion. */
+  #isSettled(opened: Span): boolean {
+    return opened.from >= this.#setting.startedBy + underWayMsMost;
   }
 
   /** Whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
-  #isClean({ rows, limit, end }: Window, opened: Span): boolean {
+  #isClean(window: Window, opened: Span): boolean {
+    const { rows, limit, end } = window;
     const { hypotheses, docket, terms, time, startedBy, name } = this.#setting;
     const isLater = ({ rows: later }: Window): boolean => later.firstSent < end.to + time.slackMs;
     if (!hypotheses.isGiven || this.#idle.length > 0) return false;
@@ -225,7 +265,7 @@ export class Quota {
       orderMs: time.orderMs,
     });
     if (pinned === null) return false;
-    noteJudged({ setting: this.#setting, fromZero, complete: this.#complete }, rows.roles, hypotheses.left);
+    this.#noteTested(window, opened);
     docket.tallyMethods([{ method, pinned }], rows.size);
     docket.clues.counts(name);
     return true;
@@ -283,6 +323,8 @@ export class Quota {
     }
   }
 }
+
+const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";
 
 /** Whether a call shows a count below its own charge. */
 const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>

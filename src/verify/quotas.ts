@@ -17,6 +17,7 @@ import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
+import { EnforcedEvidence } from "./window-evidence.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */
@@ -30,6 +31,7 @@ export interface Owned {
 /** What belongs to one organization's scope. */
 export interface OrganizationScope {
   readonly enforcement: Enforcement;
+  readonly enforced: EnforcedEvidence;
   readonly refusals: UnenforcedRefusals;
   readonly oversize: OversizeCalls;
   /** Where windows lie on the epoch's grid. */
@@ -90,13 +92,16 @@ export class Quotas {
     const of = (scope: Scope): OrganizationScope => {
       const limit = rules === null ? null : organizationLimit(rules, org, scope);
       const name = { org, user: null, scope, owner: "organization" } as const;
+      const enforcement = new Enforcement(limit?.enforced ?? null);
+      const enforced = new EnforcedEvidence(enforcement);
       const onGrid = limit !== null && this.#shared.terms[scope].anchor === "epoch";
       return {
         grid: onGrid ? new EpochGrid(name, limit.windowSeconds * 1000) : null,
-        enforcement: new Enforcement(limit?.enforced ?? null),
+        enforcement,
+        enforced,
         oversize: new OversizeCalls(name, this.#shared.time),
         refusals: new UnenforcedRefusals(name, this.#shared.terms[scope], this.#shared.time),
-        organization: this.#owned(name, limit, true),
+        organization: this.#owned(name, limit, true, { enforcement, enforced }),
         users: new Map(),
         anonymous: false,
       };
@@ -112,7 +117,7 @@ export class Quotas {
     if (known !== undefined) return known;
     const { rules } = this.#header;
     const limit = rules === null ? null : userLimit(rules, org, user, scope);
-    const owned = this.#owned({ org, user, scope, owner: "user" }, limit, !own.anonymous);
+    const owned = this.#owned({ org, user, scope, owner: "user" }, limit, !own.anonymous, own);
     own.users.set(user, owned);
     return owned;
   }
@@ -121,6 +126,7 @@ export class Quotas {
     name: QuotaName,
     limit: { readonly limit: number; readonly windowSeconds: number } | null,
     complete: boolean,
+    { enforcement, enforced }: Pick<OrganizationScope, "enforcement" | "enforced">,
   ): Owned {
     const terms = this.#shared.terms[name.scope];
     const windowMs = limit === null ? null : limit.windowSeconds * 1000;
@@ -136,6 +142,8 @@ export class Quotas {
       phase: this.#phase(terms, windowMs),
       startedBy: startedAt + clock.resolutionMs + 2 * clock.errorMs,
       complete: complete && this.#header.complete,
+      enforcement,
+      enforced,
       docket: this.#shared.docket,
       store: this.#store,
     });

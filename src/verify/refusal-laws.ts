@@ -24,12 +24,16 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
     const window = shown[owner];
     return window === null ? null : lacksRoom(call, window, terms);
   };
-  if (lacks("organization") !== null || lacks("user") !== null) docket.judged("refusal-justified");
+  const { evidence } = docket;
+  const readings = Number(shown.organization !== null) + Number(shown.user !== null);
+  evidence["refusal-justified"].readings += readings;
+  if (readings > 0) evidence["refusal-justified"].refusals += 1;
   if (lacks("organization") === false && lacks("user") === false) accuseNeedless(call, named, shown, accuse);
   if (named === null) return;
   const window = shown[named];
   if (window === null) return;
-  docket.judged("refusal-agrees");
+  evidence["refusal-agrees"].readings += 1;
+  evidence["refusal-agrees"].refusals += 1;
   const other = named === "user" ? "organization" : "user";
   if (lacks(named) === false && lacks(other) !== false)
     accuse({

@@ -5,6 +5,7 @@
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
+import { addAll } from "./evidence.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import { shortest } from "./window.ts";
 
@@ -36,7 +37,7 @@ export class SpanTotals {
   readonly #open: number[] = [];
   readonly #excessive: Total[] = [];
   readonly #always: boolean;
-  #isUsed = false;
+  #calls = 0;
 
   /** @param always whether this quota's limit holds even where the organization's is not enforced */
   constructor(name: QuotaName, time: TraceTime, limit: number, windowMs: number, always: boolean) {
@@ -50,7 +51,7 @@ export class SpanTotals {
 
   /** @param points what an admitted call surely left charged */
   add(line: number, sent: number, received: number, points: number): void {
-    this.#isUsed = true;
+    this.#calls += 1;
     const { from, to } = this.#time.within(sent, received);
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
     const last = Math.floor(from / this.#stepMs);
@@ -86,10 +87,15 @@ export class SpanTotals {
     return (this.#open[at + STEP] ?? 0) * this.#stepMs;
   }
 
-  finish(enforcement: Enforcement, docket: Docket): void {
+  /** @param seen the windows of this quota, and those of them that followed another */
+  finish(
+    enforcement: Enforcement,
+    docket: Docket,
+    seen: { readonly windows: number; readonly resets: number },
+  ): void {
     this.close(Number.POSITIVE_INFINITY);
-    if (!this.#isUsed || (!this.#always && !enforcement.wasOn)) return;
-    docket.judged("twice-at-most");
+    if (this.#calls === 0 || (!this.#always && !enforcement.wasOn)) return;
+    addAll(docket.evidence["twice-at-most"], { readings: this.#calls, refusals: 0, ...seen });
     const { org, user, scope } = this.#name;
     for (const { from, points, firstLine, lastLine } of this.#excessive) {
       const to = from + this.#lengthMs;

@@ -64,7 +64,6 @@ export class UnenforcedRefusals {
 
   finish(enforcement: Enforcement, docket: Docket): void {
     const { org, scope } = this.#name;
-    if (enforcement.wasOff) docket.judged("unenforced-never-refuses");
     const breaches = this.#refusals.linesWhileOff(enforcement);
     const [first] = breaches;
     if (first === undefined) return;

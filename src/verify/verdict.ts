@@ -5,6 +5,17 @@ import type { Owner, Scope, SwitchName } from "../rules/rules.ts";
 /** A law of the verdict. */
 export type LawVerdict = "held" | "violated" | { readonly skipped: string };
 
+/** On how much a law rests: what it was tested by. */
+export interface Evidence {
+  /** Readings of a window: one owner's headers in one answer, or one scope of a status body. */
+  readonly readings: number;
+  /** Refusals among the answers. */
+  readonly refusals: number;
+  readonly windows: number;
+  /** Those of the windows that followed another of the same quota: a reset was seen. */
+  readonly resets: number;
+}
+
 /** How the counts of windows were judged. */
 export interface Methods {
   /** Windows whose charges were put into places, one after the other. */
@@ -101,6 +112,8 @@ export interface Verdict {
   readonly records: number;
   readonly windows: number;
   readonly laws: Readonly<Record<LawName, LawVerdict>>;
+  /** On how much each law rests. */
+  readonly evidence?: Readonly<Record<LawName, Evidence>>;
   /** The likeliest first, at most so many as `judge` was asked to keep. */
   readonly violations: readonly Violation[];
   /** How many violations there were in all, where some of them are left out. */

@@ -1,7 +1,6 @@
 // Accusations about windows as such: ends that cannot be, and limits that change within one.
 import type { Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
-import { roleBit } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { endSuspects, fallsByMs, type Length, movingEndSuspects } from "./suspects.ts";
 import type { Window } from "./window.ts";
@@ -40,7 +39,7 @@ export function accuseConflict(
   });
 }
 
-const isRefusedOnly = ({ rows }: Window): boolean => rows.roles === roleBit.refused;
+const isRefusedOnly = ({ rows }: Window): boolean => rows.roles.refused === rows.size;
 
 /** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {

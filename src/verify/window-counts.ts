@@ -4,7 +4,6 @@ import { type BoundsInput, judgeBounds } from "./bounds.ts";
 import type { Finding } from "./finding.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import { chargeOf, type Mark } from "./mark.ts";
-import { roleBit } from "./mark-rows.ts";
 import { type Overshoot, overshootOf } from "./overshoot.ts";
 import { judgePlaces } from "./places.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
@@ -63,11 +62,6 @@ export function judgeWindow(
   input: WindowInput,
   hypotheses: readonly Hypothesis[],
 ): ReadonlyMap<Hypothesis, CountsResult> {
-  noteJudged(
-    input,
-    input.marks.reduce((roles, { role }) => roles | roleBit[role], 0),
-    hypotheses,
-  );
   const matters = hypotheses.length === 1 ? null : whatMatters(input);
   const judged = new Map<string, CountsResult>();
   const results = new Map<Hypothesis, CountsResult>();
@@ -205,22 +199,4 @@ function found(input: CountsInput, binding: boolean): Found {
 function shortfalls(input: BoundsInput, findings: readonly Finding[]): readonly Finding[] {
   if (findings.some(({ kind }) => kind === "overlap" || kind === "fall")) return [];
   return judgeBounds(input).findings.filter(({ kind }) => kind === "short");
-}
-
-/** @param roles of the window's answers, as `MarkRows.roles` has them */
-export function noteJudged(
-  { setting, fromZero, complete }: Pick<WindowInput, "setting" | "fromZero" | "complete">,
-  roles: number,
-  left: readonly Hypothesis[],
-): void {
-  const { docket } = setting;
-  docket.judged("conserved");
-  docket.judged("monotone");
-  const bounded = left.some(({ terms }) => terms.refused === "uncounted" && terms.charging !== "postpaid");
-  if (bounded && fromZero) docket.judged("bounded");
-  if ((roles & roleBit.status) !== 0) docket.judged("status-free");
-  if ((roles & roleBit.refused) !== 0) docket.judged("all-or-nothing");
-  if (!fromZero || !complete) return;
-  docket.judged("isolated");
-  if ((roles & (roleBit.admitted | roleBit.refused)) !== 0) docket.judged("recovers");
 }

@@ -53,6 +53,16 @@ describe("spillway verify", () => {
     );
   });
 
+  test("on what each law was tested, and that an ok rests on little", async () => {
+    const { stdout } = await spillway(["verify", ok]);
+    expect(stdout).toMatch(/\n {4}conserved +50 readings, 12 refusals, 9 windows, 5 resets\n/);
+    const little = await piped(text(headerLine, line({ call: 0 })));
+    expect(little.code).toBe(0);
+    expect(little.stdout).toMatch(
+      /^ok standard input: 1 call, 2 windows, on little evidence: only 2 readings .* so call more; no refusal .* so load more; .* so run longer\n/,
+    );
+  });
+
   test("one that breaks a law: exit 1, the sentence, the lines, the likely fault", async () => {
     const { code, stdout } = await spillway(["verify", bad]);
     expect(code).toBe(1);

@@ -2,8 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { renderJunit, renderVerdictJunit } from "../../src/report/junit.ts";
 import { renderMarkdown, renderVerdictMarkdown } from "../../src/report/markdown.ts";
+import { renderVerdict } from "../../src/report/page.ts";
+import { verdictWords } from "../../src/report/source.ts";
 import { lawNames } from "../../src/rules/laws.ts";
-import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
+import type { Evidence, Verdict } from "../../src/verify/verdict.ts";
+import { evidenceOf, fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
 
 const good = fixture().run;
@@ -67,6 +70,47 @@ describe("junit.xml", () => {
     });
     expect(readMarkup(xml).length).toBeGreaterThan(lawNames.length);
     expect(xml).toContain("a&quot;&lt;b&gt;&amp;\ufffd\ufffd laws");
+  });
+});
+
+describe("on how much a verdict rests", () => {
+  const counts = "1,204 readings, 32 refusals, 12 windows, 9 resets";
+  const { amounts: _, evidence: __, ...said } = fullVerdict;
+  const ok = (evidence: Evidence): Verdict => ({ ...said, verdict: "ok", evidence: evidenceOf(evidence) });
+
+  it("stands in JUnit, Markdown and the page, law by law", () => {
+    const xml = renderVerdictJunit("staging", fullVerdict);
+    expect(xml).toContain(`<system-out>tested on ${counts}</system-out>`);
+    expect(renderVerdictMarkdown("staging", fullVerdict)).toContain(`| \`monotone\` | ${counts} |`);
+    expect(renderVerdict("staging", fullVerdict, "0.1.0")).toContain(counts);
+  });
+
+  it.each<[Evidence, string]>([
+    [{ readings: 1_204, refusals: 32, windows: 12, resets: 9 }, "No law is broken"],
+    [
+      { readings: 1_204, refusals: 0, windows: 12, resets: 9 },
+      "No law is broken, on little evidence: no refusal was seen, so load more",
+    ],
+    [
+      { readings: 6, refusals: 1, windows: 2, resets: 0 },
+      "No law is broken, on little evidence: only 6 readings were judged, so call more; no window ended before another was seen, so run longer",
+    ],
+  ])("%o: an ok says in its first sentence what it lacks, and what would give it", (evidence, words) => {
+    const verdict = ok(evidence);
+    expect(verdictWords(verdict)).toBe(words);
+    expect(renderVerdictMarkdown("staging", verdict)).toContain(`staging: ${words}\n`);
+    expect(renderVerdictJunit("staging", verdict)).toContain(`<property name="verdict" value="${words}"/>`);
+    expect(renderVerdict("staging", verdict, "0.1.0")).toContain(words);
+  });
+
+  it("is not asked of a verdict that is broken, or that does not say", () => {
+    expect(
+      verdictWords({
+        ...fullVerdict,
+        evidence: evidenceOf({ readings: 1, refusals: 0, windows: 0, resets: 0 }),
+      }),
+    ).toBe("1 law is broken: conserved");
+    expect(verdictWords({ ...said, verdict: "ok" })).toBe("No law is broken");
   });
 });
 

@@ -7,7 +7,7 @@ import { SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.t
 import { summarize } from "../../src/summary/summarizer.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
-import type { LawVerdict, Place, Verdict, Violation } from "../../src/verify/verdict.ts";
+import type { Evidence, LawVerdict, Place, Verdict, Violation } from "../../src/verify/verdict.ts";
 import { playWorld, type WorldOptions } from "../summary/traces.ts";
 
 export interface FixtureOptions extends WorldOptions {
@@ -63,6 +63,12 @@ function verdictOf(records: number, windows: number, violations: readonly Violat
   return { verdict, records, windows, laws: laws as Verdict["laws"], violations };
 }
 
+/** The same evidence for every law. */
+export function evidenceOf(evidence: Evidence): NonNullable<Verdict["evidence"]> {
+  const laws = Object.fromEntries(lawNames.map((law) => [law, evidence]));
+  return laws as NonNullable<Verdict["evidence"]>;
+}
+
 /** A violation with text that would be markup if it were not escaped. */
 export const sampleViolation: Violation = {
   law: "conserved",
@@ -100,6 +106,7 @@ export const fullVerdict: Verdict = {
     sampleViolation,
   ]),
   violationsFound: 1_250,
+  evidence: evidenceOf({ readings: 1_204, refusals: 32, windows: 12, resets: 9 }),
   methods: { places: 12, bounds: 2, readings: 400, pinned: 380 },
   inferred: [
     {

@@ -8,12 +8,14 @@ import type { Owner } from "../../src/rules/rules.ts";
 import { screenWindow } from "../../src/verify/clean-window.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
+import { Enforcement } from "../../src/verify/enforcement.ts";
 import { Hypotheses } from "../../src/verify/hypotheses.ts";
 import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
 import { MarkRows, MarkStore } from "../../src/verify/mark-rows.ts";
 import type { QuotaSetting } from "../../src/verify/quota-setting.ts";
 import { type Terms, termsOf } from "../../src/verify/terms.ts";
 import { bindingOf, judgeWindow, methodOf } from "../../src/verify/window-counts.ts";
+import { EnforcedEvidence } from "../../src/verify/window-evidence.ts";
 
 const runs = Number(process.env["WINDOWS"] ?? 5000);
 
@@ -136,6 +138,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
   const time = new TraceTime({ kind: "wall", resolutionMs, errorMs });
   const store = new MarkStore();
   const hypotheses = new Hypotheses("graphql", own);
+  const enforcement = new Enforcement(true);
   const quota: QuotaSetting = {
     name: { org: "acme", user: owner === "user" ? "u" : null, scope: "graphql", owner },
     terms: own,
@@ -146,6 +149,8 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     windowMs: 10_000,
     startedBy: 0,
     complete,
+    enforcement,
+    enforced: new EnforcedEvidence(enforcement),
     docket: new Docket({ violationsMost: 10, accept: null }),
     store,
   };

@@ -1,0 +1,120 @@
+// The evidence of one window whose counts were judged: which laws it tested, and by how much. A law is tested where
+// its breach would have shown.
+
+import type { Span } from "./clock.ts";
+import type { Enforcement } from "./enforcement.ts";
+import { addAll, addWindow, nothingTested, type Tested } from "./evidence.ts";
+import type { RoleCounts } from "./mark-rows.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
+import type { Terms } from "./terms.ts";
+
+/** A window whose counts were judged. */
+export interface TestedWindow {
+  readonly setting: QuotaSetting;
+  readonly roles: RoleCounts;
+  /** From the earliest that it can have opened to the latest that it can have ended. */
+  readonly span: Span;
+  readonly fromZero: boolean;
+  /** Every call that may have been charged here is known. */
+  readonly complete: boolean;
+  /** A window of the same quota was seen before it. */
+  readonly isNext: boolean;
+  /** Its count came to its limit. */
+  readonly isFull: boolean;
+  /** The terms that may hold. */
+  readonly left: readonly { readonly terms: Terms }[];
+}
+
+/** Adds a window's evidence to each law that it tested. */
+export function noteTested(window: TestedWindow): void {
+  const { setting, roles, fromZero, complete, isNext } = window;
+  const { evidence } = setting.docket;
+  const { size, refused, status, admitted } = roles;
+  const accountable = fromZero && complete;
+  const compared = size > 1;
+  if (accountable || compared) addWindow(evidence.conserved, size, refused, isNext);
+  if (compared || (accountable && isNext)) addWindow(evidence.monotone, size, refused, isNext);
+  noteEnforced(window);
+  if (!complete) return;
+  if (status > 0 && (fromZero || compared)) addWindow(evidence["status-free"], status, 0, isNext);
+  const free = refused > 0 && (fromZero || compared) ? freeRefusals(window) : 0;
+  if (free > 0) addWindow(evidence["all-or-nothing"], free, free, isNext);
+  if (!fromZero) return;
+  addWindow(evidence.isolated, size, refused, isNext);
+  if (isNext && admitted + refused > 0) addWindow(evidence.recovers, admitted + refused, refused, true);
+}
+
+/** Counts the refusals of a window that charge it nothing, whichever of the terms hold. */
+function freeRefusals({ setting: { name }, roles, left }: TestedWindow): number {
+  const { refusedByOrganization, refusedByUser, refused } = roles;
+  const unnamed = refused - refusedByOrganization - refusedByUser;
+  const spares = left.every(({ terms }) => terms.refused === "uncounted");
+  if (name.owner === "user") return refusedByOrganization + (spares ? refusedByUser + unnamed : 0);
+  const drainsNothing = left.every(({ terms }) => terms.refusedByUser === "charges-nothing");
+  return (
+    (spares ? refusedByOrganization : 0) +
+    (drainsNothing ? refusedByUser : 0) +
+    (spares && drainsNothing ? unnamed : 0)
+  );
+}
+
+/** Adds what hinges on enforcement: counts below a limit that binds, and none refused where it does not. */
+function noteEnforced({ setting, roles, span, fromZero, isNext, isFull, left }: TestedWindow): void {
+  const { name, docket, enforcement } = setting;
+  const binds = ({ terms }: { readonly terms: Terms }): boolean =>
+    terms.refused === "uncounted" && terms.charging !== "postpaid";
+  const isBound = fromZero && left.some(binds);
+  const followsOrganization = ({ terms }: { readonly terms: Terms }): boolean =>
+    terms.userEnforced === "with-organization";
+  const isAlways = name.owner === "user" && left.every(({ terms }) => terms.userEnforced === "always");
+  if (isBound && isAlways) addWindow(docket.evidence.bounded, roles.size, roles.refused, isNext);
+  const speaksOfOff = isFull && (name.owner === "organization" || left.every(followsOrganization));
+  const value = isBound || speaksOfOff ? enforcement.throughout(span.from, span.to) : null;
+  if (value === null || (value && (!isBound || isAlways)) || (!value && !speaksOfOff)) return;
+  const tested = nothingTested();
+  addWindow(tested, roles.size, roles.refused, isNext);
+  setting.enforced.add(value, span, tested);
+}
+
+/**
+ * The windows of one organization's scope by whether limits were enforced. A status body that comes later may say that
+ * this is not known: windows wait until a later body agrees, or the trace ends.
+ */
+export class EnforcedEvidence {
+  readonly #enforcement: Enforcement;
+  readonly #on = nothingTested();
+  readonly #off = nothingTested();
+  /** Windows in a row that no later body has agreed with, and the span of the last. */
+  #waiting = nothingTested();
+  #value = true;
+  #last: Span | null = null;
+
+  constructor(enforcement: Enforcement) {
+    this.#enforcement = enforcement;
+  }
+
+  add(value: boolean, span: Span, tested: Tested): void {
+    if (this.#enforcement.isConfirmed(value, span.to)) {
+      addAll(value ? this.#on : this.#off, tested);
+      return;
+    }
+    if (value !== this.#value) this.#settle();
+    this.#value = value;
+    this.#last = span;
+    addAll(this.#waiting, tested);
+  }
+
+  #settle(): void {
+    const { from, to } = this.#last ?? { from: 0, to: 0 };
+    if (this.#last !== null && this.#enforcement.throughout(from, to) === this.#value)
+      addAll(this.#value ? this.#on : this.#off, this.#waiting);
+    this.#waiting = nothingTested();
+    this.#last = null;
+  }
+
+  /** Windows that were surely enforced all the while, and those that surely were not. */
+  finish(): { readonly on: Tested; readonly off: Tested } {
+    this.#settle();
+    return { on: this.#on, off: this.#off };
+  }
+}
