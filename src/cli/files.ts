@@ -1,10 +1,12 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
 import { readFile, stat } from "node:fs/promises";
-import { type ErrorCode, SpillwayError } from "../rules/errors.ts";
-import { parseRules } from "../rules/parse.ts";
+import pc from "picocolors";
+import { SpillwayError } from "../rules/errors.ts";
+import { parseRules, parseRulesFile } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules } from "../rules/rules.ts";
-import { parseTokens, type Token } from "../rules/tokens.ts";
+import { parseTokensFile, type Token } from "../rules/tokens.ts";
+import { shellCommand } from "./run-place.ts";
 
 /** @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory */
 export async function requireFile(path: string, what: string): Promise<void> {
@@ -19,29 +21,36 @@ export async function requireFile(path: string, what: string): Promise<void> {
   if (found.isDirectory()) throw unreadable("a directory");
 }
 
-async function readJson(path: string, what: string, code: ErrorCode): Promise<unknown> {
-  await requireFile(path, what);
-  const text = await readFile(path, "utf8");
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (cause) {
-    // The parser's message quotes the text around the mistake, which in a tokens file is a secret.
-    const got = code === "TOKENS_INVALID" ? "text that is no JSON" : (cause as Error).message;
-    throw new SpillwayError("JSON_INVALID", `the ${what} is no JSON`, {
-      problems: [{ path, got, allowed: "JSON (no comments, no trailing comma)" }],
-    });
-  }
-}
-
-/** Rules by preset name or from a JSON file. */
+/** Rules by preset name or from a JSON file. @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID` */
 export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
-  return parseRules(
-    await readJson(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`, "RULES_INVALID"),
-  );
+  await requireFile(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
+  return parseRulesFile(await readFile(nameOrPath, "utf8"), nameOrPath);
 }
 
-/** A tokens file (design: `[{"token","user","organization","scopes"}]`). */
+/**
+ * A tokens file. Others than its owner should not be able to read it: where they can, that is said once.
+ * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `TOKENS_INVALID`
+ */
 export async function readTokens(path: string): Promise<Token[]> {
-  return parseTokens(await readJson(path, "tokens file", "TOKENS_INVALID"));
+  await requireFile(path, "tokens file");
+  const tokens = parseTokensFile(await readFile(path, "utf8"), path);
+  await warnIfShared(path);
+  return tokens;
+}
+
+const warned = new Set<string>();
+/** Permissions to read, of the file's group and of everybody. */
+const othersRead = 0o044;
+
+/** On Windows modes say nothing of who can read. */
+async function warnIfShared(path: string): Promise<void> {
+  const found = await stat(path);
+  if (process.platform === "win32" || !found.isFile() || (found.mode & othersRead) === 0) return;
+  if (warned.has(path)) return;
+  warned.add(path);
+  const mode = (found.mode & 0o777).toString(8);
+  process.stderr.write(
+    `${pc.yellow("warning")} other users of this machine can read ${path} (mode ${mode}): ${shellCommand(["chmod", "600", path])}\n`,
+  );
 }

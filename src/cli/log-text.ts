@@ -12,25 +12,69 @@ import { digestOf, type OpenedLogs } from "./log-input.ts";
 const rowsMost = 5;
 const widthMost = 48;
 
+/** A column that is used. */
+interface UsedColumn {
+  /** `token` where it holds tokens, which stand for users. */
+  readonly role: string;
+  readonly column: string;
+  /** Reason for taking the column for this role. */
+  readonly why: string;
+  /** First value, with secrets struck out; a token's fingerprint. */
+  readonly example: string;
+}
+
+interface UnderstoodFile {
+  readonly name: string;
+  readonly format: string;
+  readonly columns: readonly UsedColumn[];
+  readonly unused: readonly string[];
+  readonly notes: readonly string[];
+}
+
+interface UnderstoodRow {
+  /** Ms since the epoch. */
+  readonly atMs: number;
+  readonly organization: string;
+  readonly user: string;
+  readonly kind: "rest" | "graphql" | "status" | "other";
+  readonly cost: number;
+  /** `null` where the row does not say. */
+  readonly actual: number | null;
+  readonly status: number | null;
+  readonly durationMs: number | null;
+}
+
+/** What logs were taken for: the result of `replay --dry-run`. */
+export interface UnderstoodLogs {
+  readonly files: readonly UnderstoodFile[];
+  readonly rows: readonly UnderstoodRow[];
+  /** Rows that could not be read, the first of them. */
+  readonly unread: LogRows["examples"];
+}
+
 /**
- * Describes opened logs, and reads their first rows for it: what is left of `batches` is not read.
+ * Looks at opened logs, and reads their first rows for it: what is left of `batches` is not read.
  * @throws SpillwayError as `batches` does, but for `LOG_UNREAD`
  */
-export async function describeLogs(logs: OpenedLogs): Promise<string> {
+export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> {
   const rows = await firstRows(logs);
-  return [
-    ...logs.files.flatMap(fileLines),
+  return { files: logs.files.map(understoodFile), rows, unread: logs.examples };
+}
+
+/** The same for people. */
+export const describeLogs = ({ files, rows, unread }: UnderstoodLogs): string =>
+  [
+    ...files.flatMap(fileLines),
     pc.bold("first rows, as read"),
-    ...rows.map((row) => `  ${row}`),
-    ...logs.examples.map(
+    ...rows.map((row) => `  ${rowLine(row)}`),
+    ...unread.map(
       ({ file, line, why, text }) => `${pc.yellow("unread")} ${file}:${line}: ${why}\n  ${pc.dim(text)}`,
     ),
   ].join("\n");
-}
 
 const zoneless = /^\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?$/;
 
-function fileLines({ name, sample, mapping }: LogFile): string[] {
+function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
   const { uses, timeIs, durationUnit, organization } = mapping;
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
@@ -44,12 +88,31 @@ function fileLines({ name, sample, mapping }: LogFile): string[] {
       : "",
     has("duration") ? `durations are in ${durationUnit}` : "",
     organization === null ? "" : `rows that name no organization are ${organization}'s`,
-    left.length === 0 ? "" : `not used: ${listed(left.map((column) => column.name))}`,
   ];
+  return {
+    name,
+    format: sample.format,
+    columns: uses.map((use) => usedColumn(use, sample, mapping)),
+    unused: left.map((column) => column.name),
+    notes: notes.filter((note) => note !== ""),
+  };
+}
+
+function usedColumn(use: ColumnUse, sample: LogFile["sample"], mapping: LogFile["mapping"]): UsedColumn {
+  const isToken = use.role === "user" && mapping.userIsToken;
+  const value = sample.columns[use.index]?.values.find((each) => each !== undefined && each !== "") ?? "";
+  const { column, why } = use;
+  return { role: isToken ? "token" : use.role, column, why, example: shownValue(value, isToken) };
+}
+
+function fileLines({ name, format, columns, unused, notes }: UnderstoodFile): string[] {
+  const left = unused.length === 0 ? [] : [`not used: ${listed(unused)}`];
   return [
-    `${pc.bold(name)}: ${sample.format}`,
-    ...uses.map((use) => useLine(use, { name, sample, mapping })),
-    ...notes.filter((note) => note !== "").map((note) => `  ${pc.dim(note)}`),
+    `${pc.bold(name)}: ${format}`,
+    ...columns.map(({ role, column, why, example }) =>
+      `  ${role.padEnd(12)} ${column.padEnd(20)} ${pc.dim(why.padEnd(20))} ${example}`.trimEnd(),
+    ),
+    ...[...notes, ...left].map((note) => `  ${pc.dim(note)}`),
   ];
 }
 
@@ -60,14 +123,6 @@ const listed = (names: readonly string[]): string =>
     ? names.join(", ")
     : `${names.slice(0, namesMost).join(", ")} and ${names.length - namesMost} more`;
 
-function useLine(use: ColumnUse, { sample, mapping }: Pick<LogFile, "name" | "sample" | "mapping">): string {
-  const isToken = use.role === "user" && mapping.userIsToken;
-  const value = sample.columns[use.index]?.values.find((each) => each !== undefined && each !== "") ?? "";
-  const shown = shownValue(value, isToken);
-  const role = isToken ? "token" : use.role;
-  return `  ${role.padEnd(12)} ${use.column.padEnd(20)} ${pc.dim(use.why.padEnd(20))} ${shown}`.trimEnd();
-}
-
 function shownValue(value: string, isToken: boolean): string {
   if (isToken || looksSecret(value))
     return value === "" ? "" : new Callers(digestOf).fingerprint(bareToken(value));
@@ -75,38 +130,65 @@ function shownValue(value: string, isToken: boolean): string {
   return text.length <= widthMost ? text : `${text.slice(0, widthMost - 3)}...`;
 }
 
-async function firstRows(logs: LogRows): Promise<string[]> {
-  const lines: string[] = [];
+async function firstRows(logs: LogRows): Promise<UnderstoodRow[]> {
+  const rows: UnderstoodRow[] = [];
   try {
     for await (const batch of logs.batches) {
-      for (let row = 0; row < batch.count && lines.length < rowsMost; row++)
-        lines.push(rowLine(logs, batch, row));
-      if (lines.length === rowsMost) break;
+      for (let row = 0; row < batch.count && rows.length < rowsMost; row++)
+        rows.push(understoodRow(logs, batch, row));
+      if (rows.length === rowsMost) break;
     }
   } catch (error) {
     // Too many unread rows are what this is to find the reason of.
     if (!(error instanceof SpillwayError && error.code === "LOG_UNREAD")) throw error;
   }
-  return lines;
+  return rows;
 }
 
-function rowLine({ callers }: LogRows, batch: LogBatch, row: number): string {
+function understoodRow({ callers }: LogRows, batch: LogBatch, row: number): UnderstoodRow {
   const caller = callers[batch.caller[row] ?? 0];
-  const duration = batch.durationMs[row] ?? Number.NaN;
   const actual = batch.actual[row] ?? -1;
-  const words = [
-    instant(batch.atMs[row] ?? 0),
-    `${caller?.organization ?? ""}/${caller?.user ?? ""}`,
-    kindWords(batch.kind[row] ?? 0, batch.cost[row] ?? 0),
-    actual < 0 ? "" : `${actual} in the end`,
-    batch.status[row] === 0 ? "no status" : `status ${batch.status[row]}`,
-    Number.isNaN(duration) ? "" : `${duration} ms`,
-  ];
-  return words.filter((word) => word !== "").join("  ");
+  const durationMs = batch.durationMs[row] ?? Number.NaN;
+  return {
+    atMs: batch.atMs[row] ?? 0,
+    organization: caller?.organization ?? "",
+    user: caller?.user ?? "",
+    kind: kindNames.get(batch.kind[row] ?? 0) ?? "rest",
+    cost: batch.cost[row] ?? 0,
+    actual: actual < 0 ? null : actual,
+    status: batch.status[row] === 0 ? null : (batch.status[row] ?? null),
+    durationMs: Number.isNaN(durationMs) ? null : durationMs,
+  };
 }
 
-function kindWords(kind: number, cost: number): string {
-  if (kind === STATUS_CALL) return "status call, free";
-  if (kind === OTHER_CALL) return "counts nothing";
-  return kind === GRAPHQL_CALL ? `GraphQL, ${cost} points` : "REST";
+const kindNames: ReadonlyMap<number, UnderstoodRow["kind"]> = new Map([
+  [GRAPHQL_CALL, "graphql"],
+  [STATUS_CALL, "status"],
+  [OTHER_CALL, "other"],
+]);
+
+function rowLine({
+  atMs,
+  organization,
+  user,
+  kind,
+  cost,
+  actual,
+  status,
+  durationMs,
+}: UnderstoodRow): string {
+  const kindWords = {
+    rest: "REST",
+    graphql: `GraphQL, ${cost} points`,
+    status: "status call, free",
+    other: "counts nothing",
+  };
+  return [
+    instant(atMs),
+    `${organization}/${user}`,
+    kindWords[kind],
+    ...(actual === null ? [] : [`${actual} in the end`]),
+    status === null ? "no status" : `status ${status}`,
+    ...(durationMs === null ? [] : [`${durationMs} ms`]),
+  ].join("  ");
 }

@@ -1,5 +1,6 @@
 // What `probe` and `status` have in common: which target, which organization, whose token.
 import { parseTarget, requireAllowed } from "../load/target.ts";
+import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
@@ -18,8 +19,7 @@ export const targetOptions = {
   org: {
     argument: "SLUG",
     type: "string",
-    demandOption: true,
-    describe: "ask for the organization SLUG",
+    describe: "ask for the organization SLUG [default: that of the first token in --tokens]",
   },
   "allow-host": {
     argument: "HOST",
@@ -29,13 +29,13 @@ export const targetOptions = {
   tokens: {
     argument: "FILE",
     type: "string",
-    describe: `call with the organization's first token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
+    describe: `call with the first fitting token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
   },
 } as const satisfies Record<string, VerbOption>;
 
 export interface TargetArgs {
   readonly target: string;
-  readonly org: string;
+  readonly org?: string | undefined;
   readonly allowHost?: string | undefined;
   readonly tokens?: string | undefined;
 }
@@ -58,16 +58,14 @@ export async function probedTarget({
 }: TargetArgs): Promise<ProbedTarget> {
   const target = parseTarget("--target", url);
   requireAllowed("--target", target, allowHost ?? null);
-  return { target: target.base, organization: org, ...(await callerOf(org, tokens)) };
+  return { target: target.base, ...(tokens === undefined ? ofVariable(org) : await ofFile(tokens, org)) };
 }
 
-async function callerOf(
-  org: string,
-  file: string | undefined,
-): Promise<{ token: string; user: string | null }> {
-  if (file === undefined) {
-    const token = process.env[VARIABLE] ?? "";
-    if (/^[\x21-\x7e]+$/.test(token)) return { token, user: null };
+type Caller = Omit<ProbedTarget, "target">;
+
+function ofVariable(org: string | undefined): Caller {
+  const token = process.env[VARIABLE] ?? "";
+  if (!/^[\x21-\x7e]+$/.test(token))
     throw new SpillwayError("USAGE", "a token is needed", {
       problems: [
         {
@@ -78,21 +76,31 @@ async function callerOf(
       ],
       hint: "tokens come from a file or from the environment, never from a flag: process lists show flags",
     });
-  }
-  const ofOrganization = (await readTokens(file)).filter(({ organization }) => organization === org);
-  const [entry] = ofOrganization.filter(({ scopes }) => scopes.includes("read_accounts"));
-  if (entry !== undefined) return { token: entry.token, user: entry.user };
-  throw new SpillwayError(
-    "TOKENS_INVALID",
-    `the tokens file has no token for ${quote(org)} that may read its status`,
-    {
-      problems: [
-        {
-          path: file,
-          got: `${ofOrganization.length} entries of ${quote(org)}, none with the scope read_accounts`,
-          allowed: `an entry with "organization": ${quote(org)} and the scope read_accounts`,
-        },
-      ],
-    },
+  if (org !== undefined) return { token, user: null, organization: org };
+  throw new SpillwayError("USAGE", `the organization of the token in ${VARIABLE} is needed`, {
+    problems: [{ path: "--org", got: "nothing", allowed: "--org SLUG" }],
+    hint: "a tokens file names it: --tokens FILE",
+  });
+}
+
+/** The first entry that may read the status of its organization. */
+async function ofFile(file: string, org: string | undefined): Promise<Caller> {
+  const entries = (await readTokens(file)).filter(
+    ({ organization }) => organization === (org ?? organization),
   );
+  const entry = entries.find(({ scopes }) => scopes.includes("read_accounts"));
+  if (entry !== undefined) {
+    const { token, user, organization } = entry;
+    return { token, user, organization };
+  }
+  const whose = org === undefined ? "" : ` of ${quote(org)}`;
+  throw new SpillwayError("TOKENS_INVALID", `the tokens file has no token${whose} that may read the status`, {
+    problems: [
+      {
+        path: file,
+        got: `${counted(entries.length, "entry", "entries")}${whose}, none with the scope read_accounts`,
+        allowed: `an entry${whose} with the scope read_accounts`,
+      },
+    ],
+  });
 }

@@ -113,9 +113,10 @@ export const verb = defineVerb<Args>({
     const progress = new Progress(terminal);
     const logs = await openLogs(args.files, args, { onProgress: progress.read });
     if (args["dry-run"]) {
-      const { describeLogs } = await import("./log-text.ts");
-      terminal.say(await describeLogs(logs));
-      return;
+      const { describeLogs, understandLogs } = await import("./log-text.ts");
+      const understood = await understandLogs(logs);
+      terminal.say(describeLogs(understood));
+      return terminal.result(understood);
     }
     const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
     const interrupt = onInterrupt();

@@ -8,7 +8,9 @@ import { pipeline } from "node:stream/promises";
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectations } from "../rules/figures.ts";
+import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
+import type { JsonPath } from "../rules/repeated-member.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -257,9 +259,11 @@ function unreadable(path: string, cause: NodeJS.ErrnoException): SpillwayError {
 
 function parseJson(path: string, content: string): unknown {
   try {
-    return JSON.parse(content);
-  } catch (cause) {
-    throw invalid(path, [{ path, got: (cause as Error).message, allowed: "JSON" }]);
+    const pathOf = (steps: JsonPath): string => steps.join(".");
+    return parseDocument(content, path, { name: path, code: "RUN_INVALID", pathOf });
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    throw invalid(path, error.problems);
   }
 }
 

@@ -2,6 +2,7 @@
 // reported, with its path, what was got and what is allowed.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
+import { parseDocument } from "./json.ts";
 import {
   organizationLimit,
   type Rules,
@@ -149,6 +150,20 @@ function completeSemantics(given: NonNullable<RulesInput["semantics"]>): Rules["
   }
   return complete as unknown as Rules["semantics"];
 }
+
+/**
+ * Reads a rules file's text.
+ * @param file its path, for errors
+ * @throws SpillwayError `JSON_INVALID`, `RULES_INVALID`
+ */
+export const parseRulesFile = (text: string, file: string): Rules =>
+  parseRules(
+    parseDocument(text, file, {
+      name: "rules file",
+      code: "RULES_INVALID",
+      pathOf: (path) => path.join("."),
+    }),
+  );
 
 /**
  * What is legal but surely not meant (SPEC.md §2.7): costs that fit the user's limit and never the

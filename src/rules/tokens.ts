@@ -1,7 +1,9 @@
 // The tokens file, the same for `serve`, `load`, `probe` and `status`: who calls, for which organization,
-// with which scopes. A problem names the entry, never the token.
+// with which scopes. A problem names the entry, and never quotes what stands there.
 import * as v from "valibot";
-import { type Problem, quote, SpillwayError } from "./errors.ts";
+import { type Problem, SpillwayError } from "./errors.ts";
+import { parseDocument } from "./json.ts";
+import type { JsonPath } from "./repeated-member.ts";
 
 /** What a token may be allowed to do (SPEC.md §6). */
 export const tokenScopes = [
@@ -23,43 +25,77 @@ export interface Token {
   readonly scopes: readonly TokenScope[];
 }
 
-const slug = v.pipe(
-  v.string("text"),
-  v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, dots, dashes, underscores"),
-);
+/** What each member of an entry may be. */
+const allowedOf = {
+  token: "text, printable ASCII without spaces",
+  user: "text of letters, digits, dots, dashes, underscores",
+  organization: "the organization's slug: text of letters, digits, dots, dashes, underscores",
+  scopes: `a list of ${tokenScopes.join(", ")}; all of them where it is left out`,
+} as const;
+const isMember = (key: unknown): key is keyof typeof allowedOf =>
+  typeof key === "string" && Object.hasOwn(allowedOf, key);
+
+const slug = v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
 const schema = v.pipe(
   v.array(
     v.strictObject({
-      token: v.pipe(v.string("text"), v.regex(/^[\x21-\x7e]+$/, "printable ASCII without spaces")),
+      token: v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/)),
       user: slug,
       organization: slug,
-      scopes: v.array(v.picklist(tokenScopes, `one of ${tokenScopes.join(", ")}`), "a list of scopes"),
+      scopes: v.optional(v.array(v.picklist(tokenScopes)), [...tokenScopes]),
     }),
-    "a list of entries",
   ),
-  v.minLength(1, "at least one entry"),
+  v.minLength(1),
 );
 
 /**
- * Reads tokens from untrusted JSON.
- * @throws SpillwayError `TOKENS_INVALID`, naming every field that is wrong, quoting no token
+ * Reads tokens from untrusted JSON. Nothing that stands in it is quoted: a token may stand in a wrong place.
+ * @throws SpillwayError `TOKENS_INVALID`, with the path and the type of every field that is wrong
  */
 export function parseTokens(input: unknown): Token[] {
   const parsed = v.safeParse(schema, input);
-  const problems: Problem[] = parsed.success
-    ? repeated(parsed.output)
-    : parsed.issues.map((issue) => {
-        const keys = issue.path?.map(({ key }) => String(key)) ?? [];
-        const secret = keys.length === 0 || keys.length === 1 || keys.includes("token");
-        return {
-          path: keys.length === 0 ? "tokens" : `tokens.${keys.join(".")}`,
-          got: secret ? `a value of type ${typeof issue.input}` : quote(issue.input),
-          allowed: issue.message,
-        };
-      });
+  const problems: Problem[] = parsed.success ? repeated(parsed.output) : parsed.issues.map(problemOf);
   if (!parsed.success || problems.length > 0)
     throw new SpillwayError("TOKENS_INVALID", "this tokens file cannot be used", { problems });
   return parsed.output;
+}
+
+/**
+ * Reads a tokens file's text.
+ * @param file its path, for errors
+ * @throws SpillwayError `JSON_INVALID`, `TOKENS_INVALID`
+ */
+export const parseTokensFile = (text: string, file: string): Token[] =>
+  parseTokens(
+    parseDocument(text, file, { name: "tokens file", code: "TOKENS_INVALID", pathOf, isSecret: true }),
+  );
+
+/** Members that no entry has are not named. */
+function pathOf(path: JsonPath): string {
+  const words = path.map((step) => (typeof step === "number" || isMember(step) ? step : "(another member)"));
+  return ["tokens", ...words].join(".");
+}
+
+function problemOf(issue: v.BaseIssue<unknown>): Problem {
+  const path = issue.path?.map(({ key }) => key as string | number) ?? [];
+  const [place, member] = path;
+  const got = Array.isArray(issue.input) && issue.input.length === 0 ? "an empty list" : typeOf(issue.input);
+  if (place === undefined) return { path: "tokens", got, allowed: "a list of entries, at least one" };
+  if (member === undefined)
+    return { path: pathOf(path), got, allowed: "an entry: an object of token, user, organization, scopes" };
+  if (!isMember(member))
+    return { path: pathOf(path), got: "an unknown member", allowed: "token, user, organization, scopes" };
+  return { path: pathOf(path), got, allowed: allowedOf[member] };
+}
+
+function typeOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return value === "" ? "an empty text" : "a text that is not allowed here";
+  return (
+    { number: "a number", boolean: "true or false", object: "an object" }[typeof value as string] ?? "a value"
+  );
 }
 
 function repeated(tokens: readonly Token[]): Problem[] {

@@ -1,7 +1,7 @@
 // The slow way to read a line, which says what is wrong with it: JSON.parse, and what that does not tell.
 import { quote } from "../rules/errors.ts";
+import { repeatedMember } from "../rules/repeated-member.ts";
 import { type Block, lineLengthMost, tooLong } from "./blocks.ts";
-import { repeatedMember } from "./repeated-member.ts";
 import { traceError } from "./trace-error.ts";
 
 /** Keeps a byte order mark, which is no white space to JSON.parse. */

@@ -12,7 +12,11 @@ async function printed(...words: string[]): Promise<string> {
     text += chunk;
     return true;
   });
-  await runCommand(words).finally(() => write.mockRestore());
+  const aside = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  await runCommand(words).finally(() => {
+    write.mockRestore();
+    aside.mockRestore();
+  });
   return text;
 }
 

@@ -9,7 +9,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openLogs } from "../../src/cli/log-input.ts";
 import { logArgs } from "../../src/cli/log-options.ts";
-import { describeLogs } from "../../src/cli/log-text.ts";
+import { describeLogs, understandLogs } from "../../src/cli/log-text.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { failure, lines } from "../trace/logs/reading.ts";
 import { call, header } from "../trace/samples.ts";
@@ -144,7 +144,9 @@ describe("options", () => {
 
   test("are named where times have no zone", async () => {
     const path = await put("calls.csv", lines("time,user", "2026-01-02 03:04:05,alice"));
-    expect(await describeLogs(await openLogs([path], logArgs()))).toContain("unless --zone says otherwise");
+    expect(describeLogs(await understandLogs(await openLogs([path], logArgs())))).toContain(
+      "unless --zone says otherwise",
+    );
   });
 
   test("allow more rows to be unread", async () => {
@@ -238,7 +240,7 @@ test("a dry run says what was taken for what, shows the first rows, and no token
       "soon,tok-alice,/v2/user,200,5",
     ),
   );
-  const text = await describeLogs(await openLogs([path], logArgs()));
+  const text = describeLogs(await understandLogs(await openLogs([path], logArgs())));
   expect(stripVTControlCharacters(text).replaceAll(folder, "")).toMatchInlineSnapshot(`
     "/calls.csv: csv
       time         ts                   by its name          1767323045000

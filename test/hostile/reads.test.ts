@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillway } from "../support/command.ts";
+import { verbs as known } from "../../src/cli/verbs.ts";
 import { CommandLines, judge } from "./command-lines.ts";
 import { type Format, type FormatName, formats, type Material } from "./formats.ts";
 import { names } from "./names.ts";
@@ -71,11 +71,8 @@ function* documents(name: FormatName, isSpoiled: boolean): Generator<[string, Ma
   }
 }
 
-test("every verb of the command line is in the table", async () => {
-  const { stdout } = await spillway(["--help"]);
-  const listed = new Set([...stdout.matchAll(/^ {2}spillway ([a-z]+)/gm)].map(([, verb]) => verb));
-  expect(listed.size).toBeGreaterThan(10);
-  expect(new Set(Object.keys(verbs))).toEqual(listed);
+test("every verb of the command line is in the table", () => {
+  expect(new Set(Object.keys(verbs))).toEqual(new Set(known.map(({ name }) => name)));
 });
 
 test("every format is read by some verb", () => {

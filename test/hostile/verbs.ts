@@ -124,5 +124,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   demo: { reads: { scenario: (file) => ["demo", "--scenario", file] }, onlySpoiled: ["scenario"] },
   probe: { reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] } },
   init: { reads: {} },
+  scenarios: { reads: {} },
+  figures: { reads: {} },
   doctor: { reads: {} },
 };

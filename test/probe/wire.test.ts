@@ -177,7 +177,7 @@ describe("the verbs", () => {
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "spillway-probe-"));
-    await writeFile(join(folder, "tokens.json"), JSON.stringify(tokens));
+    await writeFile(join(folder, "tokens.json"), JSON.stringify(tokens), { mode: 0o600 });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   const typed = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
@@ -253,6 +253,13 @@ describe("the verbs", () => {
       2,
       /--graphql-url/,
     ],
+    [
+      "a token without its organization",
+      ["status", "--target", "http://127.0.0.1:1"],
+      { SPILLWAY_TOKEN: "hunter2" },
+      2,
+      /the organization of the token in SPILLWAY_TOKEN is needed[\s\S]*--org/,
+    ],
     ["no token", ["status", "--target", "http://127.0.0.1:1"], { SPILLWAY_TOKEN: "" }, 2, /SPILLWAY_TOKEN/],
     [
       "nobody listening",
@@ -275,8 +282,11 @@ describe("the verbs", () => {
       2,
       /1s or more/,
     ],
-  ])("%s", async (_what, words, env, expected, said) => {
-    const { code, stdout, stderr } = await typed([...words, "--org", "acme"], env);
+  ])("%s", async (what, words, env, expected, said) => {
+    const { code, stdout, stderr } = await typed(
+      what.includes("without") ? words : [...words, "--org", "acme"],
+      env,
+    );
     expect(stderr).toMatch(said);
     expect(stdout + stderr).not.toContain("hunter2");
     expect(code).toBe(expected);
@@ -285,8 +295,15 @@ describe("the verbs", () => {
   test("an organization that the tokens file does not know is named", async () => {
     const words = ["status", "--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--org", "globex"];
     const { code, stderr } = await typed(words);
-    expect(stderr).toContain('no token for "globex" that may read its status');
+    expect(stderr).toContain('no token of "globex" that may read the status');
     expect(code).toBe(2);
+  });
+
+  test("the organization is the token's where none is named", async () => {
+    const url = await serving(short);
+    const { code, stdout } = await typed(["status", "--target", url, "--tokens", "tokens.json"]);
+    expect(stdout).toMatch(/^acme at /);
+    expect(code).toBe(0);
   });
 
   test("status draws bars once, takes a token from the environment, and prints JSON", async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { UnderstoodLogs } from "../../src/cli/log-text.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { main, spillway } from "../support/command.ts";
 
@@ -115,6 +116,18 @@ describe("spillway replay", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("acme/ann");
     expect(stdout).not.toContain("would have been refused");
+  });
+
+  test("--dry-run --json prints the same as JSON", async () => {
+    const { stdout } = await spillway(["replay", "access.log", "--dry-run", "--json"], { cwd: folder });
+    const { files, rows, unread } = JSON.parse(stdout) as UnderstoodLogs;
+    expect(files).toMatchObject([{ name: "access.log", format: "access-log" }]);
+    expect(files[0]?.columns.map(({ role }) => role)).toEqual(
+      expect.arrayContaining(["time", "user", "path"]),
+    );
+    expect(rows).toHaveLength(5);
+    expect(rows[0]).toMatchObject({ organization: "acme", user: "ann", kind: "rest", cost: 1, status: 200 });
+    expect(unread).toEqual([]);
   });
 
   test("a trace is replayed under its own rules", async () => {

@@ -1,8 +1,8 @@
 // What a run is told through `__ENV` and files, read in k6's init. Every VU runs this: what is long (tokens) is
 // read and worked out once, in memory that all of them share.
 import { SharedArray } from "k6/data";
-import { parseRules } from "../../rules/parse.ts";
-import { parseTokens, type Token } from "../../rules/tokens.ts";
+import { parseRulesFile } from "../../rules/parse.ts";
+import { parseTokensFile, type Token } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
 import { isByTheClock } from "../../scenario/arrivals.ts";
 import type { Stay } from "../../scenario/fleet.ts";
@@ -55,10 +55,10 @@ function wholeNumber(name: Variable): number | undefined {
   throw new Error(`${name} is ${text}: it must be a whole number`);
 }
 
-/** A path is read from where the bundle lies; `open` itself goes by that of the running file. */
-const openJson = (path: string): unknown => JSON.parse(open(path));
-
-/** @throws Error or SpillwayError saying what is missing or wrong; k6 ends with status 107 then */
+/**
+ * Paths of files go by where the bundle lies.
+ * @throws Error or SpillwayError saying what is missing or wrong; k6 ends with status 107 then
+ */
 export function readSettings(written: Scenario): Settings {
   if (written?.format !== "spillway-scenario")
     throw new Error("the scenario's default export is not what defineScenario returns");
@@ -78,7 +78,7 @@ export function readSettings(written: Scenario): Settings {
     seed: wholeNumber("SEED"),
     startAtMs: wholeNumber("START_AT_MS") ?? Date.now(),
     durationMs: wholeNumber("DURATION_MS"),
-    rules: rulesPath === undefined ? undefined : parseRules(openJson(rulesPath)),
+    rules: rulesPath === undefined ? undefined : parseRulesFile(open(rulesPath), rulesPath),
   });
   return {
     scenario,
@@ -112,7 +112,7 @@ function sharedStays(
 function callersOf(scenario: Scenario, path: string): Caller[][] {
   let read: Caller[][] | null = null;
   const all = (): Caller[][] => {
-    read ??= seatCallers(scenario, parseTokens(openJson(path)));
+    read ??= seatCallers(scenario, parseTokensFile(open(path), path));
     return read;
   };
   return scenario.populations.map(

@@ -1,0 +1,40 @@
+// JSON from people's files: no object may have a member twice, since readers differ in which one they take.
+import { type ErrorCode, SpillwayError } from "./errors.ts";
+import { type JsonPath, repeatedPath } from "./repeated-member.ts";
+
+/** What a document is, for its errors. */
+export interface DocumentKind {
+  /** As it stands in a sentence: `rules file`. */
+  readonly name: string;
+  /** The code of a member that stands twice; text that is no JSON is `JSON_INVALID`. */
+  readonly code: ErrorCode;
+  /** A path as errors show it. */
+  pathOf(path: JsonPath): string;
+  /** Whether nothing of the text may be quoted. */
+  readonly isSecret?: boolean;
+}
+
+/**
+ * Parses a document; a byte order mark is passed over.
+ * @param file the document's path in errors
+ * @throws SpillwayError `JSON_INVALID`, or the kind's code naming the member that an object has twice
+ */
+export function parseDocument(text: string, file: string, kind: DocumentKind): unknown {
+  const bare = text.replace(/^\uFEFF/, "");
+  let value: unknown;
+  try {
+    value = JSON.parse(bare);
+  } catch (cause) {
+    // The parser's message quotes the text around the mistake.
+    const got = kind.isSecret === true ? "text that is no JSON" : (cause as Error).message;
+    throw new SpillwayError("JSON_INVALID", `the ${kind.name} is no JSON`, {
+      problems: [{ path: file, got, allowed: "JSON (no comments, no trailing comma)" }],
+    });
+  }
+  const repeated = repeatedPath(bare);
+  if (repeated === null) return value;
+  throw new SpillwayError(kind.code, `the ${kind.name} has a member twice`, {
+    problems: [{ path: kind.pathOf(repeated), got: "it twice", allowed: "each member once" }],
+    hint: "some readers take the first, others the last",
+  });
+}

@@ -1,0 +1,44 @@
+// Files that people name on the command line.
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { readTokens } from "../../src/cli/files.ts";
+import { readRecord } from "../../src/report/run-folder.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-files-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a tokens file that others can read", () => {
+  test.each([
+    [0o644, true],
+    [0o640, true],
+    [0o600, false],
+    [0o400, false],
+  ])("mode %o: warned of %j, once", async (mode, isWarned) => {
+    const path = join(folder, `tokens-${mode}.json`);
+    await writeFile(path, JSON.stringify([{ token: "spw_x", user: "u", organization: "o" }]));
+    await chmod(path, mode);
+    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    await readTokens(path);
+    await readTokens(path);
+    const said = write.mock.calls.map(([text]) => String(text));
+    expect(said).toHaveLength(isWarned ? 1 : 0);
+    if (isWarned)
+      expect(said[0]).toMatch(/^warning other users .* \(mode 6\d\d\): chmod 600 \S+tokens-\d+\.json\n$/);
+  });
+});
+
+test("a member that stands twice in run.json is refused", async () => {
+  await writeFile(join(folder, "run.json"), '{"format":"spillway-run","seed":1,"seed":2}');
+  await expect(readRecord(folder)).rejects.toMatchObject({
+    code: "RUN_INVALID",
+    problems: [{ path: "seed", got: "it twice" }],
+  });
+});
