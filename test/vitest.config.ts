@@ -1,8 +1,10 @@
 // One configuration for all tests. They run on the sources; what tests the built package uses the build that
 // `test/support/build.ts` makes first.
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
-import { LeftOut } from "./support/left-out.ts";
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { ClosingLines } from "./support/closing-lines.ts";
 import { lookUpPrograms } from "./support/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -10,27 +12,54 @@ const source = (path: string): string => `${root}src/${path}/index.ts`;
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
 const programs = await lookUpPrograms();
-const leftOut = new LeftOut(programs, !inCI);
+const closingLines = new ClosingLines(programs, !inCI);
+
+/** Tag of the files that depend on real time: `// @module-tag real-time`. They run one at a time, after the others. */
+const realTime = "real-time";
+
+const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"))
+  .map((name) => `test/${name.replaceAll("\\", "/")}`);
+const isRealTime = (file: string): boolean =>
+  new RegExp(`^// @module-tag ${realTime}$`, "m").test(readFileSync(root + file, "utf8"));
+
+function project(name: string, include: string[], test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
+  return {
+    root,
+    resolve: {
+      alias: [
+        { find: /^spillway$/, replacement: `${root}src/index.ts` },
+        { find: "spillway/engine", replacement: source("engine") },
+        { find: "spillway/laws", replacement: source("laws") },
+        { find: "spillway/scenario", replacement: source("scenario") },
+      ],
+    },
+    test: {
+      name,
+      include,
+      testTimeout: 60_000,
+      hookTimeout: 180_000,
+      pool: "forks",
+      // picocolors colours whatever runs in CI; the tests read plain text.
+      env: { NO_COLOR: "1" },
+      tags: [{ name: realTime }, ...programs.map(({ name, path }) => ({ name, skip: path === null }))],
+      ...test,
+    },
+  };
+}
 
 export default defineConfig({
   root,
-  resolve: {
-    alias: [
-      { find: /^spillway$/, replacement: `${root}src/index.ts` },
-      { find: "spillway/engine", replacement: source("engine") },
-      { find: "spillway/laws", replacement: source("laws") },
-      { find: "spillway/scenario", replacement: source("scenario") },
-    ],
-  },
   test: {
-    include: ["test/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
-    pool: "forks",
     globalSetup: "test/support/build.ts",
-    // picocolors colours whatever runs in CI; the tests read plain text.
-    env: { NO_COLOR: "1" },
-    tags: programs.map(({ name, path }) => ({ name, skip: path === null })),
-    reporters: inCI ? ["default", ["json", { outputFile: counts }], leftOut] : ["default", leftOut],
+    projects: [
+      project(
+        "pure",
+        files.filter((file) => !isRealTime(file)),
+        { maxWorkers: Math.max(2, availableParallelism() - 1) },
+      ),
+      project("real time", files.filter(isRealTime), { fileParallelism: false }),
+    ],
+    reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
   },
 });

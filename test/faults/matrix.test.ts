@@ -1,4 +1,5 @@
 // The fault matrix's own logic, on a few faults: what each net finds, what counts as a shortcoming, what is kept.
+// @module-tag real-time
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -3,6 +3,7 @@
 // other without a turn in between, so all are counted before the first has read its count; where that count is one
 // object for all, every request reads the last count, and none is let through. What is let through never exceeds
 // the limit.
+// @module-tag real-time
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,7 @@
 // Clients that k6 has no word for, for real: each comes when the simulator lets it come, and a fleet's go when they
 // are to go.
 // @module-tag k6
+// @module-tag real-time
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LoadResult } from "../../src/load/load.ts";

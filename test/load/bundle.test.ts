@@ -1,4 +1,5 @@
 // A bundle is one file that plain k6 runs: the same clients, checks and thresholds, without Node.
+// @module-tag real-time
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

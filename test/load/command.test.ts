@@ -1,4 +1,5 @@
 // The verbs load, bundle and doctor as a user types them.
+// @module-tag real-time
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

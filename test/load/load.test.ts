@@ -1,5 +1,6 @@
 // Whole runs with a real k6: every call accounted for, whatever the run's end.
 // @module-tag k6
+// @module-tag real-time
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";

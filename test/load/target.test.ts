@@ -1,4 +1,5 @@
 // Whom a run may load, what a target is seen to be before it begins, and targets that fail while it runs.
+// @module-tag real-time
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";

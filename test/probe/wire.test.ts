@@ -1,5 +1,6 @@
 // The probe and the status over real sockets on loopback: the sender, one whole probe of short windows, and the
 // verbs as a user types them.
+// @module-tag real-time
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

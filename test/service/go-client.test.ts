@@ -1,6 +1,7 @@
 // The public Go client, unchanged, against the deployment: it decodes the status, follows pages, and its own
 // retry comes through a refusal. Real time passes here, a window of two seconds; Go 1.25 or newer is needed.
 // @module-tag go
+// @module-tag real-time
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

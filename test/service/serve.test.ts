@@ -1,4 +1,5 @@
 // Listening, and its end.
+// @module-tag real-time
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";

@@ -1,0 +1,45 @@
+// Closing lines of a test run: its slowest files, then each missing program, with the number of tests left out for it.
+import { relative } from "node:path";
+import type { Reporter, TestModule } from "vitest/node";
+import type { Program } from "./programs.ts";
+
+const slowestMost = 8;
+
+function slowestFiles(modules: readonly TestModule[]): string[] {
+  if (modules.length <= slowestMost) return [];
+  const timed = modules.map((module) => {
+    const { collectDuration, duration } = module.diagnostic();
+    return { file: relative(process.cwd(), module.moduleId), seconds: (collectDuration + duration) / 1_000 };
+  });
+  timed.sort((a, b) => b.seconds - a.seconds);
+  const named = timed.slice(0, slowestMost).map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`);
+  return [`slowest files: ${named.join(", ")}`];
+}
+
+/** Counts skipped tests by missing program; a test that misses two programs counts for both. */
+function leftOut(missing: readonly Program[], modules: readonly TestModule[]): string[] {
+  const skipped = modules.flatMap((module) => [...module.children.allTests("skipped")]);
+  return missing.flatMap(({ name, get }) => {
+    const tests = skipped.filter(({ tags }) => tags.includes(name)).length;
+    return tests === 0 ? [] : [`left out ${tests} test${tests === 1 ? "" : "s"}: no ${name}. Get it: ${get}`];
+  });
+}
+
+/** Prints the closing lines. In CI nothing may be left out: the run fails. */
+export class ClosingLines implements Reporter {
+  readonly #missing: readonly Program[];
+  readonly #mayLeaveOut: boolean;
+
+  constructor(programs: readonly Program[], mayLeaveOut: boolean) {
+    this.#missing = programs.filter(({ path }) => path === null);
+    this.#mayLeaveOut = mayLeaveOut;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const omitted = leftOut(this.#missing, modules);
+    for (const line of [...slowestFiles(modules), ...omitted]) console.log(line);
+    if (omitted.length === 0 || this.#mayLeaveOut) return;
+    console.error("nothing may be left out in CI");
+    process.exitCode = 1;
+  }
+}
