@@ -1,10 +1,11 @@
 // What a limiter remembers: snapshots go on as if nothing had happened, sweeps forget what no answer needs.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Call } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { property } from "../support/property.ts";
 
 const rules = parseRules({
   organization: { rest: { limit: 4, windowSeconds: 2 }, graphql: { limit: 9, windowSeconds: 3 } },
@@ -23,7 +24,7 @@ const run = (limiter: Limiter, steps: readonly Step[]) =>
   steps.map(({ call, nowMs }) => limiter.decide(call, nowMs));
 
 describe("snapshots", () => {
-  property.prop([fc.array(step), fc.array(step)])(
+  property([fc.array(step), fc.array(step)])(
     "a restored limiter gives the answers of one that never stopped",
     (before, after) => {
       const limiter = new Limiter(rules);
@@ -53,7 +54,7 @@ describe("snapshots", () => {
 });
 
 describe("sweep (SPEC.md §2.8)", () => {
-  property.prop([fc.array(step), fc.nat({ max: 12_000 }), fc.array(step)])(
+  property([fc.array(step), fc.nat({ max: 12_000 }), fc.array(step)])(
     "changes no later answer but by the floor it sets under time",
     (before, sweptMs, after) => {
       const swept = new Limiter(rules);
@@ -88,7 +89,7 @@ describe("sweep (SPEC.md §2.8)", () => {
     });
   });
 
-  property.prop([fc.array(step), fc.array(step)])(
+  property([fc.array(step), fc.array(step)])(
     "the same name in two organizations is two users",
     (steps, others) => {
       const alone = new Limiter(rules);

@@ -1,12 +1,13 @@
 // The plain counter that faults are made of is right by itself: under every switch, at every time, it answers
 // what the engine answers, but for the numbers by which it knows its own windows.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe } from "vitest";
 import type { Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { Counter } from "../../src/faults/counter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { property } from "../support/property.ts";
 
 const eachScope = (name: SwitchName): fc.Arbitrary<unknown> => {
   const value = fc.constantFrom<unknown>(...switchValues[name]);
@@ -44,7 +45,7 @@ const step = fc.record({
 });
 
 describe("the plain counter", () => {
-  property.prop([anyRules, fc.array(step, { maxLength: 40 })], { numRuns: 500 })(
+  property([anyRules, fc.array(step, { maxLength: 40 })], { numRuns: 500 })(
     "answers as the engine does",
     (rules, steps) => {
       const [right, plain] = [new Limiter(rules), new Counter(rules)];

@@ -1,6 +1,6 @@
 // Targets that make it hard: silent, broken, hostile, shared, or with clocks of their own. What the probe says of
 // them is less, and never wrong.
-import { fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";

@@ -1,7 +1,7 @@
 // What the probe infers is what was set, or "not seen": under every value of every switch (SPEC.md §8), under
 // presets, several limits and lengths, and under random rules.
 import { Readable } from "node:stream";
-import { fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";

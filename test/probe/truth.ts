@@ -1,5 +1,5 @@
 // What a probe should have found, the rules that were set; and rules at random.
-import { fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import type { Finding, FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { parseRules } from "../../src/rules/parse.ts";

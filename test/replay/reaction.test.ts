@@ -1,5 +1,5 @@
 // A log with callers that do something about a refusal: what waits, what moves, and what never comes through.
-import { fc, test as propertyTest } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Reaction } from "../../sim/replay/reaction.ts";
 import { replay } from "../../sim/replay/replay.ts";
@@ -12,6 +12,7 @@ import { none } from "../../src/scenario/retries/none.ts";
 import { retryAfter } from "../../src/scenario/retries/retry-after.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import type { ReplayReaction } from "../../src/summary/replay-result.ts";
+import { property } from "../support/property.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
 const minute = 60_000;
@@ -213,7 +214,7 @@ const policies: readonly RefusalPolicy[] = [
 ];
 
 describe("over any log", () => {
-  propertyTest.prop([arbitraryRows, fc.constantFrom(...policies), fc.boolean()])(
+  property([arbitraryRows, fc.constantFrom(...policies), fc.boolean()])(
     "every call has one fate, and the numbers add up",
     async (rows, onRefused, independent) => {
       const reacted = await react(rows, tight, { onRefused, independent, seed: 5 });
@@ -234,7 +235,7 @@ describe("over any log", () => {
     },
   );
 
-  propertyTest.prop([arbitraryRows, fc.boolean()])(
+  property([arbitraryRows, fc.boolean()])(
     "nothing moves where nothing is refused",
     async (rows, independent) => {
       const { reaction, slots } = await replay(logOf(rows), wide, {
@@ -245,28 +246,25 @@ describe("over any log", () => {
     },
   );
 
-  propertyTest.prop([arbitraryRows])(
-    "independent callers that never retry are the plain replay",
-    async (rows) => {
-      // Instants without ties: of two calls at one instant the log alone knows which was first, and a query that ends
-      // when another begins is settled before it in either case only if both are told in that order.
-      const apart = rows.map((row, place) => ({
-        ...row,
-        atMs: row.atMs * 2 - noon + place * 7,
-        durationMs: 0,
-      }));
-      const { reaction, totals } = await replay(logOf(apart), tight, {
-        reaction: { onRefused: none(), independent: true },
-      });
-      expect(reaction).toMatchObject({
-        attempts: totals.calls,
-        refusedByOrganization: totals.refusedByOrganization,
-        refusedByUser: totals.refusedByUser,
-      });
-    },
-  );
+  property([arbitraryRows])("independent callers that never retry are the plain replay", async (rows) => {
+    // Instants without ties: of two calls at one instant the log alone knows which was first, and a query that ends
+    // when another begins is settled before it in either case only if both are told in that order.
+    const apart = rows.map((row, place) => ({
+      ...row,
+      atMs: row.atMs * 2 - noon + place * 7,
+      durationMs: 0,
+    }));
+    const { reaction, totals } = await replay(logOf(apart), tight, {
+      reaction: { onRefused: none(), independent: true },
+    });
+    expect(reaction).toMatchObject({
+      attempts: totals.calls,
+      refusedByOrganization: totals.refusedByOrganization,
+      refusedByUser: totals.refusedByUser,
+    });
+  });
 
-  propertyTest.prop([arbitraryRows, fc.constantFrom(...policies), fc.nat(1000)])(
+  property([arbitraryRows, fc.constantFrom(...policies), fc.nat(1000)])(
     "the same seed gives the same result",
     async (rows, onRefused, seed) => {
       const reaction = { onRefused, seed };

@@ -1,11 +1,12 @@
 // A log under rules: what would have been refused, how full windows would have been, and which limits would have
 // refused nobody.
-import { fc, test as propertyTest } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type Rules, type RulesInput, switchValues } from "../../src/rules/rules.ts";
+import { property } from "../support/property.ts";
 import { naiveReplay } from "./naive.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
@@ -313,7 +314,7 @@ const arbitraryRules: fc.Arbitrary<Rules> = fc
   });
 
 describe("an independent count", () => {
-  propertyTest.prop([arbitraryRows, arbitraryRules], { numRuns: 300 })(
+  property([arbitraryRows, arbitraryRules], { numRuns: 300 })(
     "refuses the same calls, under every switch",
     async (rows, rules) => {
       const expected = naiveReplay(rows, rules);
@@ -354,7 +355,7 @@ function withLimits(rules: Rules, limits: ReadonlyMap<string, number>): Rules {
 }
 
 describe("the smallest limits that refuse nobody", () => {
-  propertyTest.prop([arbitraryRows, arbitraryRules], { numRuns: 300 })(
+  property([arbitraryRows, arbitraryRules], { numRuns: 300 })(
     "refuse nobody, and one less refuses somebody",
     async (rows, rules) => {
       const { smallestLimits } = await replay(logOf(rows), withLimits(rules, new Map()));

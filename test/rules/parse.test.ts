@@ -1,5 +1,5 @@
 // Rules from untrusted JSON: defaults, overrides, switches per scope, and errors that name every field.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { adviseRules, parseRules } from "../../src/rules/parse.ts";
@@ -11,6 +11,7 @@ import {
   switchValues,
   userLimit,
 } from "../../src/rules/rules.ts";
+import { property } from "../support/property.ts";
 
 function problems(input: unknown): readonly { path: string; got: string; allowed: string }[] {
   try {
@@ -104,7 +105,7 @@ describe("defaults (SPEC.md §1, §8)", () => {
     },
     { requiredKeys: [] },
   );
-  property.prop([input])("complete rules read again give themselves, through JSON too", (given) => {
+  property([input])("complete rules read again give themselves, through JSON too", (given) => {
     const rules = parseRules(given);
     expect(parseRules(JSON.parse(JSON.stringify(rules)))).toEqual(rules);
   });

@@ -1,6 +1,6 @@
 // The schedule against one that is slow and plainly right: it walks through every millisecond with exact
 // fractions of integers and sees when a whole arrival has added up.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseArrivals } from "../../src/scenario/arrival-input.ts";
 import {
@@ -10,6 +10,7 @@ import {
   roughArrivals,
 } from "../../src/scenario/arrivals.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
+import { property } from "../support/property.ts";
 
 const common = { timeUnitMs: 1_000, preAllocatedVUs: 1, maxVUs: 1 };
 const constant = (rate: number, timeUnitMs = 1_000): ArrivalSchedule => ({
@@ -44,14 +45,26 @@ describe("constant-arrival-rate", () => {
     expect(all(schedule, durationMs)).toEqual(expected);
   });
 
-  property.prop([
+  /** In exact arithmetic. */
+  const floor = (index: number, timeUnitMs: number, rate: number): number =>
+    Number((BigInt(index) * BigInt(timeUnitMs)) / BigInt(rate));
+
+  property([
     fc.integer({ min: 1, max: 1_000_000 }),
     fc.integer({ min: 1, max: 86_400_000 }),
-    fc.nat(9_999_999),
-  ])("arrival i comes at the floor of i * timeUnit / rate", (rate, timeUnitMs, index) => {
-    // The generator starts at 0; this is its formula, at an index that would take long to reach.
-    const exact = Number((BigInt(index) * BigInt(timeUnitMs)) / BigInt(rate));
-    expect(Math.floor((index * timeUnitMs) / rate)).toBe(exact);
+    fc.integer({ min: 1, max: 300 }),
+  ])("arrival i comes at the floor of i * timeUnit / rate", (rate, timeUnitMs, count) => {
+    const times = arrivalTimes(constant(rate, timeUnitMs), run(1e12))[Symbol.iterator]();
+    for (let index = 0; index < count; index++)
+      expect(times.next()).toEqual({ done: false, value: floor(index, timeUnitMs, rate) });
+  });
+
+  test("far on, too, where the products are greatest", () => {
+    const [rate, timeUnitMs] = [999_983, 86_400_000];
+    const found = all(constant(rate, timeUnitMs), timeUnitMs);
+    expect(found).toHaveLength(rate);
+    for (let index = 0; index < rate; index += 9_973)
+      expect(found[index]).toBe(floor(index, timeUnitMs, rate));
   });
 });
 
@@ -103,7 +116,7 @@ describe("ramping-arrival-rate", () => {
     minLength: 1,
     maxLength: 5,
   });
-  property.prop([fc.integer({ min: 0, max: 40 }), stages, fc.integer({ min: 1, max: 200 })])(
+  property([fc.integer({ min: 0, max: 40 }), stages, fc.integer({ min: 1, max: 200 })])(
     "equals the slow schedule",
     (startRate, list, timeUnitMs) => {
       expect(all(ramping(startRate, list, timeUnitMs))).toEqual(slowTimes(startRate, list, timeUnitMs));
@@ -114,11 +127,7 @@ describe("ramping-arrival-rate", () => {
     fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 100_000_000 })),
     { minLength: 1, maxLength: 3 },
   );
-  property.prop([
-    fc.integer({ min: 0, max: 50 }),
-    longStages,
-    fc.integer({ min: 1_000_000, max: 86_400_000 }),
-  ])(
+  property([fc.integer({ min: 0, max: 50 }), longStages, fc.integer({ min: 1_000_000, max: 86_400_000 })])(
     "over days: each arrival is the millisecond in which the area reaches it",
     (startRate, list, timeUnitMs) => {
       const schedule = ramping(startRate, list, timeUnitMs);

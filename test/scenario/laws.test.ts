@@ -1,6 +1,6 @@
 // What every behaviour and policy owes its driver, whatever the answers: no call in the past, no more calls at
 // once than declared, an end that is an end, and the same life for the same seed.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect } from "vitest";
 import type { Behaviour, PlannedCall, RefusalPolicy } from "../../src/scenario/client.ts";
 import {
@@ -14,6 +14,7 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
+import { property } from "../support/property.ts";
 import { type AnswerShown, Rig } from "./rig.ts";
 
 const call = fc.constantFrom(rest("/v2/user"), pipelinesQuery(50));
@@ -115,7 +116,7 @@ function live({ behaviour, policy, seed, startMs, turns }: Life): Step[] {
 }
 
 describe("whatever the answers", () => {
-  property.prop([lives])("nothing is planned in the past, and times are whole milliseconds", (life) => {
+  property([lives])("nothing is planned in the past, and times are whole milliseconds", (life) => {
     for (const { nowMs, planned } of live(life))
       for (const { atMs, wantedMs } of planned) {
         expect(atMs).toBeGreaterThanOrEqual(nowMs);
@@ -124,18 +125,18 @@ describe("whatever the answers", () => {
       }
   });
 
-  property.prop([lives])("no more than inFlightMost calls are planned or on the way", (life) => {
+  property([lives])("no more than inFlightMost calls are planned or on the way", (life) => {
     for (const { open } of live(life)) expect(open).toBeLessThanOrEqual(life.behaviour.inFlightMost);
   });
 
-  property.prop([lives])(
+  property([lives])(
     "a client that is not over has something planned, one that is over has nothing",
     (life) => {
       for (const { open, stopped } of live(life)) expect(open === 0).toBe(stopped);
     },
   );
 
-  property.prop([lives])("a retry is the same call, wanted when it first was, one attempt on", (life) => {
+  property([lives])("a retry is the same call, wanted when it first was, one attempt on", (life) => {
     for (const { answered, planned } of live(life)) {
       if (answered === null || !planned.some(({ attempt }) => attempt > 0)) continue;
       const { template, page, wantedMs, attempt } = answered;
@@ -143,11 +144,11 @@ describe("whatever the answers", () => {
     }
   });
 
-  property.prop([lives])("the same seed gives the same life", (life) => {
+  property([lives])("the same seed gives the same life", (life) => {
     expect(live(life)).toEqual(live(life));
   });
 
-  property.prop([lives])("a record keeps its shape, all of it numbers", (life) => {
+  property([lives])("a record keeps its shape, all of it numbers", (life) => {
     const rig = new Rig(life.behaviour, life.policy, life.seed);
     const names = Object.keys(rig.record);
     const [first] = rig.start(life.startMs);

@@ -1,6 +1,7 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { between, next32, seedRandom } from "../../src/scenario/random.ts";
+import { property } from "../support/property.ts";
 
 const fresh = () => ({ random0: 0, random1: 0, random2: 0, random3: 0 });
 
@@ -17,16 +18,13 @@ function slowSfc32(words: bigint[]): number {
 }
 
 const word = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
-property.prop([fc.tuple(word, word, word, word)])(
-  "next32 is sfc32",
-  ([random0, random1, random2, random3]) => {
-    const state = { random0, random1, random2, random3 };
-    const words = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
-    for (let draw = 0; draw < 20; draw++) expect(next32(state)).toBe(slowSfc32(words));
-  },
-);
+property([fc.tuple(word, word, word, word)])("next32 is sfc32", ([random0, random1, random2, random3]) => {
+  const state = { random0, random1, random2, random3 };
+  const words = [random0, random1, random2, random3].map((value) => BigInt.asUintN(32, BigInt(value)));
+  for (let draw = 0; draw < 20; draw++) expect(next32(state)).toBe(slowSfc32(words));
+});
 
-property.prop([fc.maxSafeNat(), fc.nat(1_000), fc.nat(1_000_000)])(
+property([fc.maxSafeNat(), fc.nat(1_000), fc.nat(1_000_000)])(
   "seeds, streams and indexes each give draws of their own",
   (seed, stream, index) => {
     const first = (s: number, t: number, i: number): number[] => {

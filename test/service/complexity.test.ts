@@ -1,5 +1,5 @@
 // What a query costs (SPEC.md §1): requested points from its text and variables, actual points from what came back.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import {
   GraphQLList,
   type GraphQLType,
@@ -12,6 +12,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { executeQuery, prepareQuery } from "../../src/service/query.ts";
 import { schema } from "../../src/service/schema.ts";
+import { property } from "../support/property.ts";
 
 /** Requested and actual points; a query that is rejected fails the test with its errors. */
 function points(query: string, variables?: Readonly<Record<string, unknown>>): [number, number] {
@@ -238,7 +239,7 @@ describe("actual never passes requested", () => {
       tie("builds"),
     ),
   }));
-  property.prop([size, info, pipeline])("for queries drawn at random", (pages, more, inner) => {
+  property([size, info, pipeline])("for queries drawn at random", (pages, more, inner) => {
     const query = `{ viewer { user { id } } organization { pipelines${pages} { __typename ${more} edges { node { ${inner} } } } } }`;
     const prepared = prepareQuery({ query });
     fc.pre(!("errors" in prepared));

@@ -1,6 +1,6 @@
 // Limiters that say yes or no and show nothing else: in virtual time windows on the epoch's grid are known without
 // headers, and what was let through in one is held to the limit.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
 import { parseFault } from "../../src/faults/choice.ts";
@@ -9,6 +9,7 @@ import { defineScenario, pipelinesQuery, rest, waitReset, worker } from "../../s
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
+import { property } from "../support/property.ts";
 
 const crowd = (rules: RulesInput, apart: string) =>
   defineScenario({
@@ -78,7 +79,7 @@ const semantics = fc.record({
 });
 
 describe("without a header, in virtual time", () => {
-  property.prop([fc.nat(), fc.integer({ min: 4, max: 30 }), fc.integer({ min: 2, max: 12 }), semantics], {
+  property([fc.nat(), fc.integer({ min: 4, max: 30 }), fc.integer({ min: 2, max: 12 }), semantics], {
     numRuns: 60,
   })(
     "no right limiter lets more through in a window than its limit",

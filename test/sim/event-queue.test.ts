@@ -1,7 +1,8 @@
 // The wheel against what it stands for: a list sorted by time, then by order of scheduling.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EventQueue, NOTHING } from "../../sim/event-queue.ts";
+import { property } from "../support/property.ts";
 
 /** The slow queue that is right to the eye. */
 class SortedList {
@@ -48,7 +49,7 @@ const operation = fc.oneof(
   { weight: 5, arbitrary: fc.constant({ kind: "pop" as const }) },
 );
 
-property.prop([starts, fc.array(operation, { maxLength: 300, size: "max" })], { numRuns: 500 })(
+property([starts, fc.array(operation, { maxLength: 300, size: "max" })], { numRuns: 500 })(
   "pushes and pops in any order agree with the sorted list, ties first scheduled first out",
   (startMs, operations) => {
     const wheel = new EventQueue(startMs, 1);
@@ -68,7 +69,7 @@ property.prop([starts, fc.array(operation, { maxLength: 300, size: "max" })], { 
   },
 );
 
-property.prop([
+property([
   fc.array(fc.nat(3_000), { maxLength: 200 }),
   fc.array(fc.record({ pops: fc.nat(30), enough: fc.integer({ min: 1, max: 40 }), room: fc.nat(60) })),
 ])("what is ahead is what comes next, so far as there is room", (times, looks) => {

@@ -1,9 +1,10 @@
 // Simulated REST traffic, counted again by a few lines that know nothing of the engine. With a constant latency
 // calls are decided in the order of the trace, one trip after they were sent.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { burst, defineScenario, exponential, rest, waitReset, worker } from "../../src/scenario/index.ts";
+import { property } from "../support/property.ts";
 
 const user = rest("/v2/user");
 const policies = [
@@ -35,38 +36,33 @@ const worlds = fc.record({
   windowSeconds: fc.integer({ min: 1, max: 20 }),
 });
 
-property.prop([worlds])(
-  "every answer shows what was counted, and no call is refused without need",
-  (world) => {
-    const { windowSeconds, latency } = world;
-    const scenario = defineScenario({
-      name: "count",
-      duration: "40s",
-      seed: world.seed,
-      network: { latency },
-      rules: {
-        organization: { rest: { limit: world.organizationLimit, windowSeconds } },
-        user: { rest: { limit: world.userLimit, windowSeconds } },
-      },
-      populations: Object.fromEntries(
-        world.populations.map((population, index) => [`p${index}`, population]),
-      ),
-    });
-    const counts = new Map<string, number>();
-    let calls = 0;
-    for (const call of simulate(scenario).calls) {
-      expect(call.received - call.sent).toBe(2 * latency);
-      const window = Math.floor((call.sent + latency) / (windowSeconds * 1000));
-      const [broad, narrow] = [`${call.org} ${window}`, `${call.org}/${call.user} ${window}`];
-      const hasRoom =
-        (counts.get(broad) ?? 0) < world.organizationLimit && (counts.get(narrow) ?? 0) < world.userLimit;
-      expect(call.status).toBe(hasRoom ? 200 : 429);
-      if (hasRoom) for (const key of [broad, narrow]) counts.set(key, (counts.get(key) ?? 0) + 1);
-      expect(call.remaining).toBe(world.organizationLimit - (counts.get(broad) ?? 0));
-      expect(call.userRemaining).toBe(world.userLimit - (counts.get(narrow) ?? 0));
-      expect(call.reset).toBe(Math.ceil(((window + 1) * windowSeconds * 1000 - call.sent - latency) / 1000));
-      calls += 1;
-    }
-    expect(calls).toBeGreaterThan(0);
-  },
-);
+property([worlds])("every answer shows what was counted, and no call is refused without need", (world) => {
+  const { windowSeconds, latency } = world;
+  const scenario = defineScenario({
+    name: "count",
+    duration: "40s",
+    seed: world.seed,
+    network: { latency },
+    rules: {
+      organization: { rest: { limit: world.organizationLimit, windowSeconds } },
+      user: { rest: { limit: world.userLimit, windowSeconds } },
+    },
+    populations: Object.fromEntries(world.populations.map((population, index) => [`p${index}`, population])),
+  });
+  const counts = new Map<string, number>();
+  let calls = 0;
+  for (const call of simulate(scenario).calls) {
+    expect(call.received - call.sent).toBe(2 * latency);
+    const window = Math.floor((call.sent + latency) / (windowSeconds * 1000));
+    const [broad, narrow] = [`${call.org} ${window}`, `${call.org}/${call.user} ${window}`];
+    const hasRoom =
+      (counts.get(broad) ?? 0) < world.organizationLimit && (counts.get(narrow) ?? 0) < world.userLimit;
+    expect(call.status).toBe(hasRoom ? 200 : 429);
+    if (hasRoom) for (const key of [broad, narrow]) counts.set(key, (counts.get(key) ?? 0) + 1);
+    expect(call.remaining).toBe(world.organizationLimit - (counts.get(broad) ?? 0));
+    expect(call.userRemaining).toBe(world.userLimit - (counts.get(narrow) ?? 0));
+    expect(call.reset).toBe(Math.ceil(((window + 1) * windowSeconds * 1000 - call.sent - latency) / 1000));
+    calls += 1;
+  }
+  expect(calls).toBeGreaterThan(0);
+});

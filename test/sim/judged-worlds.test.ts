@@ -1,6 +1,6 @@
 // The oracle must not accuse a right deployment because the world around it is a bad one: calls get lost, clients give
 // up, servers are full, nobody answers, clocks differ.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { parseFault } from "../../src/faults/choice.ts";
@@ -23,6 +23,7 @@ import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
+import { property } from "../support/property.ts";
 
 const user = rest("/v2/user");
 type World = Pick<ScenarioInput, "network" | "service" | "outages" | "clocks">;
@@ -140,7 +141,7 @@ describe.each(Object.entries(worlds))("in a world of %s", (_, world) => {
     }
   });
 
-  property.prop([mixes, fc.nat()], { numRuns: 8 })("and any others", async (semantics, seed) => {
+  property([mixes, fc.nat()], { numRuns: 8 })("and any others", async (semantics, seed) => {
     expect((await judged(world, { semantics }, seed)).violations.slice(0, 3)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 // Two readings of the rules meet here: what the engine decides in virtual time, the oracle must not accuse,
 // under each switch and for clients of every kind.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -23,6 +23,7 @@ import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
+import { property } from "../support/property.ts";
 
 const user = rest("/v2/user");
 /** Clients of every kind, in windows short enough that many of them pass, half of the calls refused. */
@@ -90,7 +91,7 @@ const mixes = fc.record(
 ) as fc.Arbitrary<NonNullable<RulesInput["semantics"]>>;
 
 describe("a simulated run is never accused", () => {
-  property.prop([mixes, fc.nat()], { numRuns: 30 })("under any mix of switches", async (semantics, seed) => {
+  property([mixes, fc.nat()], { numRuns: 30 })("under any mix of switches", async (semantics, seed) => {
     expect((await judged({ semantics }, seed)).violations.slice(0, 3)).toEqual([]);
   });
 

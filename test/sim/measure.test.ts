@@ -1,5 +1,5 @@
 // What is measured by numbers is what a summary counts in the trace of the same run, to the last digit.
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measure } from "../../sim/measure.ts";
 import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
@@ -25,6 +25,7 @@ import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenari
 import { summarize } from "../../src/summary/summarizer.ts";
 import { crowd, crowdRules } from "../faults/crowd.ts";
 import { tinyFactory } from "../laws/tiny-limiter.ts";
+import { property } from "../support/property.ts";
 
 function summarized(scenario: Scenario, options: SimulateOptions) {
   const { header, calls } = simulate(scenario, options);
@@ -122,7 +123,7 @@ const world = fc
   );
 
 describe("a measurement is what summarize finds in the trace", () => {
-  property.prop([world], { numRuns: 60 })("of worlds drawn at random", (scenario) => {
+  property([world], { numRuns: 60 })("of worlds drawn at random", (scenario) => {
     expect(measure(scenario)).toEqual(summarized(scenario, {}));
   });
 

@@ -136,7 +136,17 @@ describe("loss", () => {
   });
 
   test("no loss draws nothing: the run is the one without it", () => {
-    expect(run(lossy(0))).toEqual(run({ ...lossy(0.1), network: { ...lossy(0.1).network, loss: 0 } }));
+    const of = (loss?: number): TraceCall[] =>
+      run(
+        scenarioOf(
+          { many: { clients: 5, behaviour: poller({ every: "1s", call: user }) } },
+          { network: { latency: { least: 5, most: 50 }, ...(loss === undefined ? {} : { loss }) } },
+        ),
+      );
+    expect(of(0)).toEqual(of());
+    // Draws that never lose anything change the latencies: those of a run that draws would be seen.
+    expect(of(1e-12).map(({ status }) => status)).toEqual(of().map(({ status }) => status));
+    expect(of(1e-12)).not.toEqual(of());
   });
 });
 

@@ -3,7 +3,7 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { features } from "../../sim/swarm/features.ts";
@@ -12,10 +12,11 @@ import { isRecipe, type Plain, scenarioOf, sourceOf } from "../../sim/swarm/worl
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import { encodeCall } from "../../src/trace/write.ts";
+import { property } from "../support/property.ts";
 
 const many = Array.from({ length: 400 }, (_, index) => drawWorld(77, index));
 
-property.prop([fc.nat(), fc.nat({ max: 1_000_000 })], { numRuns: 60 })(
+property([fc.nat(), fc.nat({ max: 1_000_000 })], { numRuns: 60 })(
   "any seed and number make a scenario, and the same one again",
   (seed, index) => {
     const { recipe } = drawWorld(seed, index);

@@ -1,19 +1,29 @@
-// Closing lines of a test run: its slowest files, then each missing program, with the number of tests left out for it.
+// Closing lines of a test run: its slowest files; commands that repeat what failed; each missing program, with the
+// number of tests left out for it.
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import type { Program } from "./programs.ts";
+import { seedWords } from "./seed.ts";
 
 const slowestMost = 8;
+
+const fileOf = ({ moduleId }: TestModule): string => relative(process.cwd(), moduleId);
 
 function slowestFiles(modules: readonly TestModule[]): string[] {
   if (modules.length <= slowestMost) return [];
   const timed = modules.map((module) => {
     const { collectDuration, duration } = module.diagnostic();
-    return { file: relative(process.cwd(), module.moduleId), seconds: (collectDuration + duration) / 1_000 };
+    return { file: fileOf(module), seconds: (collectDuration + duration) / 1_000 };
   });
   timed.sort((a, b) => b.seconds - a.seconds);
   const named = timed.slice(0, slowestMost).map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`);
   return [`slowest files: ${named.join(", ")}`];
+}
+
+/** Commands that run what failed again, with the same seed. */
+function repeats(modules: readonly TestModule[]): string[] {
+  const failed = modules.filter((module) => !module.ok());
+  return failed.map((module) => `repeat: ${seedWords}npm test -- ${fileOf(module)}`);
 }
 
 /** Counts skipped tests by missing program; a test that misses two programs counts for both. */
@@ -30,14 +40,14 @@ export class ClosingLines implements Reporter {
   readonly #missing: readonly Program[];
   readonly #mayLeaveOut: boolean;
 
-  constructor(programs: readonly Program[], mayLeaveOut: boolean) {
+  constructor(programs: readonly Program[], options: { readonly mayLeaveOut: boolean }) {
     this.#missing = programs.filter(({ path }) => path === null);
-    this.#mayLeaveOut = mayLeaveOut;
+    this.#mayLeaveOut = options.mayLeaveOut;
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
     const omitted = leftOut(this.#missing, modules);
-    for (const line of [...slowestFiles(modules), ...omitted]) console.log(line);
+    for (const line of [...slowestFiles(modules), ...repeats(modules), ...omitted]) console.log(line);
     if (omitted.length === 0 || this.#mayLeaveOut) return;
     console.error("nothing may be left out in CI");
     process.exitCode = 1;
