@@ -31,9 +31,6 @@ interface Args extends LogArgs {
   readonly json?: boolean | undefined;
 }
 
-/** Progress is shown of what takes longer. */
-const quietMs = 1_000;
-
 export const verb = defineVerb<Args>({
   name: "replay",
   summary: "say who would have been refused: access logs, traces, HAR, CSV, JSON lines under rules",
@@ -199,7 +196,7 @@ class Progress {
     const done = this.#reading
       ? `replaying: ${counted(rows, "row")}, ${counted(Math.round(perSecond), "row")}/s`
       : `callers react: ${share(of === null ? 0 : rows / of)} of the calls`;
-    if (passedMs > quietMs) this.#terminal.progress(`${done}${left}`);
+    this.#terminal.progress(`${done}${left}`);
     await setImmediate();
   };
 }

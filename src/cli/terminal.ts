@@ -1,5 +1,5 @@
 // How commands speak: people's text on standard output, or on standard error where `--json` claims standard
-// output for the result alone; progress on standard error, and only where a person looks at it.
+// output for the result alone; progress on standard error.
 import pc from "picocolors";
 import type { Problem, SpillwayError } from "../rules/errors.ts";
 
@@ -8,15 +8,24 @@ export interface Terminal {
   say(text: string): void;
   /** The command's result for machines; printed under `--json` alone. */
   result(value: unknown): void;
-  /** Replaces the current progress line; `null` clears it. Rewritten at most ten times a second. */
+  /**
+   * Shows how far a command is. On a terminal replaces the line, at most ten times a second; `null` clears it. Elsewhere
+   * prints a line every five seconds, the first after two.
+   */
   progress(text: string | null): void;
 }
 
-export function openTerminal(json: boolean): Terminal {
+const redrawMs = 100;
+/** Elsewhere than on a terminal, what takes less time goes without progress. */
+const quietMs = 2_000;
+const lineEveryMs = 5_000;
+
+/** @param nowMs a clock */
+export function openTerminal(json: boolean, nowMs: () => number = Date.now): Terminal {
   const people = json ? process.stderr : process.stdout;
   const live = process.stderr.isTTY === true;
   let shown = false;
-  let lastMs = 0;
+  let nextMs = live ? 0 : nowMs() + quietMs;
   const clear = (): void => {
     if (shown) process.stderr.write("\r\u001b[2K");
     shown = false;
@@ -30,12 +39,13 @@ export function openTerminal(json: boolean): Terminal {
       if (json) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
     },
     progress(text) {
-      if (!live) return;
       if (text === null) return clear();
-      if (Date.now() - lastMs < 100) return;
-      lastMs = Date.now();
-      process.stderr.write(`\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}`);
-      shown = true;
+      if (nowMs() < nextMs) return;
+      nextMs = nowMs() + (live ? redrawMs : lineEveryMs);
+      process.stderr.write(
+        live ? `\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`,
+      );
+      shown = live;
     },
   };
 }

@@ -36,8 +36,6 @@ interface Args {
 const exitCodes: Readonly<Record<Verdict["verdict"], number>> = { ok: 0, violated: 1, unknown: 2 };
 /** Violations that are printed; all of them are in the JSON. */
 const printedMost = 20;
-/** Progress is shown from then on. */
-const quietMs = 2000;
 
 export const verb = defineVerb<Args>({
   name: "verify",
@@ -82,7 +80,7 @@ export const verb = defineVerb<Args>({
       const { verify } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
       const source = await sourceOf(trace);
-      const onProgress = showing(terminal);
+      const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
@@ -170,13 +168,6 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
-
-function showing(terminal: Terminal): (calls: number) => void {
-  const startedMs = Date.now();
-  return (calls) => {
-    if (Date.now() - startedMs >= quietMs) terminal.progress(`judging: ${counted(calls, "call")}`);
-  };
-}
 
 const widest = Math.max(...lawNames.map((law) => law.length));
 

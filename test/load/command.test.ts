@@ -54,7 +54,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
       busy("4s", `{ refusedShare: "<99%", unanswered: "==0" }`),
     );
     const { code, stdout, stderr } = await typed(["load", path, "--rules", "short.json", "--out", "held"]);
-    expect(stderr).toBe("");
+    expect(stderr).not.toContain("error");
     expect(stdout).toMatch(/^held: \d+ calls to http:\/\/127\.0\.0\.1:\d+ in [\d.]+ s, k6 [\d.]+, seed 1$/m);
     expect(stdout).toContain("2 of 2 expectations met.");
     expect(stdout).toContain("No law is broken");
