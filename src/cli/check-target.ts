@@ -137,7 +137,12 @@ export function sayLive(
   { target, seed, runs, calls, laws, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,
 ): void {
-  terminal.say(`${pc.bold(target)} in real time, seed ${seed}, ${runs} runs, ${calls} calls`);
+  const unjudged = lawNames.filter((law) => laws[law] !== "held" && laws[law] !== "violated");
+  const judged = lawNames.length - unjudged.length;
+  const missed = unjudged.length === 0 ? "" : `; could not judge ${unjudged.join(", ")}`;
+  terminal.say(
+    `${pc.bold(target)} in real time, seed ${seed}, ${runs} runs, ${calls} calls: ${judged} of ${lawNames.length} laws judged${missed}`,
+  );
   for (const law of lawNames) {
     const state = laws[law] ?? { skipped: "no run was judged" };
     const text =
@@ -161,7 +166,12 @@ export function sayLive(
     terminal.say(`\nreal time is not repeated exactly: run it again, or keep the trace with --json`);
   }
   if (ended !== null) terminal.say(`\nended early: ${ended.reason}`);
-  terminal.say(`\n${ok ? pc.green("no law violated") : pc.red("a law is violated")}`);
+  const outcome = !ok
+    ? pc.red("a law is violated")
+    : judged === 0
+      ? pc.yellow("no law could be judged: allow more --calls and --seconds")
+      : pc.green(`none of the ${judged} laws that could be judged is violated`);
+  terminal.say(`\n${outcome}`);
 }
 
 /** 0 held, 1 violated, 2 nothing could be judged, 3 the target had enough of it, 130 interrupted. */

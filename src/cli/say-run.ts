@@ -5,6 +5,7 @@ import { count, counted, duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
+import { questionWords } from "../report/verdict-words.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { KeptRun } from "./keep-run.ts";
@@ -53,6 +54,7 @@ function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidR
     waitLine(summary),
     ...expectationLines(expectations),
     verdictLine(verdict),
+    ...questionWords(verdict).map((one) => `${pc.yellow("asked")} ${one}`),
     ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...(interrupted ? [`${pc.yellow("Interrupted")}: what was done is kept.`] : []),
     `${folder}/${runFiles.html}`,

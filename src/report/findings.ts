@@ -7,7 +7,7 @@ import type { Gallery } from "./picture.ts";
 import { placesFigure, placesKey } from "./places-picture.ts";
 import { ownerWords } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
-import { amountWords, inferredWords, leftOut, windowOffWords } from "./verdict-words.ts";
+import { amountWords, inferredWords, leftOut, questionWords, windowOffWords } from "./verdict-words.ts";
 
 /** The rest is in verdict.json. */
 const violationsShown = 20;
@@ -57,6 +57,13 @@ function violationBlock(violation: Violation, index: number, gallery: Gallery): 
   }</p>
 ${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
 `;
+}
+
+/** What only the rules can settle. */
+export function asked(verdict: Verdict): Html | null {
+  const questions = questionWords(verdict);
+  if (questions.length === 0) return null;
+  return html`<h3>Asked, since no rules were given</h3><ul>${questions.map((one) => html`<li>${one}</li>\n`)}</ul>\n`;
 }
 
 /** What a trace without rules told of the switches; nothing where the rules were given. */

@@ -24,6 +24,7 @@ import {
   leftOut,
   methodWords,
   otherQuotaWords,
+  questionWords,
 } from "./verdict-words.ts";
 
 /**
@@ -83,6 +84,9 @@ function lawBlocks(verdict: Verdict): string[] {
     plain(said.join(" ")),
     violations.join("\n"),
     more > 0 ? `And ${counted(more, "violation")} more.` : "",
+    questionWords(verdict)
+      .map((one) => `- **Asked** ${plain(one)}`)
+      .join("\n"),
     inferred.map((one) => `- ${plain(inferredWords(one))}`).join("\n"),
     evidenceBlock(verdict),
   ].filter((block) => block !== "");

@@ -206,6 +206,9 @@ export const verdictSchema = v.nullable(
         ),
       }),
     ),
+    questions: v.optional(
+      v.array(v.object({ scope, question: text, suspects: v.array(text), lines: v.array(whole) })),
+    ),
     otherQuotas: v.optional(
       v.array(
         v.object({

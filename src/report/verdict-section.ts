@@ -2,7 +2,7 @@
 import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { LawVerdict, Verdict } from "../verify/verdict.ts";
-import { findings, inferences } from "./findings.ts";
+import { asked, findings, inferences } from "./findings.ts";
 import { counted, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
@@ -32,7 +32,7 @@ ${verdict === null ? html`<p>This run was not judged; <code>spillway verify</cod
 function judged(verdict: Verdict, gallery: Gallery): Html {
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
   return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} ${otherQuotaWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
-${findings(verdict, gallery)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+${findings(verdict, gallery)}${asked(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
 ${inferences(verdict)}`;
 }
 

@@ -115,6 +115,14 @@ function namedWords({ name, owner, scope, answers, line }: OtherQuota): string {
   return `${counted(answers, "answer")} of ${scope} named ${named} ${whose}, which is not judged (first in line ${line}).`;
 }
 
+/** `REST: Refused calls are ... Is that meant?`, one for each question, with the scopes that it is asked of. */
+export function questionWords({ questions = [] }: Verdict): readonly string[] {
+  const scopesOf = new Map<string, string[]>();
+  for (const { question, scope } of questions)
+    scopesOf.set(question, [...(scopesOf.get(question) ?? []), scope === "rest" ? "REST" : "GraphQL"]);
+  return [...scopesOf].map(([question, names]) => `${names.join(" and ")}: ${question}`);
+}
+
 /** How many violations were found beyond those that the verdict kept. */
 export const leftOut = ({ violations, violationsFound = violations.length }: Verdict): number =>
   violationsFound - violations.length;

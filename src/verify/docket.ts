@@ -6,8 +6,9 @@ import { type Acceptance, accept } from "./acceptance.ts";
 import { AmountsTally } from "./amounts.ts";
 import { Clues } from "./clues.ts";
 import { isTested, lawEvidence } from "./evidence.ts";
+import { questionsOf } from "./inference.ts";
 import { OtherQuotas } from "./other-quotas.ts";
-import type { Inferred, LawVerdict, Methods, Verdict, Violation } from "./verdict.ts";
+import type { Inferred, LawVerdict, Methods, Question, Verdict, Violation } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
 /** An accusation; `count` is how many times this was seen at once, 1 where it is left out. */
@@ -75,6 +76,7 @@ export class Docket {
   readonly #options: DocketOptions;
   readonly #broken = new Set<LawName>();
   readonly #accused = new Map<string, Accused>();
+  readonly #questions = new Map<string, Question>();
   readonly #needless = { rest: 0, graphql: 0 };
   readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
   /** Violations that were found and not kept, and those of them that say more than that counts came out too low. */
@@ -117,6 +119,12 @@ export class Docket {
     return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
+  /** Asks what only the rules can settle: once for each scope and question. */
+  ask(question: Question): void {
+    const key = JSON.stringify([question.scope, question.question]);
+    if (!this.#questions.has(key)) this.#questions.set(key, question);
+  }
+
   accuse({ breach, count = 1, suspects, tooLow = null, ...violation }: Accusation): void {
     const { law, org, user, scope, window } = violation;
     this.#broken.add(law);
@@ -153,6 +161,7 @@ export class Docket {
       index < picturesShown ? violation : withoutPicture(violation),
     );
     const methods: Methods = this.#methods;
+    const questions = [...this.#questions.values(), ...questionsOf(inferred)];
     return {
       verdict: violations.length > 0 ? "violated" : held ? "ok" : "unknown",
       records,
@@ -163,6 +172,7 @@ export class Docket {
       ...(this.#left > 0 && overruled === null ? { violationsFound: violations.length + this.#left } : {}),
       methods,
       ...(rules === null ? { inferred } : {}),
+      ...(questions.length === 0 ? {} : { questions }),
       amounts,
       ...(this.otherQuotas.isEmpty ? {} : { otherQuotas: this.otherQuotas.all() }),
       ...(overruled === null ? {} : { accepted: overruled.accepted }),

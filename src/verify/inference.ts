@@ -1,9 +1,11 @@
 // What a trace without rules told of the switches, in words: a value is inferred where answers contradict all others.
+import { parseRules } from "../rules/parse.ts";
 import type { Scope, SwitchName } from "../rules/rules.ts";
 import { switchValues } from "../rules/rules.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
+import type { Suspect } from "./suspects.ts";
 import type { Terms } from "./terms.ts";
-import type { Inferred } from "./verdict.ts";
+import type { Inferred, Question } from "./verdict.ts";
 import type { Options } from "./window-shapes.ts";
 
 /** The switches that counts depend on, each with its value under terms. */
@@ -29,6 +31,59 @@ const untold: Readonly<Record<SwitchName, string>> = {
   userEnforced: "no user's window was full while the organization's limits were not enforced",
   retryAfter: "nothing was refused",
 };
+
+/** Each value of each switch in words. */
+const switchWords: Readonly<Record<SwitchName, Readonly<Record<string, string>>>> = {
+  anchor: {
+    epoch: "Windows lie on the grid of Unix time.",
+    "first-request": "Windows open with their first call.",
+  },
+  refused: {
+    uncounted: "Refused calls are not counted.",
+    counted: "Refused calls are charged to the window that refuses them.",
+  },
+  refusedByUser: {
+    "charges-nothing": "Refusals by a user's window are not charged to the organization.",
+    "charges-organization": "Refusals by a user's window are charged to the organization.",
+  },
+  graphqlCharge: {
+    reserved: "Queries hold the points that they ask for, and give back what they do not use.",
+    prepaid: "Queries are charged the points that they ask for, and give nothing back.",
+    postpaid: "Queries are charged what they used, when they complete.",
+  },
+  remaining: {
+    clamped: "Remaining stops at 0.",
+    signed: "Remaining goes below 0 where a count passes its limit.",
+  },
+  reset: {
+    ceil: "Reset is rounded up.",
+    floor: "Reset is rounded down, so that who waits exactly as long comes too early.",
+    round: "Reset is rounded to the nearest second, so that who waits exactly as long may come too early.",
+  },
+  userEnforced: {
+    "with-organization": "Users' windows refuse only while the organization's limits are enforced.",
+    always: "Users' windows refuse even while the organization's limits are not enforced.",
+  },
+  retryAfter: { true: "Refusals carry a Retry-After.", false: "Refusals carry no Retry-After." },
+};
+
+/** The faults that another value of a switch would be. */
+const asFaults: Readonly<Record<string, readonly Suspect[]>> = {
+  "refused counted": ["refused-counted"],
+  "refusedByUser charges-organization": ["narrow-drains-broad"],
+  "reset floor": ["reset-truncated"],
+  "userEnforced always": ["unenforced-refuses"],
+};
+
+/** Asks whether each value that was inferred, and is not the default, is meant. */
+export function questionsOf(inferred: readonly Inferred[]): readonly Question[] {
+  const defaults = parseRules({}).semantics;
+  return inferred.flatMap(({ switch: name, scope, value, words, lines }) => {
+    if (value === null || words === undefined || value === String(defaults[name][scope])) return [];
+    const question = `${words} Is that meant? \`--rules\` settles it.`;
+    return [{ scope, question, suspects: asFaults[`${name} ${value}`] ?? [], lines }];
+  });
+}
 
 /** The switches of one scope's counts. */
 export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Inferred[] {
@@ -122,10 +177,12 @@ function known(
   others: readonly (readonly [string, Exhibit])[],
 ): Inferred {
   const told = others.map(([other, { explanation }]) => `not ${other}: ${explanation}`);
+  const words = switchWords[name][value];
   return {
     switch: name,
     scope,
     value,
+    ...(words === undefined ? {} : { words }),
     explanation: told.join("; "),
     lines: linesOf(others.map(([, e]) => e)),
   };

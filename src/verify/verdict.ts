@@ -46,8 +46,21 @@ export interface Inferred {
   readonly value: string | null;
   /** The values that the trace leaves, where it does not tell. */
   readonly candidates?: readonly string[];
+  /** The value in words; left out where it is not told. */
+  readonly words?: string;
   /** What rules out the other values, in one sentence, and the lines that show it. */
   readonly explanation: string;
+  readonly lines: readonly number[];
+}
+
+/** What a trace without rules cannot settle: it may be meant, or a fault. */
+export interface Question {
+  readonly scope: Scope;
+  /** What was seen, and whether it is meant. */
+  readonly question: string;
+  /** Names from the fault catalogue that it would be, if it is not meant. */
+  readonly suspects: readonly string[];
+  /** Lines that show it. */
   readonly lines: readonly number[];
 }
 
@@ -121,6 +134,8 @@ export interface Verdict {
   readonly methods?: Methods;
   /** What a trace without rules showed of the switches. */
   readonly inferred?: readonly Inferred[];
+  /** What only the rules can settle, where they were not given. */
+  readonly questions?: readonly Question[];
   /** Of all windows together, and of those that are off, the worst first, at most 100. */
   readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts[] };
   /** Quotas of other names, where answers spoke of any: they are not judged. */

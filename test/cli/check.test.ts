@@ -247,6 +247,16 @@ describe("a live target", () => {
     expect(stdout + stderr).not.toContain("secret-of");
   });
 
+  test("in real time, too few calls judge nothing, and the first line says so", async () => {
+    const url = await listening();
+    const { code, stdout } = await check(url, "--runs", "1", "--calls", "3", "--seconds", "3");
+    const [, first] = stdout.split("\n");
+    expect(first).toMatch(/: \d+ of \d+ laws judged; could not judge .*refusal-justified.*snapshot-equals/);
+    expect(stdout).not.toContain("no law violated");
+    expect(stdout).toMatch(/none of the \d+ laws that could be judged is violated|no law could be judged/);
+    expect([0, 2]).toContain(code);
+  });
+
   test("in real time is accused where it is wrong, with the run's answers", async () => {
     const url = await listening({ fault: "double-count" });
     const words = [

@@ -102,6 +102,26 @@ describe("refusedByUser", () => {
     expect(await told(calls, "refusedByUser", { complete: true })).toMatchObject({ value });
   });
 
+  test("is asked about where it is not the default, in words", async () => {
+    const { verdict, questions = [] } = await judged([before, ...admitted, ...refusals([51, 52])], {
+      ...open,
+      complete: true,
+    });
+    expect(verdict).toBe("ok");
+    expect(questions).toContainEqual({
+      scope: "rest",
+      question:
+        "Refusals by a user's window are charged to the organization. Is that meant? `--rules` settles it.",
+      suspects: ["narrow-drains-broad"],
+      lines: expect.arrayContaining([expect.any(Number)]),
+    });
+    const usual = await judged([before, ...admitted, ...refusals([50, 50])], { ...open, complete: true });
+    expect(usual.inferred?.find((one) => one.switch === "refusedByUser")?.words).toBe(
+      "Refusals by a user's window are not charged to the organization.",
+    );
+    expect(usual.questions?.map(({ question }) => question).join() ?? "").not.toContain("charged");
+  });
+
   test("is not told by a refusal of the organization's own", async () => {
     const calls = [before, refused({ at: 2000, count: 200 }, "rest")];
     expect(await told(calls, "refusedByUser")).toMatchObject({ value: null });
