@@ -5,8 +5,10 @@ import pc from "picocolors";
 import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport } from "../laws/report.ts";
 import { parseTarget, requireAllowed } from "../load/target.ts";
+import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
+import { isLimiters } from "../probe/seen.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -16,6 +18,7 @@ import type { TargetArgs } from "./check-target-options.ts";
 import { readTokens } from "./files.ts";
 import { INTERRUPTED } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
+import { program } from "./verb.ts";
 
 /** A target that may be called, and by whom. */
 interface Opened {
@@ -69,18 +72,25 @@ async function callersOf(file: string): Promise<Token[]> {
   });
 }
 
+/** @throws SpillwayError `TARGET_UNREACHABLE` saying what came in place of a status, and from where */
 async function contact(live: LiveCaller, caller: Token, base: string): Promise<void> {
-  const { status, error } = await live.status(caller);
-  if (status === 200) return;
+  const seen = await live.status(caller);
+  const isStatus = seen.status === 200 && (seen.statusScopes !== null || isLimiters(seen));
+  if (isStatus) return;
+  const { got, hint } = problemOf(seen) ?? {
+    got: `200 and ${quote(seen.body)}`,
+    hint: "is this the API's address?",
+  };
   throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as a rate-limited API", {
     problems: [
       {
-        path: `GET ${base}/v2/organizations/${caller.organization}/rate_limit`,
-        got: status === 0 ? (error ?? "no answer") : String(status),
-        allowed: "200 and the status of the organization's limits",
+        path: `GET ${base}/v2/organizations/${encodeURIComponent(caller.organization)}/rate_limit`,
+        got,
+        allowed:
+          '200 and the status of the organization\'s limits: {"scopes": {"rest": ..., "graphql": ...}}',
       },
     ],
-    hint: "is it running, is this its address, and are these its tokens? `spillway probe` looks closer",
+    hint: `${hint} ${program} probe looks closer`,
   });
 }
 

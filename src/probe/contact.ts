@@ -42,7 +42,8 @@ const errorsInWords: Readonly<Record<string, string>> = {
   "not http": "something that is no HTTP",
 };
 
-function problemOf(seen: Seen): { got: string; hint: string } | null {
+/** Says what was seen in place of a status; `null` where it is one, or could be. */
+export function problemOf(seen: Seen): { got: string; hint: string } | null {
   const { status, error, body } = seen;
   if (status === 0)
     return {
