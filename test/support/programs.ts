@@ -1,6 +1,6 @@
 // Programs beside Node that some tests need. A test names those it needs as tags, which vitest.config.ts takes from
 // here: `test("...", { tags: ["k6"] }, ...)`, the same on a `describe`, or a line `// @module-tag k6` for a whole file.
-// Tests of a missing program are left out, and left-out.ts names the program after the run.
+// Tests of a missing program are left out, and closing-lines.ts names the program after the run.
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { lookUpK6 } from "../../src/load/k6-binary.ts";
