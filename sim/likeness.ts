@@ -111,4 +111,8 @@ export class Likeness {
   }
 }
 
-const empirical = (quantilesMs: readonly number[]): Spread => ({ shape: "quantiles", quantilesMs });
+const empirical = (quantilesMs: readonly number[]): Spread => ({
+  shape: "quantiles",
+  shares: null,
+  quantilesMs,
+});

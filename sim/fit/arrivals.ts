@@ -75,15 +75,18 @@ const minuteMs = 60_000;
 /** Jobs of one minute begin so close together. */
 const minuteSpreadMs = 15_000;
 
+/** A line of cron, UTC, and how long after its minutes clients begin, at most. */
+export interface Timetable {
+  readonly schedule: string;
+  readonly spreadMs: number;
+}
+
 /**
  * Starts by cron: on ticks of whole minutes that all callers share, each within seconds of a minute's beginning.
  * @param everyMs the callers' period
  * @returns `null` where they keep to no clock on the wall
  */
-export function cronArrivals(
-  starts: readonly (readonly number[])[],
-  everyMs: number,
-): (FittedArrivals & { readonly kind: "cron" }) | null {
+export function timetableOf(starts: readonly (readonly number[])[], everyMs: number): Timetable | null {
   const minutes = everyMs / minuteMs;
   const usual = minutes < 60 ? 60 % minutes === 0 : minutes === 60 || minutes === 24 * 60;
   if (!Number.isInteger(minutes) || !usual) return null;
@@ -103,5 +106,5 @@ export function cronArrivals(
           ? `${minutes === 1 ? "*" : `*/${minutes}`} * * * *`
           : `${minute}/${minutes} * * * *`;
   const spreadMs = late.breadth <= 50 ? 0 : spanOf([0, ...late.sorted], 0).most;
-  return { kind: "cron", schedule, clients: starts.length, spreadMs };
+  return { schedule, spreadMs };
 }

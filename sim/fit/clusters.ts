@@ -9,25 +9,23 @@ import { Sample } from "./statistics.ts";
 /** Callers that are alike, the busiest first: the one that the others were held to. */
 export interface Cluster {
   readonly profiles: Profile[];
+  /** Callers of all kinds, of whom one population is drawn. */
+  readonly mixture: boolean;
   /** Jobs by kind of call. */
   readonly mix: Map<string, number>;
   jobs: number;
 }
 
-/** More populations than these nobody reads; what is left goes together. */
-const clustersMost = 12;
+/** Callers of the other calls are drawn from one mixture, where there are more populations than people read. */
+const apartShare = 0.95;
+const readMost = 60;
+const clustersMost = 2_000;
 
 /**
- * Puts callers together.
- * @returns clusters, the busiest first, and the callers for whom there were too many of them
+ * Puts callers together: clusters, the busiest first; where there are too many, callers of few calls are one mixture in
+ * each organization.
  */
-export function clustersOf(
-  profiles: readonly Profile[],
-  slackMs: number,
-): {
-  readonly clusters: readonly Cluster[];
-  readonly others: readonly Profile[];
-} {
+export function clustersOf(profiles: readonly Profile[], slackMs: number): readonly Cluster[] {
   const clients = clientsByUser(profiles);
   const clusters: Cluster[] = [];
   const medians = new Map<Profile, number>();
@@ -35,7 +33,12 @@ export function clustersOf(
     medians.set(profile, new Sample(profile.pausesMs).median);
     const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
     if (home === undefined) {
-      clusters.push({ profiles: [profile], mix: new Map(profile.mix), jobs: profile.jobs.length });
+      clusters.push({
+        profiles: [profile],
+        mixture: false,
+        mix: new Map(profile.mix),
+        jobs: profile.jobs.length,
+      });
       continue;
     }
     home.profiles.push(profile);
@@ -43,10 +46,34 @@ export function clustersOf(
     for (const [key, count] of profile.mix) home.mix.set(key, (home.mix.get(key) ?? 0) + count);
   }
   clusters.sort((a, b) => b.jobs - a.jobs);
-  return {
-    clusters: clusters.slice(0, clustersMost),
-    others: clusters.slice(clustersMost).flatMap((cluster) => cluster.profiles),
-  };
+  const apart = apartOf(clusters);
+  return [...clusters.slice(0, apart), ...mixturesOf(clusters.slice(apart))];
+}
+
+function mixturesOf(clusters: readonly Cluster[]): Cluster[] {
+  const mixtures = new Map<string, Cluster>();
+  for (const { profiles, mix, jobs } of clusters) {
+    const organization = profiles[0]?.caller.organization ?? "";
+    const empty: Cluster = { profiles: [], mixture: true, mix: new Map(), jobs: 0 };
+    const mixture = mixtures.get(organization) ?? empty;
+    mixtures.set(organization, mixture);
+    mixture.profiles.push(...profiles);
+    mixture.jobs += jobs;
+    for (const [key, count] of mix) mixture.mix.set(key, (mixture.mix.get(key) ?? 0) + count);
+  }
+  return [...mixtures.values()];
+}
+
+/** How many of the clusters, the busiest first, are populations of their own. */
+function apartOf(clusters: readonly Cluster[]): number {
+  if (clusters.length <= readMost) return clusters.length;
+  const all = clusters.reduce((sum, { jobs }) => sum + jobs, 0);
+  let [count, jobs] = [0, 0];
+  while (count < clusters.length && (count < readMost || (jobs < apartShare * all && count < clustersMost))) {
+    jobs += clusters[count]?.jobs ?? 0;
+    count += 1;
+  }
+  return count;
 }
 
 const userOf = ({ caller: { organization, user } }: Profile): string => `${organization}/${user}`;
@@ -91,7 +118,8 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
     const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
   }
-  if (a.pace.kind !== b.pace.kind) return false;
+  // What one caller does at once is taken apart for it alone.
+  if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance") return false;
   if (a.pace.kind !== "pause") return true;
   const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];
   // Medians of n pauses scatter with the root of n; pauses may be spread widely.

@@ -3,13 +3,13 @@
 import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
-import { type Cluster, clustersOf } from "./clusters.ts";
-import type { FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
+import { clustersOf } from "./clusters.ts";
+import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
-import { isOpenCalls } from "./pace.ts";
 import { fittedPopulation } from "./population.ts";
-import { type Profile, profileApart, profileOf, slackOf } from "./profile.ts";
+import { type Profile, profileOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import { daysDeviation } from "./rhythm.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
@@ -34,13 +34,15 @@ export function fitScenario(
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
   const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
-  const { clusters, others } = clustersOf(withoutPace(profiles, recording, rules), slackOf(recording));
+  const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();
-  const populations = clusters.map((cluster): FittedPopulation => {
-    const population = fittedPopulation(cluster, recording);
-    return { name: names.of(population, cluster.profiles), ...population };
+  const fits = clusters.map((cluster) => fittedPopulation(cluster, recording));
+  const days = daysDeviation(fits.flatMap(({ rhythms }) => rhythms));
+  const populations = fits.map(({ population }, index): FittedPopulation => {
+    const behaviour = withDays(population.behaviour, days);
+    const { profiles = [], mixture = false } = clusters[index] ?? {};
+    return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
-  const outside = others.reduce((sum, { caller }) => sum + caller.calls.length, 0);
   return {
     name,
     startAtMs: Math.floor(recording.startedAtMs),
@@ -51,38 +53,20 @@ export function fitScenario(
     populations,
     calls: recording.calls,
     callers: recording.callers.length,
-    unexplained: outside + populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
+    unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
   };
 }
 
-/**
- * Callers whose calls will be arrivals anyway have no pace of their own: without it they are alike, however often each
- * of them calls. So are those of whom there would be too many populations.
- */
-function withoutPace(profiles: readonly Profile[], recording: Recording, rules: Rules): Profile[] {
-  const { clusters, others } = clustersOf(profiles, slackOf(recording));
-  const loose = new Set(others.filter(({ shape }) => shape.kind === "call"));
-  const open = clusters.filter((cluster) => isOpenCalls(cluster, recording));
-  const crowded = new Set(open.map(organizationOf));
-  // Beside a crowd, a few who were hardly seen are of it.
-  const stray = clusters.filter(
-    (cluster) => isStray(cluster, recording) && crowded.has(organizationOf(cluster)),
-  );
-  for (const { profiles: callers } of [...open, ...stray]) for (const profile of callers) loose.add(profile);
-  return profiles.map((profile) => {
-    if (!loose.has(profile)) return profile;
-    // Where nobody numbered attempts, each call comes by itself.
-    const own = recording.knowsAttempts ? profile : profileApart(profile.caller, rules, slackOf(recording));
-    return { ...own, pace: { kind: "chance" } };
-  });
-}
-
-const organizationOf = ({ profiles }: Cluster): string => profiles[0]?.caller.organization ?? "";
-
-function isStray({ profiles, jobs }: Cluster, { calls }: Recording): boolean {
-  const [model] = profiles;
-  return model?.shape.kind === "call" && model.pace.kind !== "ticks" && jobs < 0.01 * calls;
+/** The behaviour with days that differ so much; the calendar shows this for all populations at once alone. */
+function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: number): Kind {
+  if (behaviour.kind === "together")
+    return {
+      ...behaviour,
+      parts: behaviour.parts.map((part) => ({ ...part, behaviour: withDays(part.behaviour, days) })),
+    };
+  if (behaviour.kind !== "sessions" || behaviour.rhythm === null) return behaviour;
+  return { ...behaviour, rhythm: { ...behaviour.rhythm, days } };
 }
 
 function rulesOf(
@@ -107,8 +91,8 @@ function durationOf({ startedAtMs, endedAtMs }: Recording): number {
 class Names {
   readonly #taken = new Set<string>();
 
-  of(population: Omit<FittedPopulation, "name">, profiles: readonly Profile[]): string {
-    const base = groupOf(profiles) ?? nameOf(population);
+  of(population: Omit<FittedPopulation, "name">, profiles: readonly Profile[], mixture: boolean): string {
+    const base = mixture ? "others" : (groupOf(profiles) ?? nameOf(population));
     for (let number = 1; ; number++) {
       const name = number === 1 ? base : `${base}-${number}`;
       if (this.#taken.has(name)) continue;
@@ -126,7 +110,9 @@ function groupOf(profiles: readonly Profile[]): string | null {
 
 function nameOf({ behaviour, arrivals, mix }: Omit<FittedPopulation, "name">): string {
   const status = mix.length === 1 && mix[0]?.free === true ? "status-" : "";
-  if (arrivals.kind === "cron") return `${status}crons`;
+  if (behaviour.kind === "timetable") return `${status}crons`;
+  if (behaviour.kind === "sessions")
+    return `${status}${behaviour.of.kind === "poller" ? "watchers" : "workers"}`;
   const every = "everyMs" in behaviour && behaviour.everyMs !== null ? `-${timeText(behaviour.everyMs)}` : "";
   if (behaviour.kind === "worker") return status + (arrivals.kind === "closed" ? "workers" : "visitors");
   return `${status}${behaviour.kind}${every}`;

@@ -3,6 +3,7 @@
 import type { Rules } from "../../src/rules/rules.ts";
 import type { CallKind } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
+import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpread } from "./spread.ts";
 
 /** A kind of call with how often it comes. */
@@ -13,10 +14,13 @@ export interface FittedCall extends CallKind {
   readonly weight: number;
 }
 
-/** What one client does; the calls beside. */
-export type FittedBehaviour =
+/** What one client does without an end of its own; the calls beside. */
+export type FittedLoop =
   | { readonly kind: "poller"; readonly everyMs: number }
-  | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null }
+  | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null };
+
+/** What one client does at once, and again where `everyMs` says so. */
+export type FittedRun =
   | { readonly kind: "burst"; readonly size: number; readonly everyMs: number | null }
   | {
       readonly kind: "queue";
@@ -33,18 +37,46 @@ export type FittedBehaviour =
       readonly everyMs: number | null;
     };
 
+/** What one client does in sessions. */
+export type FittedComings =
+  | {
+      readonly kind: "sessions";
+      readonly of: FittedLoop;
+      /** In busy time of the rhythm. */
+      readonly away: FittedSpread;
+      /** `null`: all hours are alike. */
+      readonly rhythm: FittedRhythm | null;
+      /** Calls of a session; `null`: no bound. */
+      readonly calls: FittedSpread | null;
+      /** Time that a session lasts; `null`: no bound. */
+      readonly length: FittedSpread | null;
+    }
+  | {
+      readonly kind: "timetable";
+      readonly of: FittedLoop | FittedRun;
+      /** A line of cron, UTC. */
+      readonly at: string;
+      readonly withinMs: number;
+      readonly calls: FittedSpread | null;
+    };
+
+/** One of several things that a client does at the same time. */
+export interface FittedPart {
+  readonly behaviour: FittedLoop | FittedRun | FittedComings;
+  readonly mix: readonly FittedCall[];
+}
+
+export type FittedBehaviour =
+  | FittedLoop
+  | FittedRun
+  | FittedComings
+  | { readonly kind: "together"; readonly parts: readonly FittedPart[] };
+
 /** When clients come: all are there from the start, or each arrives for itself. */
 export type FittedArrivals =
   | { readonly kind: "closed"; readonly clients: number; readonly startWithinMs: number }
   /** So many an hour, evenly or as chance has it. */
   | { readonly kind: "steady"; readonly perHour: number; readonly even: boolean }
-  /** So many clients at each minute that a line of cron names (UTC), all within the spread. */
-  | {
-      readonly kind: "cron";
-      readonly schedule: string;
-      readonly clients: number;
-      readonly spreadMs: number;
-    }
   /** By hour of the day (UTC), 24 numbers. */
   | { readonly kind: "hours"; readonly perHour: readonly number[] };
 

@@ -1,8 +1,9 @@
 // What one client of a population does, and when its clients come.
-import { closedArrivals, cronArrivals, openArrivals } from "./arrivals.ts";
+import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
+import { bySessions, partsOf, type RhythmFit } from "./comings.ts";
 import { isRefused } from "./jobs.ts";
-import type { FittedArrivals, FittedBehaviour } from "./model.ts";
+import type { FittedArrivals, FittedBehaviour, FittedComings, FittedPart } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Shape } from "./runs.ts";
@@ -10,8 +11,9 @@ import { spreadOf } from "./spread.ts";
 import { mode, roundestWithin, Sample } from "./statistics.ts";
 import { count, roughText, spreadText, timeText } from "./words.ts";
 
-interface PaceFit {
+export interface PaceFit {
   readonly behaviour: FittedBehaviour;
+  readonly rhythms: readonly RhythmFit[];
   readonly arrivals: FittedArrivals;
   readonly why: string;
   readonly arrivalsWhy: string;
@@ -27,17 +29,38 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const kinds = new Sample([...cluster.mix.values()]);
   const mixed = kinds.most < 0.9 * cluster.jobs;
   const { shape, pace } = model;
+  if (profiles.length === 1) {
+    const parts = partsOf(model, recording);
+    if (parts !== null) return inParts(parts, model, recording);
+  }
   if (pace.kind === "chance") return byChance(profiles, recording);
   if (shape.kind !== "call") return inRuns(profiles, middleShape(profiles, shape), recording);
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }
 
-/** Whether each call of the cluster is a client of its own, that arrives for itself. */
-export function isOpenCalls(cluster: Cluster, recording: Recording): boolean {
-  const { arrivals, behaviour } = paceOf(cluster, recording);
-  const isCall =
-    cluster.profiles[0]?.shape.kind === "call" && behaviour.kind === "worker" && behaviour.jobs === 1;
-  return isCall && (arrivals.kind === "steady" || arrivals.kind === "hours");
+/** What the callers of a mixture do: each the same, as they did on average. */
+export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFit {
+  const clients = { kind: "closed", clients: profiles.length, startWithinMs: 0 } as const;
+  const arrivalsWhy = `${count(profiles.length, "caller")} of few calls each, drawn from one mixture`;
+  const comings = bySessions(profiles, recording);
+  if (comings !== null) return { ...comings, arrivals: clients, arrivalsWhy };
+  return { ...byPauses(profiles, recording), arrivals: clients, arrivalsWhy };
+}
+
+function inParts(
+  { parts, rhythms }: { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] },
+  { jobs }: Profile,
+  recording: Recording,
+): PaceFit {
+  const [only] = parts;
+  return {
+    behaviour: parts.length === 1 && only !== undefined ? only.behaviour : { kind: "together", parts },
+    rhythms,
+    arrivals: { kind: "closed", clients: 1, startWithinMs: 0 },
+    why: `${count(jobs.length, "call")} of ${count(parts.length, "behaviour")} under one name`,
+    arrivalsWhy: `one caller for ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
+    single: false,
+  };
 }
 
 /** A period as round as its doubt allows. */
@@ -64,32 +87,43 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
   const { everyMs, gaps } = everyOf(profiles, slackMs);
   const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
   const cron = byCron(profiles, everyMs);
+  const once = { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 } as const;
   if (cron !== null)
     return {
-      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
-      ...cron,
+      ...cron.comes,
+      behaviour: { ...cron.timetable, of: once },
       why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
       single: false,
     };
   const off = new Sample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
   return {
     behaviour: { kind: "poller", everyMs },
+    rhythms: [],
     ...closed(profiles, clients, everyMs, recording),
     why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${roughText(Math.ceil(off))}`,
     single: true,
   };
 }
 
-function byCron(
-  profiles: readonly Profile[],
-  everyMs: number,
-): Pick<PaceFit, "arrivals" | "arrivalsWhy"> | null {
+interface CronFit {
+  readonly timetable: Omit<FittedComings & { readonly kind: "timetable" }, "of">;
+  readonly comes: Pick<PaceFit, "arrivals" | "arrivalsWhy" | "rhythms">;
+}
+
+function byCron(profiles: readonly Profile[], everyMs: number): CronFit | null {
   if (profiles.some(({ clients }) => clients > 1)) return null;
   const starts = profiles.map(({ runs }) => runs.map(({ startMs }) => startMs));
-  const arrivals = cronArrivals(starts, everyMs);
-  if (arrivals === null) return null;
-  const spread = arrivals.spreadMs === 0 ? "at once" : `within ${timeText(arrivals.spreadMs)}`;
-  return { arrivals, arrivalsWhy: `${count(starts.length, "caller")} began ${spread} with the minute` };
+  const found = timetableOf(starts, everyMs);
+  if (found === null) return null;
+  const spread = found.spreadMs === 0 ? "at once" : `within ${timeText(found.spreadMs)}`;
+  return {
+    timetable: { kind: "timetable", at: found.schedule, withinMs: found.spreadMs, calls: null },
+    comes: {
+      rhythms: [],
+      arrivals: { kind: "closed", clients: starts.length, startWithinMs: 0 },
+      arrivalsWhy: `${count(starts.length, "caller")} began ${spread} with the minute`,
+    },
+  };
 }
 
 function closed(profiles: readonly Profile[], clients: number, everyMs: number, recording: Recording) {
@@ -113,7 +147,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     pauses.length === 0
       ? "one call each was seen"
       : `${count(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
-  const common = { why, single: false };
+  const common = { why, single: false, rhythms: [] };
   if (isOpen(profiles, over, starts, recording)) {
     const jobs = Math.round(new Sample(lengths).median);
     return {
@@ -123,8 +157,13 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       arrivalsWhy: `${count(profiles.length, "caller")} came one after the other, each with ${count(jobs, "job")} (median)`,
     };
   }
-  const byHour = hoursOf(profiles, recording);
-  if (byHour !== null) return byHour;
+  const comings = bySessions(profiles, recording);
+  if (comings !== null)
+    return {
+      ...comings,
+      arrivals: { kind: "closed", clients: profiles.length, startWithinMs: 0 },
+      arrivalsWhy: `${count(profiles.length, "caller")} came and went`,
+    };
   const same = mode(lengths);
   const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
   const round = think.kind === "constant" ? think.ms : new Sample(pauses).median;
@@ -132,16 +171,6 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     ...common,
     behaviour: { kind: "worker", think, jobs: ends ? same.value : null },
     ...closed(profiles, profiles.length, round, recording),
-  };
-}
-
-/** Callers who are busy at some hours of the day: what they do then comes by chance. */
-function hoursOf(profiles: readonly Profile[], recording: Recording): PaceFit | null {
-  const byChanceOf = byChance(profiles, recording);
-  if (byChanceOf.arrivals.kind !== "hours") return null;
-  return {
-    ...byChanceOf,
-    why: "busier at some hours of the day than at others: each call is a client of its own",
   };
 }
 
@@ -204,9 +233,10 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
         ? `${count(runs, "volley")} of ${count(shape.size, "call")} at once`
         : `${count(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
   const when = every === null ? "" : `, every ${timeText(every.everyMs)}`;
-  const common = { behaviour, why: what + when, single: true };
+  const common = { behaviour, why: what + when, single: true, rhythms: [] };
   const cron = every === null ? null : byCron(profiles, every.everyMs);
-  if (cron !== null) return { ...common, behaviour: { ...shape, everyMs: null }, ...cron };
+  if (cron !== null)
+    return { ...common, ...cron.comes, behaviour: { ...cron.timetable, of: { ...shape, everyMs: null } } };
   const starts = profiles
     .flatMap((profile) => profile.runs.map(({ startMs }) => startMs))
     .sort((a, b) => a - b);
@@ -224,6 +254,7 @@ function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
   const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs)).sort((a, b) => a - b);
   return {
     behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+    rhythms: [],
     arrivals: openArrivals(starts, recording),
     why: "calls keep to no clock and follow no pauses of one kind: each is a client of its own",
     arrivalsWhy: `${count(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,

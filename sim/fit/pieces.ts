@@ -2,6 +2,7 @@
 import { type Expression, list, literal, make, object } from "./expression.ts";
 import type { FittedArrivals, FittedCall } from "./model.ts";
 import type { FittedRetry } from "./policies.ts";
+import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpan, FittedSpread } from "./spread.ts";
 import { timeText } from "./words.ts";
 
@@ -36,9 +37,34 @@ export function spreadExpression(spread: FittedSpread): Expression {
     case "lognormal":
       return object({ median: timeText(spread.median), p95: timeText(spread.p95) });
     case "quantiles":
-      return object({ quantiles: list(spread.quantiles.map(literal)) });
+      return object({
+        quantiles: list(spread.quantiles.map(literal)),
+        shares: list(spread.shares.map(literal)),
+      });
   }
 }
+
+/** Numbers of calls, spread as times are. */
+export function countExpression(spread: FittedSpread): Expression {
+  switch (spread.kind) {
+    case "constant":
+      return literal(spread.ms);
+    case "uniform":
+      return object({ least: spread.least, most: spread.most });
+    case "lognormal":
+      return object({ median: spread.median, p95: spread.p95 });
+    case "quantiles":
+      return spreadExpression(spread);
+  }
+}
+
+export const rhythmExpression = ({ hours, weekend, weekdays, days }: FittedRhythm): Expression =>
+  object({
+    hours: list(hours.map(literal)),
+    weekend: weekend === null ? null : list(weekend.map(literal)),
+    weekdays: weekdays === null ? null : list(weekdays.map(literal)),
+    days: days === 0 ? null : days,
+  });
 
 const spanExpression = ({ least, most }: FittedSpan): Expression =>
   least === most
@@ -99,11 +125,6 @@ function rateOf(perHour: number): { readonly rate: number; readonly unitMs: numb
 const readied = (perHour: number): number => Math.min(1000, Math.max(10, Math.ceil(perHour / 60)));
 
 export function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "closed" }>): Expression {
-  if (arrivals.kind === "cron") {
-    const { schedule, clients, spreadMs } = arrivals;
-    const spread = spreadMs === 0 ? null : timeText(spreadMs);
-    return object({ executor: "cron", schedule, clients, spread, preAllocatedVUs: Math.max(10, clients) });
-  }
   if (arrivals.kind === "hours") {
     const most = Math.max(...arrivals.perHour);
     // Rates are whole numbers: of few arrivals, those of a day.

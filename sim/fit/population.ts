@@ -1,16 +1,23 @@
 // One cluster of callers → one population: how many, doing what, when, and what after a refusal.
 import type { Cluster } from "./clusters.ts";
+import type { RhythmFit } from "./comings.ts";
 import { mixOf } from "./mix.ts";
 import type { FittedPopulation } from "./model.ts";
-import { paceOf } from "./pace.ts";
+import { mixturePace, paceOf } from "./pace.ts";
 import { attemptsOf, retryOf } from "./reaction.ts";
 import type { Recording } from "./recording.ts";
 import { count } from "./words.ts";
 
-/** What is worked out of a cluster before it has a name. */
-export function fittedPopulation(cluster: Cluster, recording: Recording): Omit<FittedPopulation, "name"> {
+/** A population without its name, and the rhythms of its clients. */
+export interface PopulationFit {
+  readonly population: Omit<FittedPopulation, "name">;
+  readonly rhythms: readonly RhythmFit[];
+}
+
+/** Works out a population of a cluster. */
+export function fittedPopulation(cluster: Cluster, recording: Recording): PopulationFit {
   const { profiles } = cluster;
-  const pace = paceOf(cluster, recording);
+  const pace = cluster.mixture ? mixturePace(cluster, recording) : paceOf(cluster, recording);
   const { mix, unexplained } = mixOf(cluster, pace.single);
   const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const onRefused = retryOf(profiles, recording, refused);
@@ -18,7 +25,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Omit<F
   const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
   const calls = profiles.reduce((sum, { caller }) => sum + caller.calls.length, 0);
   const organization = profiles[0]?.caller.organization ?? "";
-  return {
+  const population: PopulationFit["population"] = {
     organization,
     user: users === clients ? "each" : users === 1 ? "shared" : users,
     callers: profiles.length,
@@ -38,4 +45,5 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Omit<F
       onRefused: onRefused.why,
     },
   };
+  return { population, rhythms: pace.rhythms };
 }

@@ -52,22 +52,33 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
 export const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
   described(caller, jobsGuessed(caller, rules, false), null, slackMs);
 
+/** What a caller does by some of its jobs alone. */
+export function profileOfJobs({ caller }: Profile, jobs: readonly Job[], slackMs: number): Profile {
+  return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
+}
+
+/** Whether a caller keeps to one clock, or does one thing in volleys: there is nothing to take apart. */
+export const isSteady = ({ shape, pace }: Profile): boolean =>
+  shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once";
+
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
   const apart = profileApart(caller, rules, slackMs);
   if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
   const together = jobsGuessed(caller, rules, true);
-  const guess = guessRetry(together.retries, slackMs, usualPauses(apart.jobs, slackMs));
+  const guess = guessRetry(together.retries, slackMs, usualPauses([apart], slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
   return described(caller, together, guess, slackMs);
 }
 
-/** How long a caller pauses after calls that were admitted. */
-function usualPauses(jobs: readonly Job[], slackMs: number): UsualPauses {
-  const pauses = jobs.flatMap((job, index) => {
-    const next = jobs[index + 1];
-    return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
-  });
+/** How long callers pause after calls that were admitted. */
+export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
+  const pauses = profiles.flatMap(({ jobs }) =>
+    jobs.flatMap((job, index) => {
+      const next = jobs[index + 1];
+      return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
+    }),
+  );
   return new UsualPauses(pauses, slackMs);
 }
 
@@ -88,7 +99,8 @@ function described(
   }
   const runs = jobs.map(alone);
   const call = { ...common, runs, shape: { kind: "call" } as const };
-  if (whole.every(({ open }) => open === 1)) {
+  const overlapping = whole.reduce((sum, run) => sum + (run.open > 1 ? run.jobs : 0), 0);
+  if (overlapping <= rareOverlaps * jobs.length) {
     const pausesMs = pausesOf(runs);
     const pace = paceOf(runs, pausesMs, slackMs);
     // Limits, too, make callers keep to a clock: the windows'.
@@ -106,6 +118,9 @@ function described(
 function pausesOf(runs: readonly Run[]): number[] {
   return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
 }
+
+/** Beside an answer that came too late, a loop may seem to be two now and then. */
+const rareOverlaps = 0.02;
 
 /** Fewer show no clock. */
 const fewRuns = 4;

@@ -1,7 +1,7 @@
 // What a population does after refusals: the policy of all its callers together, and what speaks for it.
 import { isRefused } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
-import { type Profile, slackOf } from "./profile.ts";
+import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
 import { count, spanText, timeText } from "./words.ts";
@@ -40,8 +40,16 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
           why: "nothing was seen after a refusal: what they do then is unknown, none is assumed",
         };
   }
-  const guess = guessRetry(samples, slackOf(recording), null);
+  const slackMs = slackOf(recording);
+  const usual = recording.knowsAttempts ? null : usualPauses(profiles, slackMs);
+  const guess = guessRetry(samples, slackMs, usual);
   if (guess === null) return { retry: { kind: "unknown" }, guess, why: "" };
+  if (guess.retry.kind === "none")
+    return {
+      retry: guess.retry,
+      guess: null,
+      why: `what came after ${count(refused, "refusal")} may have come anyway: none is taken to be tried again`,
+    };
   const hits = Math.round(guess.explained * samples.length);
   const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
   const why = `${hits} of ${count(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;

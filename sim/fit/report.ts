@@ -1,7 +1,7 @@
 // What a fit found, and how well it predicts, as Markdown.
 import { classText, percent } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
-import type { FittedModel, FittedPopulation } from "./model.ts";
+import type { FittedBehaviour, FittedModel, FittedPopulation } from "./model.ts";
 import { count, timeText } from "./words.ts";
 
 /** Windows that the Markdown lists at most; all of them are in the result. */
@@ -50,16 +50,24 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
       ? ""
       : arrivals.kind === "hours"
         ? ", arriving by the hour of the day"
-        : arrivals.kind === "cron"
-          ? `, by cron, ${arrivals.schedule}`
-          : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
+        : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
+  return behaviourText(behaviour) + (behaviour.kind === "worker" ? kinds : "") + come;
+}
+
+function behaviourText(behaviour: FittedBehaviour): string {
   switch (behaviour.kind) {
+    case "together":
+      return behaviour.parts.map((part) => behaviourText(part.behaviour)).join(" + ");
+    case "sessions": {
+      const rhythm = behaviour.rhythm === null ? "" : " by hour and weekday";
+      return `sessions${rhythm} of a ${behaviourText(behaviour.of)}`;
+    }
+    case "timetable":
+      return `${behaviourText(behaviour.of)}, by cron, ${behaviour.at}`;
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
-    case "worker": {
-      const jobs = behaviour.jobs === null ? "" : `, ${count(behaviour.jobs, "job")} each`;
-      return `worker${jobs}${kinds}${come}`;
-    }
+    case "worker":
+      return `worker${behaviour.jobs === null ? "" : `, ${count(behaviour.jobs, "job")} each`}`;
     default: {
       const size =
         behaviour.kind === "burst"
@@ -68,7 +76,7 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
             ? `${count(behaviour.jobs, "job")}, ${behaviour.workers} at a time`
             : count(behaviour.pages, "page");
       const every = behaviour.everyMs === null ? "" : `, every ${timeText(behaviour.everyMs)}`;
-      return `${behaviour.kind}, ${size}${every}${come}`;
+      return `${behaviour.kind}, ${size}${every}`;
     }
   }
 }

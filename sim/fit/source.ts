@@ -6,6 +6,8 @@ import { burst } from "../../src/scenario/behaviours/burst.ts";
 import { pager } from "../../src/scenario/behaviours/pager.ts";
 import { poller } from "../../src/scenario/behaviours/poller.ts";
 import { queue } from "../../src/scenario/behaviours/queue.ts";
+import { sessions } from "../../src/scenario/behaviours/sessions.ts";
+import { together } from "../../src/scenario/behaviours/together.ts";
 import { worker } from "../../src/scenario/behaviours/worker.ts";
 import { graphql, pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
@@ -28,8 +30,15 @@ import {
   object,
   written,
 } from "./expression.ts";
-import type { FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
-import { arrivalsExpression, callExpression, retryExpression, spreadExpression } from "./pieces.ts";
+import type { FittedBehaviour, FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
+import {
+  arrivalsExpression,
+  callExpression,
+  countExpression,
+  retryExpression,
+  rhythmExpression,
+  spreadExpression,
+} from "./pieces.ts";
 import type { FittedSpread } from "./spread.ts";
 import { count, timeText } from "./words.ts";
 
@@ -46,7 +55,9 @@ const makers: Makers = {
   queue,
   rest,
   retryAfter,
+  sessions,
   status,
+  together,
   waitReset,
   worker,
 };
@@ -153,7 +164,7 @@ function populationExpression(population: FittedPopulation): Expression {
         : { arrivals: arrivalsExpression(arrivals) }),
       organization: organization === defaultOrganization ? null : organization,
       user: user === usual ? null : user,
-      behaviour: behaviourExpression(population),
+      behaviour: behaviourExpression(population.behaviour, population.mix),
       onRefused: retryExpression(onRefused, attempts),
     },
     {
@@ -166,11 +177,41 @@ function populationExpression(population: FittedPopulation): Expression {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-function behaviourExpression({ behaviour, mix }: FittedPopulation): Expression {
+function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCall[]): Expression {
   const [first] = mix;
+  if (behaviour.kind === "together")
+    return make(
+      "together",
+      list(behaviour.parts.map((part) => behaviourExpression(part.behaviour, part.mix))),
+    );
   if (first === undefined) throw new RangeError("a population makes calls");
   const call = callExpression(first);
   switch (behaviour.kind) {
+    case "sessions": {
+      const { of, away, rhythm, calls, length } = behaviour;
+      return make(
+        "sessions",
+        object({
+          of: behaviourExpression(of, mix),
+          calls: calls === null ? null : countExpression(calls),
+          length: length === null ? null : spreadExpression(length),
+          away: spreadExpression(away),
+          rhythm: rhythm === null ? null : rhythmExpression(rhythm),
+        }),
+      );
+    }
+    case "timetable": {
+      const { of, at, withinMs, calls } = behaviour;
+      return make(
+        "sessions",
+        object({
+          of: behaviourExpression(of, mix),
+          calls: calls === null ? null : countExpression(calls),
+          at,
+          within: withinMs === 0 ? null : timeText(withinMs),
+        }),
+      );
+    }
     case "poller":
       return make("poller", object({ every: timeText(behaviour.everyMs), call }));
     case "burst":

@@ -2,6 +2,7 @@
 // contradict.
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { normalQuantile } from "../../src/scenario/normal.ts";
+import { knotsOf } from "./knots.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
 
 /** Whole ms, both ends included. */
@@ -15,7 +16,8 @@ export type FittedSpread =
   | { readonly kind: "constant"; readonly ms: number }
   | { readonly kind: "uniform"; readonly least: number; readonly most: number }
   | { readonly kind: "lognormal"; readonly median: number; readonly p95: number }
-  | { readonly kind: "quantiles"; readonly quantiles: readonly number[] };
+  /** Values at rising shares of all, from 0 to 1. */
+  | { readonly kind: "quantiles"; readonly quantiles: readonly number[]; readonly shares: readonly number[] };
 
 /** Of a sample of n, the distance that one in a hundred exceeds is this over the root of n (Kolmogorov). */
 const kolmogorov99 = 1.63;
@@ -73,9 +75,8 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
     const p95 = Math.max(median + 1, Math.round(exp(lognormal.mu + lognormal.sigma * z95)));
     return { kind: "lognormal", median, p95 };
   }
-  const parts = sample.count >= 1000 ? 50 : sample.count >= 200 ? 20 : 10;
-  const at = (index: number): number => Math.round(shift(sample.quantile(index / parts)));
-  return { kind: "quantiles", quantiles: Array.from({ length: parts + 1 }, (_, index) => at(index)) };
+  const { quantiles, shares } = knotsOf(sample);
+  return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(shift(ms))), shares };
 }
 
 /**

@@ -3,6 +3,7 @@
 /** Values in rising order, with what is asked of them. */
 export class Sample {
   readonly sorted: Float64Array;
+  #mean: number | null = null;
 
   constructor(values: Iterable<number>) {
     this.sorted = Float64Array.from(values).sort();
@@ -31,7 +32,8 @@ export class Sample {
   }
 
   get mean(): number {
-    return this.count === 0 ? 0 : this.sorted.reduce((sum, value) => sum + value, 0) / this.count;
+    this.#mean ??= this.count === 0 ? 0 : this.sorted.reduce((sum, value) => sum + value, 0) / this.count;
+    return this.#mean;
   }
 
   /** The standard deviation; 0 of fewer than two. */

@@ -173,8 +173,11 @@ export interface Behaviour<Own extends Record<string, number> = Record<string, n
   readonly calls: readonly CallTemplate[];
   /** The most calls that one client has planned or on the way at once, those that wait to be retried included. */
   readonly inFlightMost: number;
-  /** The behaviour's own numbers at the start, all of them: the record's shape never changes later. */
-  start(): Own;
+  /**
+   * The behaviour's own numbers at the start, all of them: the record's shape never changes later.
+   * @param seed the run's, for draws that clients share
+   */
+  start(seed: number): Own;
   next(record: ClientRecord<Own>, event: ClientEvent, out: ClientOut): void;
 }
 
@@ -189,7 +192,7 @@ export function startRecord(
   population: number,
   index: number,
 ): ClientRecord {
-  const record = { random0: 0, random1: 0, random2: 0, random3: 0, ...behaviour.start() };
+  const record = { random0: 0, random1: 0, random2: 0, random3: 0, ...behaviour.start(seed) };
   seedRandom(record, seed, population, index);
   return record;
 }

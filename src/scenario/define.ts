@@ -3,7 +3,7 @@
 import { type Expectation, parseExpectations } from "../rules/figures.ts";
 import { parseArrivals } from "./arrival-input.ts";
 import { arrivalsMost, roughArrivals } from "./arrivals.ts";
-import { type Behaviour, inFlightBound, type RefusalPolicy } from "./client.ts";
+import type { RefusalPolicy } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
 import { parseClocks, parseNetwork, parseOutages, parseService } from "./network.ts";
 import { none } from "./retries/none.ts";
@@ -143,7 +143,7 @@ function parsePopulation(name: string, value: unknown, run: Run, mistakes: Mista
         ? null
         : mistakes.text(`${path}.organization`, organization, organizationSlug, "a slug"),
     user: parseUser(`${path}.user`, user ?? defaultUser(arrivals), mistakes),
-    behaviour: parseBehaviour(`${path}.behaviour`, value["behaviour"], mistakes),
+    behaviour: mistakes.behaviour(`${path}.behaviour`, value["behaviour"]),
     onRefused: parsePolicy(`${path}.onRefused`, value["onRefused"] ?? none(), mistakes),
   };
   if (arrivals === undefined)
@@ -177,23 +177,6 @@ function parseUser(path: string, value: unknown, mistakes: Mistakes): "each" | "
 }
 
 const isFunction = (value: unknown): boolean => typeof value === "function";
-
-function parseBehaviour(path: string, value: unknown, mistakes: Mistakes): Behaviour {
-  const shape = value as Partial<Behaviour> | null | undefined;
-  const fits =
-    typeof shape === "object" &&
-    shape !== null &&
-    Array.isArray(shape.calls) &&
-    shape.calls.length > 0 &&
-    Number.isSafeInteger(shape.inFlightMost) &&
-    (shape.inFlightMost ?? 0) >= 1 &&
-    (shape.inFlightMost ?? 0) <= inFlightBound &&
-    isFunction(shape.start) &&
-    isFunction(shape.next);
-  if (!fits)
-    mistakes.add(path, value, "what poller, burst, pager or worker make, or a Behaviour of your own");
-  return shape as Behaviour;
-}
 
 function parsePolicy(path: string, value: unknown, mistakes: Mistakes): RefusalPolicy {
   const shape = value as Partial<RefusalPolicy> | null;

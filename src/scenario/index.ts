@@ -18,6 +18,13 @@ export { type PacedOptions, paced } from "./behaviours/paced.ts";
 export { type PagerOptions, pager } from "./behaviours/pager.ts";
 export { type PollerOptions, poller } from "./behaviours/poller.ts";
 export { type QueueOptions, queue } from "./behaviours/queue.ts";
+export {
+  type AwayOptions,
+  type SessionsOptions,
+  sessions,
+  type TimetableOptions,
+} from "./behaviours/sessions.ts";
+export { together } from "./behaviours/together.ts";
 export type { WeightedCall } from "./behaviours/weighted-calls.ts";
 export { type WorkerOptions, worker } from "./behaviours/worker.ts";
 export { type GraphqlOptions, graphql, pipelinesQuery, rest, status, withHeaders } from "./calls.ts";
@@ -62,5 +69,6 @@ export { type FixedOptions, fixed } from "./retries/fixed.ts";
 export { none } from "./retries/none.ts";
 export { type RetryAfterOptions, retryAfter } from "./retries/retry-after.ts";
 export { type WaitResetOptions, waitReset } from "./retries/wait-reset.ts";
+export type { RhythmInput } from "./rhythm.ts";
 export type { Expectations, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";
 export type { LognormalInput, QuantilesInput, SpreadInput } from "./spread.ts";

@@ -4,7 +4,7 @@ import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { CallTemplate } from "./client.ts";
+import { type Behaviour, type CallTemplate, inFlightBound } from "./client.ts";
 
 /** `"90s"`, `"5m"`, `"1m30s"`, `"250ms"`, or milliseconds. */
 export type Duration = string | number;
@@ -120,6 +120,23 @@ export class Mistakes {
     const call = value as Partial<CallTemplate> | null | undefined;
     const fits = typeof call?.path === "string" && typeof call.name === "string" && call.cost !== undefined;
     if (!fits) this.add(path, value, 'a call, such as rest("/v2/user"), status() or pipelinesQuery(50)');
+  }
+
+  /** What `poller`, `worker` and their like make. */
+  behaviour(path: string, value: unknown): Behaviour {
+    const shape = value as Partial<Behaviour> | null | undefined;
+    const fits =
+      typeof shape === "object" &&
+      shape !== null &&
+      Array.isArray(shape.calls) &&
+      shape.calls.length > 0 &&
+      Number.isSafeInteger(shape.inFlightMost) &&
+      (shape.inFlightMost ?? 0) >= 1 &&
+      (shape.inFlightMost ?? 0) <= inFlightBound &&
+      typeof shape.start === "function" &&
+      typeof shape.next === "function";
+    if (!fits) this.add(path, value, "what poller, burst, pager or worker make, or a Behaviour of your own");
+    return shape as Behaviour;
   }
 
   /** @returns whole milliseconds */

@@ -21,6 +21,8 @@ export interface LognormalInput {
  */
 export interface QuantilesInput {
   readonly quantiles: readonly Duration[];
+  /** The share of all draws up to each of `quantiles`: as many, rising from 0 to 1. Equal steps where it is left out. */
+  readonly shares?: readonly number[];
 }
 
 /** A constant, uniform from `least` to `most`, lognormal by `median` and `p95`, or empirical by `quantiles`. */
@@ -36,10 +38,12 @@ export interface Lognormal {
   readonly mostMs: number;
 }
 
-/** Whole milliseconds at equal shares, ascending. */
+/** Whole milliseconds at rising shares, ascending. */
 export interface Quantiles {
   readonly shape: "quantiles";
   readonly quantilesMs: readonly number[];
+  /** `null`: equal steps. */
+  readonly shares: readonly number[] | null;
 }
 
 /** A spread, checked; a `Span` is uniform over its whole milliseconds. */
@@ -88,7 +92,7 @@ function parseLognormal(path: string, value: object, mistakes: Mistakes, bounds:
 function parseQuantiles(path: string, value: object, mistakes: Mistakes, bounds: Bounds): Spread {
   const { leastMs, mostMs } = bounds;
   const otherwise = { least: leastMs, most: leastMs };
-  if (!mistakes.members(path, value, ["quantiles"])) return otherwise;
+  if (!mistakes.members(path, value, ["quantiles", "shares"])) return otherwise;
   const list = value["quantiles"];
   if (!Array.isArray(list) || list.length < 2 || list.length > quantilesMost) {
     mistakes.add(
@@ -108,7 +112,17 @@ function parseQuantiles(path: string, value: object, mistakes: Mistakes, bounds:
       list[falls],
       `no less than the one before: they are in ascending order`,
     );
-  return { shape: "quantiles", quantilesMs };
+  return { shape: "quantiles", quantilesMs, shares: sharesOf(path, value["shares"], list.length, mistakes) };
+}
+
+function sharesOf(path: string, value: unknown, count: number, mistakes: Mistakes): readonly number[] | null {
+  if (value === undefined) return null;
+  const isShare = (each: unknown, index: number, all: readonly unknown[]): boolean =>
+    typeof each === "number" && (index === 0 ? each === 0 : each > (all[index - 1] as number));
+  if (Array.isArray(value) && value.length === count && value.every(isShare) && value.at(-1) === 1)
+    return value;
+  mistakes.add(`${path}.shares`, value, `${count} rising numbers from 0 to 1, one for each of quantiles`);
+  return null;
 }
 
 /** A draw, in whole milliseconds; nothing is drawn where there is no choice. */
@@ -127,12 +141,25 @@ function lognormalAt({ mu, sigma, leastMs, mostMs }: Lognormal, share: number): 
   return Math.min(mostMs, Math.max(leastMs, ms));
 }
 
-function quantileAt({ quantilesMs }: Quantiles, share: number): number {
+function quantileAt({ quantilesMs, shares }: Quantiles, share: number): number {
+  if (shares !== null) return quantileBetween(quantilesMs, shares, share);
   const place = share * (quantilesMs.length - 1);
   const index = Math.floor(place);
   const from = quantilesMs[index] as number;
   const to = quantilesMs[index + 1] as number;
   return Math.round(from + (place - index) * (to - from));
+}
+
+function quantileBetween(quantilesMs: readonly number[], shares: readonly number[], share: number): number {
+  let [low, high] = [0, shares.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((shares[middle] as number) <= share) low = middle;
+    else high = middle;
+  }
+  const [from, to] = [quantilesMs[low] as number, quantilesMs[high] as number];
+  const [fromShare, toShare] = [shares[low] as number, shares[high] as number];
+  return Math.round(from + ((share - fromShare) / (toShare - fromShare)) * (to - from));
 }
 
 /** In words, for people: `2 to 8 ms`. */

@@ -143,13 +143,22 @@ describe.each(seeds)("seed %i", (seed) => {
       },
       { duration: "48h" },
     );
-    for (const recording of [traced(scenario, seed), logged(scenario, { seed })]) {
-      const { arrivals } = only(recording);
-      expect(arrivals.kind).toBe("hours");
-      if (arrivals.kind !== "hours") continue;
-      for (const [hour, rate] of rates.entries())
-        expect(Math.abs((arrivals.perHour[hour] ?? 0) - rate)).toBeLessThan(5 * Math.sqrt(rate / 2) + 1);
-    }
+    // A trace tells that each call is a client of its own; a log tells five callers who come and go.
+    const { arrivals } = only(traced(scenario, seed));
+    expect(arrivals.kind).toBe("hours");
+    const perHour = arrivals.kind === "hours" ? arrivals.perHour : [];
+    for (const [hour, rate] of rates.entries())
+      expect(Math.abs((perHour[hour] ?? 0) - rate)).toBeLessThan(5 * Math.sqrt(rate / 2) + 1);
+    const { arrivals: closed, behaviour } = only(logged(scenario, { seed }));
+    expect(closed).toMatchObject({ kind: "closed", clients: 5 });
+    expect(behaviour).toMatchObject({ kind: "sessions", of: { kind: "worker" } });
+    const factors = (behaviour.kind === "sessions" && behaviour.rhythm?.hours) || [];
+    const mean = rates.reduce((sum, rate) => sum + rate, 0) / 24;
+    // Two days of `rate` returns an hour, and one more at the mean: five deviations.
+    for (const [hour, rate] of rates.entries())
+      expect(Math.abs((factors[hour] ?? 0) - rate / mean)).toBeLessThan(
+        (5 * Math.sqrt(2 * rate) + 2) / (2 * mean),
+      );
   });
 
   test("jobs of cron are found with the minutes that they begin with", () => {
@@ -170,9 +179,14 @@ describe.each(seeds)("seed %i", (seed) => {
       { duration: "2h" },
     );
     const { arrivals, behaviour } = only(logged(scenario, { seed }));
-    expect(behaviour).toEqual({ kind: "burst", size: 3, everyMs: null });
-    expect(arrivals).toMatchObject({ kind: "cron", schedule: "*/5 * * * *", clients: 4 });
-    if (arrivals.kind === "cron") expect(Math.abs(arrivals.spreadMs - 3000)).toBeLessThan(500);
+    expect(behaviour).toMatchObject({
+      kind: "timetable",
+      of: { kind: "burst", size: 3, everyMs: null },
+      at: "*/5 * * * *",
+      calls: null,
+    });
+    expect(arrivals).toEqual({ kind: "closed", clients: 4, startWithinMs: 0 });
+    if (behaviour.kind === "timetable") expect(Math.abs(behaviour.withinMs - 3000)).toBeLessThan(500);
   });
 });
 

@@ -1,17 +1,17 @@
-// A log of a crowd: few populations, whatever its callers' own rates.
+// A log of a crowd: callers stay callers, however many they are.
 import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
-import { Recorder } from "../../sim/fit/recording.ts";
+import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { below, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import { REST_CALL } from "../../src/trace/logs/rows.ts";
 
 const hourMs = 3_600_000;
+const startMs = Date.UTC(2026, 0, 5);
 
 /** Calls of so many users over two days, most by day, some users far busier than others, a few refused. */
 function crowd(users: number, calls: number, seed: number) {
   const random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
   seedRandom(random, seed, 0, 0);
-  const startMs = Date.UTC(2026, 0, 5);
   const times: number[] = [];
   while (times.length < calls) {
     const atMs = startMs + below(random, 48 * hourMs);
@@ -37,21 +37,53 @@ function crowd(users: number, calls: number, seed: number) {
   return recorder.finish();
 }
 
-test.each([1, 2, 3])("people by day are one population that keeps the hours, seed %i", (seed) => {
+/** Callers of whom no two keep the same pace, and fifty make nearly all calls. */
+function strangers(users: number): Recording {
+  const recorder = new Recorder();
+  const rows = Array.from({ length: users }, (_, user) =>
+    Array.from({ length: user < 50 ? 450 : 4 }, (_call, n) => ({
+      user,
+      atMs: startMs + n * (2_000 + user * user * 400),
+    })),
+  )
+    .flat()
+    .sort((a, b) => a.atMs - b.atMs);
+  const count = rows.length;
+  recorder.addBatch(
+    {
+      count,
+      atMs: Float64Array.from(rows, ({ atMs }) => atMs),
+      durationMs: new Float64Array(count).fill(20),
+      caller: Int32Array.from(rows, ({ user }) => user),
+      kind: new Uint8Array(count).fill(REST_CALL),
+      cost: new Int32Array(count).fill(1),
+      actual: new Int32Array(count).fill(-1),
+      status: new Int16Array(count).fill(200),
+    },
+    Array.from({ length: users }, (_, n) => ({ organization: "acme", user: `user-${n}` })),
+  );
+  return recorder.finish();
+}
+
+test.each([1, 2, 3])("people by day stay callers, all of whom keep the hours, seed %i", (seed) => {
   const { populations, unexplained } = fitScenario(crowd(200, 20_000, seed));
   expect(unexplained).toBe(0);
-  expect(populations).toHaveLength(1);
-  const [population] = populations;
-  expect(population?.arrivals.kind).toBe("hours");
-  if (population?.arrivals.kind !== "hours") return;
-  const { perHour } = population.arrivals;
-  const [day, night] = [perHour.slice(8, 18), [...perHour.slice(0, 8), ...perHour.slice(18)]];
-  expect(Math.min(...day)).toBeGreaterThan(5 * Math.max(...night));
-  // What was refused by chance is no policy.
-  expect(population.onRefused).toEqual({ kind: "unknown" });
+  expect(populations.every(({ arrivals }) => arrivals.kind === "closed")).toBe(true);
+  const busy = populations.filter(({ calls }) => calls >= 1000);
+  expect(busy.reduce((sum, { calls }) => sum + calls, 0)).toBeGreaterThan(0.9 * 20_000);
+  for (const { behaviour, onRefused } of busy) {
+    const hours = (behaviour.kind === "sessions" && behaviour.rhythm?.hours) || [];
+    const [day, night] = [hours.slice(8, 18), [...hours.slice(0, 8), ...hours.slice(18)]];
+    expect(Math.min(...day)).toBeGreaterThan(3 * Math.max(...night));
+    // What was refused by chance is no policy.
+    expect(["unknown", "none"]).toContain(onRefused.kind);
+  }
 });
 
-test("more kinds of callers than anybody reads are put together", () => {
-  const { populations } = fitScenario(crowd(50, 2_000, 4));
-  expect(populations.length).toBeLessThanOrEqual(12);
+test("callers of few calls are one mixture, where there are more kinds than anybody reads", () => {
+  const { populations } = fitScenario(strangers(300));
+  expect(populations.length).toBeLessThanOrEqual(61);
+  const others = populations.find(({ name }) => name === "others");
+  expect(others?.callers).toBeGreaterThan(100);
+  expect(populations.reduce((sum, { callers }) => sum + callers, 0)).toBe(300);
 });

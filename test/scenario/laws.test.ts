@@ -11,6 +11,8 @@ import {
   pipelinesQuery,
   poller,
   rest,
+  sessions,
+  together,
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
@@ -43,7 +45,16 @@ const workers = fc
     jobs: some(small),
   })
   .map((options) => worker(given(options)));
-const behaviours: fc.Arbitrary<Behaviour> = fc.oneof(pollers, bursts, pagers, workers);
+const lone: fc.Arbitrary<Behaviour> = fc.oneof(pollers, bursts, pagers, workers);
+const bounds = { of: lone, calls: some(small), length: some(every) };
+const comings = fc.oneof(
+  fc.record({ ...bounds, away: span }).map((options) => sessions(given(options))),
+  fc
+    .record({ ...bounds, at: fc.constant("* * * * *"), within: ms })
+    .map((options) => sessions(given(options))),
+);
+const joined = fc.array(fc.oneof(lone, comings), { minLength: 1, maxLength: 3 }).map(together);
+const behaviours: fc.Arbitrary<Behaviour> = fc.oneof(lone, comings, joined);
 
 const attempts = some(small);
 const policies: fc.Arbitrary<RefusalPolicy> = fc.oneof(

@@ -89,6 +89,15 @@ describe("draws", () => {
     expect(Math.max(...seen)).toBe(60);
   });
 
+  test("empirical, at shares of its own: a long tail keeps its mean", () => {
+    const sorted = draws({ quantiles: [10, 20, 100, 10_000], shares: [0, 0.5, 0.99, 1] });
+    expect(at(sorted, 0.25)).toBeCloseTo(15, -1);
+    expect(at(sorted, 0.5)).toBeCloseTo(20, -1);
+    expect(at(sorted, 0.99)).toBeGreaterThan(90);
+    // 0.5 x 15 + 0.49 x 60 + 0.01 x 5,050; 100,000 draws deviate by 1.9.
+    expect(Math.abs(mean(sorted) - 87.4)).toBeLessThan(8);
+  });
+
   test("empirical: the quantiles that were given, straight lines in between", () => {
     const sorted = draws({ quantiles: [10, 20, 20, 100, 1_000] });
     expect([sorted[0], sorted.at(-1)]).toEqual([10, 1_000]);
@@ -131,6 +140,9 @@ describe("mistakes are told by their path", () => {
     ["no p95", { median: 5 }, "time.p95"],
     ["a median and something else", { median: 5, p95: 9, mean: 6 }, "time.mean"],
     ["one quantile", { quantiles: [5] }, "time.quantiles"],
+    ["shares that do not end at 1", { quantiles: [1, 5], shares: [0, 0.9] }, "time.shares"],
+    ["shares that stand still", { quantiles: [1, 5, 9], shares: [0, 0, 1] }, "time.shares"],
+    ["fewer shares than quantiles", { quantiles: [1, 5, 9], shares: [0, 1] }, "time.shares"],
     ["quantiles that are none", { quantiles: "5, 6" }, "time.quantiles"],
     ["quantiles that fall", { quantiles: [1, 5, 4] }, "time.quantiles.2"],
     ["a quantile below 0", { quantiles: [-1, 5] }, "time.quantiles.0"],

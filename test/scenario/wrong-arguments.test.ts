@@ -65,8 +65,22 @@ const right: Readonly<Record<string, readonly unknown[]>> = {
   queue: [{ call, every: "1s", jobs: 2, workers: 1 }],
   rest: ["/v2/user", "me"],
   retryAfter: [{ fallback: "1s", most: "1m", jitter: "1s", ...retries }],
+  sessions: [
+    {
+      of: scenario.poller({ every: "1s", call }),
+      calls: { least: 1, most: 5 },
+      length: "1h",
+      away: { quantiles: [1, 5, 900], shares: [0, 0.9, 1] },
+      rhythm: {
+        hours: new Array(24).fill(1),
+        weekend: new Array(24).fill(0.5),
+        weekdays: [0, 1, 1, 1, 1, 1, 0],
+      },
+    },
+  ],
   status: [],
   terraformApply: [{ resources: 3, api: "rest" }],
+  together: [[scenario.poller({ every: "1s", call }), scenario.burst({ call, size: 2 })]],
   vscodeExtension: [{ version: "later" }],
   waitReset: [
     { of: "both", from: "answer", jitter: "1s", least: "1s", most: "1m", fallback: "1s", ...retries },

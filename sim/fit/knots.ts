@@ -1,0 +1,89 @@
+// A measured distribution by a few of its quantiles, straight lines in between. The knots stand where the lines would
+// otherwise leave the measured values furthest: few where these lie evenly, many in a long tail. So a tail keeps its
+// mean, which even quantiles would make far too great.
+import type { Sample } from "./statistics.ts";
+
+export interface Knots {
+  /** Rising, of the unit of the sample. */
+  readonly quantiles: readonly number[];
+  /** Rising, from 0 to 1: the share of all values up to each of `quantiles`. */
+  readonly shares: readonly number[];
+}
+
+const knotsMost = 60;
+/** Knots are enough when all lines together are this close, as a share of the sum of all values. */
+const closeEnough = 0.002;
+/** More values than these place no knot better. */
+const valuesMost = 50_000;
+
+/** Values from one knot to the next: how far the line leaves them in sum, and where most. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly off: number;
+  readonly split: number;
+}
+
+/** @param sample of two values or more */
+export function knotsOf({ sorted, mean }: Sample): Knots {
+  const step = Math.ceil(sorted.length / valuesMost);
+  // The largest values carry the tail: of the others every so many are enough.
+  const values = step === 1 ? sorted : thinned(sorted, step);
+  const last = values.length - 1;
+  const total = values.reduce((sum, value) => sum + Math.abs(value), 0);
+  const pieces: Piece[] = [pieceOf(values, 0, last)];
+  while (pieces.length < knotsMost - 1) {
+    if (pieces.reduce((sum, { off }) => sum + off, 0) <= closeEnough * total) break;
+    const worst = pieces.reduce((first, piece) => (piece.off > first.off ? piece : first));
+    if (worst.off === 0) break;
+    const { from, to, split } = worst;
+    pieces.splice(pieces.indexOf(worst), 1, pieceOf(values, from, split), pieceOf(values, split, to));
+  }
+  pieces.sort((a, b) => a.from - b.from);
+  const places = [0, ...pieces.map(({ to }) => to)];
+  const quantiles = places.map((place) => values[place] as number);
+  const shares = places.map((place) => Math.round((place / last) * 1e6) / 1e6);
+  return { quantiles: withMean(quantiles, shares, mean), shares };
+}
+
+/** The last value stands for its neighbours beyond, too: it is moved until all lines together have the mean. */
+function withMean(quantiles: number[], shares: readonly number[], mean: number): number[] {
+  const end = quantiles.length - 1;
+  let area = 0;
+  for (let place = 1; place <= end; place++)
+    area +=
+      (((shares[place] as number) - (shares[place - 1] as number)) *
+        ((quantiles[place] as number) + (quantiles[place - 1] as number))) /
+      2;
+  const width = (shares[end] as number) - (shares[end - 1] as number);
+  const moved = (quantiles[end] as number) + (2 * (mean - area)) / width;
+  // A tail of a few values is not made longer than twice what was seen.
+  quantiles[end] = Math.min(2 * (quantiles[end] as number), Math.max(quantiles[end - 1] as number, moved));
+  return quantiles;
+}
+
+function pieceOf(values: Float64Array, from: number, to: number): Piece {
+  const [low, high] = [values[from] as number, values[to] as number];
+  const slope = (high - low) / Math.max(1, to - from);
+  let [off, split, most] = [0, from, 0];
+  for (let place = from + 1; place < to; place++) {
+    const apart = Math.abs((values[place] as number) - low - slope * (place - from));
+    off += apart;
+    if (apart <= most) continue;
+    most = apart;
+    split = place;
+  }
+  return { from, to, off, split };
+}
+
+/** Every so many of the values, in the middle of each group, so that means stay; the least and the largest as well. */
+function thinned(sorted: Float64Array, step: number): Float64Array {
+  const groups = Math.ceil(sorted.length / step);
+  const kept = Float64Array.from({ length: groups }, (_, group) => {
+    const part = sorted.subarray(group * step, (group + 1) * step);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+  kept[0] = sorted[0] as number;
+  kept[groups - 1] = sorted.at(-1) as number;
+  return kept;
+}

@@ -1,0 +1,199 @@
+// By which hours and days absences end: how likely a caller who is away comes back, hour by hour, beside the mean.
+import type { Session } from "./sessions.ts";
+
+/** As `RhythmInput` has it; UTC. */
+export interface FittedRhythm {
+  readonly hours: readonly number[];
+  /** `null`: as other days. */
+  readonly weekend: readonly number[] | null;
+  /** `null`: all alike. */
+  readonly weekdays: readonly number[] | null;
+  readonly days: number;
+}
+
+/** One caller's sessions, in the order of time. */
+export type Life = readonly Session[];
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
+/** The epoch began on a Thursday. */
+const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
+const isWeekend = (weekday: number): boolean => weekday === 0 || weekday === 6;
+
+/** Less time than this shows no rhythm of a day. */
+const shortestMs = 6 * hourMs;
+
+/** Returns and absences, in one hour of the calendar. */
+interface HourCell {
+  readonly hour: number;
+  readonly weekday: number;
+  readonly day: number;
+  returns: number;
+  /** Absences of all callers within this hour, in hours. */
+  away: number;
+}
+
+/** The hours of a recording, with who came back in each. */
+export class Calendar {
+  readonly cells: readonly HourCell[];
+  readonly #fromMs: number;
+
+  constructor(lives: readonly Life[], startMs: number, endMs: number) {
+    this.#fromMs = Math.floor(startMs / hourMs) * hourMs;
+    const count = Math.max(1, Math.ceil((endMs - this.#fromMs) / hourMs));
+    this.cells = Array.from({ length: count }, (_, index) => {
+      const ms = this.#fromMs + index * hourMs;
+      return { hour: hourOf(ms), weekday: weekdayOf(ms), day: Math.floor(ms / dayMs), returns: 0, away: 0 };
+    });
+    for (const life of lives) {
+      let leftMs = startMs;
+      for (const { startMs: backMs, endMs: goneMs } of life) {
+        this.#away(leftMs, backMs);
+        const cell = this.#cellAt(backMs);
+        if (cell !== undefined) cell.returns += 1;
+        leftMs = goneMs;
+      }
+      this.#away(leftMs, endMs);
+    }
+  }
+
+  #cellAt(ms: number): HourCell | undefined {
+    return this.cells[Math.floor((ms - this.#fromMs) / hourMs)];
+  }
+
+  #away(fromMs: number, untilMs: number): void {
+    for (let ms = fromMs; ms < untilMs; ) {
+      const nextMs = Math.min(untilMs, (Math.floor(ms / hourMs) + 1) * hourMs);
+      const cell = this.#cellAt(ms);
+      if (cell !== undefined) cell.away += (nextMs - ms) / hourMs;
+      ms = nextMs;
+    }
+  }
+}
+
+/**
+ * Fits a rhythm to those who came back; `null` where chance explains the differences between hours.
+ *
+ * Each factor is held back by one more return at the mean rate, so that an hour of which little was seen stays near it.
+ * Weekends have hours of their own. Single weekdays have factors where two weeks or more show them: days differ anyway.
+ */
+export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
+  if (cells.length * hourMs < shortestMs) return null;
+  const returns = cells.reduce((sum, cell) => sum + cell.returns, 0);
+  const away = cells.reduce((sum, cell) => sum + cell.away, 0);
+  if (returns < 10 || away === 0) return null;
+  const rate = returns / away;
+  const [week, weekend] = [
+    cells.filter((cell) => !isWeekend(cell.weekday)),
+    cells.filter((cell) => isWeekend(cell.weekday)),
+  ];
+  // Half a day of either is not enough to tell them apart.
+  const both = Math.min(week.length, weekend.length) >= 12;
+  const kinds = both ? 48 : 24;
+  const kindOf = (cell: HourCell): number => cell.hour + (both && isWeekend(cell.weekday) ? 24 : 0);
+  if (!differs(cells, kinds, kindOf, () => rate)) return null;
+  const byKind = factors(cells, kinds, kindOf, () => rate).map(round);
+  const weeks = (cells.length * hourMs) / (7 * dayMs);
+  const weekdays =
+    weeks < 2
+      ? null
+      : factors(
+          cells,
+          7,
+          ({ weekday }) => weekday,
+          (cell) => rate * (byKind[kindOf(cell)] ?? 1),
+        ).map(round);
+  return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: 0 };
+}
+
+/** The factor of an instant's hour. */
+function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, weekday: number): number {
+  const ofDay = weekend !== null && isWeekend(weekday) ? weekend : hours;
+  return (ofDay[hour] ?? 1) * (weekdays?.[weekday] ?? 1);
+}
+
+const round = (factor: number): number => Math.round(factor * 1000) / 1000;
+
+function factors(
+  cells: readonly HourCell[],
+  count: number,
+  classOf: (cell: HourCell) => number,
+  expectedRate: (cell: HourCell) => number,
+): number[] {
+  const seen = new Array<number>(count).fill(0);
+  const expected = new Array<number>(count).fill(0);
+  for (const cell of cells) {
+    const index = classOf(cell);
+    seen[index] = (seen[index] ?? 0) + cell.returns;
+    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
+  }
+  // An hour that was never watched is taken for the mean.
+  return seen.map((number, index) => (number + 1) / ((expected[index] ?? 0) + 1));
+}
+
+/** Whether returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */
+function differs(
+  cells: readonly HourCell[],
+  count: number,
+  classOf: (cell: HourCell) => number,
+  expectedRate: (cell: HourCell) => number,
+): boolean {
+  const seen = new Array<number>(count).fill(0);
+  const expected = new Array<number>(count).fill(0);
+  for (const cell of cells) {
+    const index = classOf(cell);
+    seen[index] = (seen[index] ?? 0) + cell.returns;
+    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
+  }
+  const scale =
+    seen.reduce((sum, number) => sum + number, 0) / expected.reduce((sum, number) => sum + number, 0);
+  let [squares, degrees] = [0, -1];
+  for (const [index, number] of seen.entries()) {
+    const mean = scale * (expected[index] ?? 0);
+    if (mean === 0) continue;
+    degrees += 1;
+    squares += ((number - mean) * (number - mean)) / mean;
+  }
+  return degrees > 0 && squares > degrees + 4 * Math.sqrt(2 * degrees);
+}
+
+/**
+ * Deviation of days from what their rhythm expects, relative, beyond chance. All populations together: what makes a day
+ * busy makes it busy for most.
+ */
+export function daysDeviation(
+  parts: readonly { readonly calendar: Calendar; readonly rhythm: FittedRhythm }[],
+): number {
+  const days = new Map<number, { seen: number; expected: number }>();
+  for (const { calendar, rhythm } of parts) {
+    const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
+    const returns = calendar.cells.reduce((sum, cell) => sum + cell.returns, 0);
+    const all = calendar.cells.reduce((sum, cell) => sum + weight(cell), 0);
+    for (const cell of calendar.cells) {
+      const day = days.get(cell.day) ?? { seen: 0, expected: 0 };
+      days.set(cell.day, day);
+      day.seen += cell.returns;
+      day.expected += all === 0 ? 0 : (returns * weight(cell)) / all;
+    }
+  }
+  const told = [...days.values()].filter(({ expected }) => expected >= 20);
+  if (told.length < 3) return 0;
+  // (seen / expected - 1)^2 has the mean: the days' variance, plus 1 / expected of chance.
+  const sum = told.reduce((all, { seen, expected }) => {
+    const off = seen / expected - 1;
+    return all + off * off - 1 / expected;
+  }, 0);
+  return Math.round(100 * Math.sqrt(Math.max(0, sum / (told.length - 1)))) / 100;
+}
+
+/** Busy time from one instant to another, ms: as long as it took on the rhythm's clock. */
+export function busyBetween(rhythm: FittedRhythm, fromMs: number, untilMs: number): number {
+  let busyMs = 0;
+  for (let ms = fromMs; ms < untilMs; ) {
+    const nextMs = Math.min(untilMs, (Math.floor(ms / hourMs) + 1) * hourMs);
+    busyMs += (nextMs - ms) * factorOf(rhythm, hourOf(ms), weekdayOf(ms));
+    ms = nextMs;
+  }
+  return busyMs;
+}

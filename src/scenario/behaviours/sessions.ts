@@ -1,0 +1,173 @@
+// Comes and goes: spells of work with absences in between, as people, jobs and machines that sleep have them. The loop
+// stays closed: a client that was kept waiting comes back later.
+import { type Behaviour, type ClientOut, type ClientRecord, createEvent, STARTED } from "../client.ts";
+import { type CronMinutes, cronTimes, parseCron } from "../cron.ts";
+import { type Duration, Mistakes } from "../mistakes.ts";
+import { between, next32 } from "../random.ts";
+import { busyUntil, parseRhythm, type Rhythm, type RhythmInput } from "../rhythm.ts";
+import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
+
+interface SessionBounds {
+  /** What a client does in a session; it begins anew in each. */
+  readonly of: Behaviour;
+  /** Time from a session's start until nothing more is begun in it. No bound where it is left out. */
+  readonly length?: SpreadInput;
+  /** Calls of a session, each counted once however often it is retried: whole numbers. No bound where it is left out. */
+  readonly calls?: SpreadInput;
+}
+
+/** Sessions with absences in between. */
+export interface AwayOptions extends SessionBounds {
+  /** Time from the end of a session to the next start, as long as `rhythm` says that it takes. */
+  readonly away: SpreadInput;
+  /** How fast `away` passes, by hour and weekday. Evenly where it is left out. */
+  readonly rhythm?: RhythmInput;
+}
+
+/** Sessions by the clock. */
+export interface TimetableOptions extends SessionBounds {
+  /** A line of cron (UTC): a session starts at each minute that it names, unless one is under way. */
+  readonly at: string;
+  /** Each start comes at random within this span. At once where it is left out. */
+  readonly within?: Duration;
+}
+
+export type SessionsOptions = AwayOptions | TimetableOptions;
+
+type SessionsRecord = Record<
+  /** Calls that are planned or on the way. */
+  | "sessionOpen"
+  /** Calls that this session may still begin. */
+  | "sessionLeft"
+  /** When nothing more is begun, ms since the epoch. */
+  | "sessionEndMs"
+  /** When this session was due, by cron; ms since the epoch. */
+  | "sessionDueMs"
+  /** 1 while the behaviour wants to be told more. */
+  | "sessionRuns"
+  /** The run's seed. */
+  | "sessionSeed",
+  number
+>;
+
+/** When a client comes back: from `fromMs` on, ms since the epoch; `endMs` or later where it does not. */
+type Comeback = (
+  record: ClientRecord<SessionsRecord>,
+  fromMs: number,
+  endMs: number,
+  first: boolean,
+) => number;
+
+/**
+ * Runs a behaviour in sessions. The first absence of a client is a part of one, drawn at random, as of somebody who is
+ * met at any time. A session is over when its last call is answered and no other is to come.
+ */
+export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
+  const mistakes = new Mistakes();
+  mistakes.options("sessions", options, ["of", "length", "calls", "away", "rhythm", "at", "within"]);
+  const { of: inner } = options;
+  mistakes.behaviour("sessions.of", inner);
+  if (inner?.name === "sessions")
+    mistakes.add("sessions.of", inner.name, "a behaviour without sessions of its own");
+  const length = boundOf("sessions.length", options.length, mistakes);
+  const calls = boundOf("sessions.calls", options.calls, mistakes);
+  const comeback = "at" in options ? byTimetable(options, mistakes) : byAbsence(options, mistakes);
+  mistakes.finish("these sessions cannot be made");
+  const started = createEvent();
+
+  /** Counts the calls from the `from`-th on that belong to the session, and drops the others. */
+  const keep = (record: SessionsRecord, out: ClientOut, from: number): void => {
+    let kept = from;
+    for (let index = from; index < out.count; index++) {
+      const call = out.calls[index] as (typeof out.calls)[number];
+      if (call.atMs >= record.sessionEndMs || record.sessionLeft <= 0) continue;
+      out.calls[index] = out.calls[kept] as typeof call;
+      out.calls[kept] = call;
+      kept += 1;
+      record.sessionOpen += 1;
+      record.sessionLeft -= 1;
+    }
+    out.count = kept;
+    if (out.stopped) record.sessionRuns = 0;
+    out.stopped = false;
+  };
+
+  const begin = (
+    record: ClientRecord<SessionsRecord>,
+    fromMs: number,
+    endMs: number,
+    out: ClientOut,
+    first: boolean,
+  ): void => {
+    const atMs = comeback(record, fromMs, endMs, first);
+    if (atMs >= endMs) {
+      out.stop();
+      return;
+    }
+    Object.assign(record, inner.start(record.sessionSeed));
+    record.sessionRuns = 1;
+    record.sessionEndMs =
+      length === null ? Number.MAX_SAFE_INTEGER : atMs + Math.max(1, drawSpread(record, length));
+    record.sessionLeft = calls === null ? Number.MAX_SAFE_INTEGER : Math.max(1, drawSpread(record, calls));
+    started.kind = STARTED;
+    started.nowMs = atMs;
+    started.endMs = endMs;
+    const from = out.count;
+    inner.next(record, started, out);
+    keep(record, out, from);
+    // A behaviour that asks for nothing never will.
+    if (record.sessionOpen === 0) out.stop();
+  };
+
+  return {
+    name: "sessions",
+    calls: inner.calls,
+    inFlightMost: inner.inFlightMost,
+    start: (seed) => ({
+      ...inner.start(seed),
+      sessionOpen: 0,
+      sessionLeft: 0,
+      sessionEndMs: 0,
+      sessionDueMs: 0,
+      sessionRuns: 0,
+      sessionSeed: seed,
+    }),
+    next(record, event, out) {
+      if (event.kind === STARTED) return begin(record, event.nowMs, event.endMs, out, true);
+      record.sessionOpen -= 1;
+      if (record.sessionRuns === 1) {
+        const from = out.count;
+        inner.next(record, event, out);
+        keep(record, out, from);
+      }
+      if (record.sessionOpen === 0) begin(record, event.nowMs, event.endMs, out, false);
+    },
+  };
+}
+
+function boundOf(path: string, value: SpreadInput | undefined, mistakes: Mistakes): Spread | null {
+  return value === undefined ? null : parseSpread(path, value, mistakes, 1);
+}
+
+function byAbsence({ away, rhythm }: AwayOptions, mistakes: Mistakes): Comeback {
+  const pause = parseSpread("sessions.away", away, mistakes);
+  const pace: Rhythm = parseRhythm("sessions.rhythm", rhythm, mistakes);
+  return (record, fromMs, endMs, first) => {
+    const drawn = drawSpread(record, pause);
+    const busyMs = first ? Math.floor((drawn * next32(record)) / 4_294_967_296) : drawn;
+    return busyUntil(pace, record.sessionSeed, fromMs, busyMs, endMs);
+  };
+}
+
+function byTimetable({ at, within, ...rest }: TimetableOptions, mistakes: Mistakes): Comeback {
+  for (const name of ["away", "rhythm"] as const)
+    if (name in rest) mistakes.add(`sessions.${name}`, (rest as AwayOptions)[name], "nothing beside at");
+  const cron: CronMinutes | null = parseCron("sessions.at", at, mistakes);
+  const withinMs = within === undefined ? 0 : mistakes.duration("sessions.within", within, 0);
+  return (record, fromMs, endMs) => {
+    const afterMs = Math.max(fromMs, record.sessionDueMs + 1);
+    const due = cron === null ? undefined : cronTimes(cron, afterMs, endMs).next().value;
+    record.sessionDueMs = due ?? endMs;
+    return record.sessionDueMs + (withinMs === 0 ? 0 : between(record, 0, withinMs));
+  };
+}

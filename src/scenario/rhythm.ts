@@ -1,0 +1,122 @@
+// The rhythm of a day and a week: how fast time counts for clients who are away. A pause of an hour of busy time takes
+// an hour where the factor is 1, half an hour where it is 2, and never ends where it is 0.
+import { exp, ln } from "./elementary.ts";
+import type { Mistakes } from "./mistakes.ts";
+import { normalQuantile } from "./normal.ts";
+import { next32, type RandomState, seedRandom } from "./random.ts";
+
+export interface RhythmInput {
+  /** 24 factors, from midnight on. 1 each where it is left out. */
+  readonly hours?: readonly number[];
+  /** 24 factors for Saturdays and Sundays. As `hours` where it is left out. */
+  readonly weekend?: readonly number[];
+  /** 7 factors, from Sunday on, beside those of the hours. 1 each where it is left out. */
+  readonly weekdays?: readonly number[];
+  /** Distance of the clock from UTC, as `+02:00`. UTC where it is left out. */
+  readonly zone?: string;
+  /**
+   * Deviation of a day's own factor, relative to its mean, 0 to 2: lognormal, drawn anew for each day. All clients of a
+   * scenario share it: a busy day is busy for everybody. 0 where it is left out.
+   */
+  readonly days?: number;
+}
+
+/** A rhythm, checked. */
+export interface Rhythm {
+  readonly hours: readonly number[];
+  readonly weekend: readonly number[];
+  readonly weekdays: readonly number[];
+  readonly zoneMs: number;
+  /** Deviation of the logarithm of a day's factor. */
+  readonly sigma: number;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const factorMost = 1000;
+/** Beyond every population's stream of draws. */
+const dayStream = 0x7fff_fffe;
+
+export function parseRhythm(path: string, value: unknown, mistakes: Mistakes): Rhythm {
+  const plain: Rhythm = { hours: ones(24), weekend: ones(24), weekdays: ones(7), zoneMs: 0, sigma: 0 };
+  if (value === undefined) return plain;
+  if (!mistakes.members(path, value, ["hours", "weekend", "weekdays", "zone", "days"])) return plain;
+  const days = value["days"] ?? 0;
+  if (!isFactor(days) || days > 2) mistakes.add(`${path}.days`, days, "a number from 0 to 2");
+  const hours = factorsOf(`${path}.hours`, value["hours"] ?? plain.hours, 24, mistakes);
+  return {
+    hours,
+    weekend: factorsOf(`${path}.weekend`, value["weekend"] ?? hours, 24, mistakes),
+    weekdays: factorsOf(`${path}.weekdays`, value["weekdays"] ?? plain.weekdays, 7, mistakes),
+    zoneMs: zoneOf(`${path}.zone`, value["zone"] ?? "+00:00", mistakes),
+    sigma: isFactor(days) ? Math.sqrt(ln(1 + days * days)) : 0,
+  };
+}
+
+const ones = (count: number): number[] => new Array<number>(count).fill(1);
+const isFactor = (value: unknown): value is number =>
+  typeof value === "number" && value >= 0 && value <= factorMost;
+
+function factorsOf(path: string, value: unknown, count: number, mistakes: Mistakes): readonly number[] {
+  if (
+    Array.isArray(value) &&
+    value.length === count &&
+    value.every(isFactor) &&
+    value.some((each) => each > 0)
+  )
+    return value;
+  mistakes.add(path, value, `${count} numbers from 0 to ${factorMost}, not all of them 0`);
+  return ones(count);
+}
+
+function zoneOf(path: string, value: unknown, mistakes: Mistakes): number {
+  const match = typeof value === "string" ? /^([+-])(\d{2}):([0-5]\d)$/.exec(value) : null;
+  const minutes = match === null ? Number.NaN : Number(match[2]) * 60 + Number(match[3]);
+  if (minutes <= 14 * 60) return (match?.[1] === "-" ? -1 : 1) * minutes * 60_000;
+  mistakes.add(path, value, "a distance from UTC, from -14:00 to +14:00, such as +02:00");
+  return 0;
+}
+
+/**
+ * Returns the instant at which so much busy time has passed, ms since the epoch, rounded up to whole ms; `endMs` where
+ * that is later or never comes.
+ * @param seed the run's, which the factors of days are drawn by
+ */
+export function busyUntil(
+  rhythm: Rhythm,
+  seed: number,
+  fromMs: number,
+  busyMs: number,
+  endMs: number,
+): number {
+  let [atMs, left] = [fromMs, busyMs];
+  while (atMs < endMs) {
+    const local = atMs + rhythm.zoneMs;
+    const factor = factorAt(rhythm, seed, local);
+    const nextMs = atMs + hourMs - (local % hourMs);
+    if (left <= (nextMs - atMs) * factor)
+      return Math.min(endMs, atMs + (left === 0 ? 0 : Math.ceil(left / factor)));
+    left -= (nextMs - atMs) * factor;
+    atMs = nextMs;
+  }
+  return endMs;
+}
+
+/** @param local ms since the epoch on the rhythm's clock */
+function factorAt({ hours, weekend, weekdays, sigma }: Rhythm, seed: number, local: number): number {
+  const day = Math.floor(local / dayMs);
+  // The epoch began on a Thursday.
+  const weekday = (day + 4) % 7;
+  const ofDay = weekday === 0 || weekday === 6 ? weekend : hours;
+  const factor = (ofDay[Math.floor((local % dayMs) / hourMs)] as number) * (weekdays[weekday] as number);
+  return sigma === 0 ? factor : factor * dayFactor(seed, day, sigma);
+}
+
+const dayDraws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+
+/** Lognormal with mean 1, from draws of the day's own. */
+function dayFactor(seed: number, day: number, sigma: number): number {
+  seedRandom(dayDraws, seed, dayStream, day);
+  const share = (next32(dayDraws) + 0.5) / 4_294_967_296;
+  return exp(sigma * normalQuantile(share) - (sigma * sigma) / 2);
+}

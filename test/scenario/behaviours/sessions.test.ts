@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import type { PlannedCall } from "../../../src/scenario/client.ts";
+import { burst, poller, rest, sessions, worker } from "../../../src/scenario/index.ts";
+import { Rig, times } from "../rig.ts";
+
+const call = rest("/v2/user");
+const hourMs = 3_600_000;
+/** A Thursday, 00:00 UTC. */
+const midnight = Date.parse("2026-01-01T00:00:00Z");
+const work = worker({ calls: [{ call }], think: "1s" });
+
+/** When a client that is always answered at once sends so many calls. */
+function play(rig: Rig, startMs: number, count: number): number[] {
+  let planned = rig.start(startMs);
+  const sent: number[] = [];
+  while (sent.length < count && planned.length > 0) {
+    const next: PlannedCall[] = [];
+    for (const each of planned) {
+      sent.push(each.atMs);
+      next.push(...rig.answer(each, each.atMs));
+    }
+    planned = next;
+  }
+  return sent;
+}
+
+describe("sessions with absences", () => {
+  test("end after so many calls; the next begins an absence after the last answer", () => {
+    const rig = new Rig(sessions({ of: work, calls: 3, away: "10m" }));
+    const sent = play(rig, 0, 9);
+    const [first = 0] = sent;
+    // The first absence is a part of one.
+    expect(first).toBeLessThan(600_000);
+    const session = [0, 1_000, 2_000];
+    expect(sent.map((ms) => ms - first)).toEqual(
+      [0, 602_000, 1_204_000].flatMap((start) => session.map((ms) => start + ms)),
+    );
+  });
+
+  test("end after a time: what would begin later is not begun", () => {
+    const rig = new Rig(sessions({ of: poller({ call, every: "4s" }), length: "10s", away: 0 }));
+    // Polls at 0, 4 and 8; at 12 the session is over, and another begins at once.
+    expect(play(rig, 50, 4)).toEqual([50, 4_050, 8_050, 8_050]);
+  });
+
+  test("begin the behaviour anew, one that is over by itself too", () => {
+    const rig = new Rig(sessions({ of: worker({ calls: [{ call }], jobs: 2 }), away: 100 }));
+    const sent = play(rig, 0, 6);
+    const gaps = sent.slice(1).map((ms, index) => ms - (sent[index] ?? 0));
+    expect(gaps).toEqual([0, 100, 0, 100, 0]);
+  });
+
+  test("are over when the last of several calls is answered", () => {
+    const rig = new Rig(sessions({ of: burst({ call, size: 3 }), away: 0, calls: 3 }));
+    const [a, b, c] = rig.start(0) as [PlannedCall, PlannedCall, PlannedCall];
+    expect(rig.answer(a, 10)).toEqual([]);
+    expect(rig.answer(b, 20)).toEqual([]);
+    expect(times(rig.answer(c, 30))).toEqual([30, 30, 30]);
+  });
+
+  test("refused calls that are tried again count once", () => {
+    const again = { name: "again", retryAt: (_: unknown, { nowMs }: { nowMs: number }) => nowMs + 5 };
+    const rig = new Rig(sessions({ of: work, calls: 2, away: "1h" }), again);
+    const first = rig.only(rig.start(0));
+    const retried = rig.only(rig.answer(first, first.atMs, { status: 429 }));
+    const second = rig.only(rig.answer(retried, retried.atMs));
+    expect(second.atMs - retried.atMs).toBe(1_000);
+    expect(rig.only(rig.answer(second, second.atMs)).atMs - second.atMs).toBe(hourMs);
+  });
+});
+
+describe("a rhythm", () => {
+  const hours = Array.from({ length: 24 }, (_, hour) => (hour >= 9 && hour < 17 ? 1 : 0));
+  const lone = worker({ calls: [{ call }], jobs: 1 });
+
+  test("lets absences pass by its hours alone", () => {
+    const sent = play(new Rig(sessions({ of: lone, away: "3h", rhythm: { hours } })), midnight, 40);
+    const hourOf = (ms: number): number => new Date(ms).getUTCHours();
+    expect(sent.every((ms) => hourOf(ms) >= 9 && hourOf(ms) <= 17)).toBe(true);
+    // Three busy hours each: 8 hours of a day hold two of them and two thirds.
+    const days = ((sent.at(-1) ?? 0) - (sent[0] ?? 0)) / (24 * hourMs);
+    expect(Math.abs(days - (39 * 3) / 8)).toBeLessThan(1);
+  });
+
+  test("is of the zone's clock, and has a weekend of its own", () => {
+    const rhythm = { hours, weekend: hours.map((_, hour) => (hour === 3 ? 1 : 0)), zone: "-05:00" };
+    const sent = play(new Rig(sessions({ of: lone, away: "30m", rhythm })), midnight, 100);
+    for (const ms of sent) {
+      const local = new Date(ms - 5 * hourMs);
+      const weekend = [0, 6].includes(local.getUTCDay());
+      const [from, to] = weekend ? [3, 4] : [9, 17];
+      const hour = local.getUTCHours() + local.getUTCMinutes() / 60;
+      expect(hour >= from && hour <= to).toBe(true);
+    }
+  });
+
+  test("passes twice as fast where the factor is 2", () => {
+    const rhythm = { hours: new Array<number>(24).fill(2) };
+    const sent = play(new Rig(sessions({ of: lone, away: "1h", rhythm })), midnight, 3);
+    expect((sent[2] ?? 0) - (sent[1] ?? 0)).toBe(hourMs / 2);
+  });
+
+  test("has busy days that are busy for everybody, and others for another seed", () => {
+    const behaviour = sessions({ of: lone, away: "10m", rhythm: { days: 1 } });
+    const countOf = (seed: number, fromMs: number): number =>
+      play(new Rig(behaviour, undefined, seed), fromMs, 5_000).filter((ms) => ms < fromMs + 24 * hourMs)
+        .length;
+    const days = [0, 1, 2, 3].map((day) => midnight + day * 24 * hourMs);
+    const counts = days.map((fromMs) => countOf(1, fromMs));
+    expect(Math.max(...counts)).toBeGreaterThan(1.2 * Math.min(...counts));
+    expect(days.map((fromMs) => countOf(1, fromMs))).toEqual(counts);
+    expect(days.map((fromMs) => countOf(2, fromMs))).not.toEqual(counts);
+  });
+});
+
+describe("sessions by a timetable", () => {
+  test("begin with the minutes of the line of cron, within the span", () => {
+    const rig = new Rig(sessions({ of: burst({ call, size: 2 }), at: "*/10 * * * *", within: "3s" }));
+    const sent = play(rig, midnight + 1, 12);
+    const starts = sent.filter((_, index) => index % 2 === 0);
+    for (const [index, ms] of starts.entries()) {
+      const lateMs = ms - midnight - (index + 1) * 600_000;
+      expect(lateMs >= 0 && lateMs <= 3_000).toBe(true);
+    }
+    expect(new Set(starts.map((ms) => ms % 600_000)).size).toBeGreaterThan(1);
+  });
+
+  test("miss what is due while one is under way", () => {
+    const rig = new Rig(sessions({ of: worker({ calls: [{ call }], jobs: 1 }), at: "* * * * *" }));
+    const first = rig.only(rig.start(midnight));
+    expect(first.atMs).toBe(midnight);
+    expect(times(rig.answer(first, midnight + 150_000))).toEqual([midnight + 180_000]);
+  });
+});
+
+test.each([
+  ["no behaviour", { of: 5, away: 1 }, "sessions.of"],
+  ["sessions of sessions", { of: sessions({ of: work, away: 1 }), away: 1 }, "sessions.of"],
+  ["an absence that is no time", { of: work, away: "soon" }, "sessions.away"],
+  ["no call at all", { of: work, away: 1, calls: 0 }, "sessions.calls"],
+  ["hours that are not 24", { of: work, away: 1, rhythm: { hours: [1] } }, "sessions.rhythm.hours"],
+  [
+    "a clock that stands still",
+    { of: work, away: 1, rhythm: { weekdays: [0, 0, 0, 0, 0, 0, 0] } },
+    "sessions.rhythm.weekdays",
+  ],
+  ["a zone by name", { of: work, away: 1, rhythm: { zone: "Europe/Berlin" } }, "sessions.rhythm.zone"],
+  ["a line that is no cron's", { of: work, at: "daily" }, "sessions.at"],
+  ["a timetable with absences", { of: work, at: "* * * * *", away: 1 }, "sessions.away"],
+])("%s is refused by its path", (_, options, path) => {
+  expect(() => sessions(options as never)).toThrow(
+    expect.objectContaining({ code: "SCENARIO_INVALID", problems: [expect.objectContaining({ path })] }),
+  );
+});
