@@ -1,6 +1,7 @@
 // `spillway check --target`: the laws against a live deployment, within a budget of calls and time that is said
 // beforehand. Where it takes its time from a header all laws are checked by scripts that move the clock; else
 // scripts are played in real time, and their traces judged.
+
 import pc from "picocolors";
 import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport } from "../laws/report.ts";
@@ -9,6 +10,7 @@ import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
 import { isLimiters } from "../probe/seen.ts";
+import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -43,8 +45,8 @@ export async function openTarget(args: TargetArgs, terminal: Terminal, signal: A
     });
   const callers = await callersOf(file);
   const live = new LiveCaller({ base, callers, budget: { calls, ms: seconds * 1000 }, signal });
-  const who = `${callers.length} caller${callers.length === 1 ? "" : "s"}`;
-  terminal.say(`up to ${calls} calls in up to ${seconds} s to ${base}, as ${who} of ${file}`);
+  const who = counted(callers.length, "caller");
+  terminal.say(`up to ${counted(calls, "call")} in up to ${seconds} s to ${base}, as ${who} of ${file}`);
   const [first] = callers;
   if (first !== undefined) await contact(live, first, base);
   return { live, base, origin };
@@ -65,7 +67,7 @@ async function callersOf(file: string): Promise<Token[]> {
     problems: [
       {
         path: file,
-        got: `${all.length} entries`,
+        got: counted(all.length, "entry", "entries"),
         allowed: "one with read_accounts and one of read_organizations, read_pipelines, read_user",
       },
     ],
@@ -151,7 +153,7 @@ export function sayLive(
   const judged = lawNames.length - unjudged.length;
   const missed = unjudged.length === 0 ? "" : `; could not judge ${unjudged.join(", ")}`;
   terminal.say(
-    `${pc.bold(target)} in real time, seed ${seed}, ${runs} runs, ${calls} calls: ${judged} of ${lawNames.length} laws judged${missed}`,
+    `${pc.bold(target)} in real time, seed ${seed}, ${counted(runs, "run")}, ${counted(calls, "call")}: ${judged} of ${lawNames.length} laws judged${missed}`,
   );
   for (const law of lawNames) {
     const state = laws[law] ?? { skipped: "no run was judged" };

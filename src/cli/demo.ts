@@ -1,8 +1,10 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
+
 import pc from "picocolors";
 import type { CheckReport } from "../laws/report.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
+import { counted } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -113,7 +115,7 @@ async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSign
   const judged = report.laws.reduce((sum, law) => sum + law.judged, 0);
   const found = report.ok ? pc.green("no counterexample") : pc.red("violated");
   terminal.say(
-    `  ${report.laws.length} laws, ${runs} runs each, ${judged.toLocaleString("en-US")} answers judged: ${found}`,
+    `  ${counted(report.laws.length, "law")}, ${counted(runs, "run")} each, ${counted(judged, "answer")} judged: ${found}`,
   );
   for (const law of report.laws)
     if (law.outcome === "violated") terminal.say(renderCounterexample(law).join("\n"));

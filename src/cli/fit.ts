@@ -1,10 +1,12 @@
 // `spillway fit FILES...`: a scenario made from a trace or from logs, and a test of how well it predicts.
+
 import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { count, counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { readRules } from "./files.ts";
@@ -180,7 +182,7 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
   if (logs.unread > 0)
     terminal.say(
       pc.yellow(
-        `${logs.unread} of ${logs.read + logs.unread} rows could not be read, the first: ${logs.examples[0]?.why}`,
+        `${count(logs.unread)} of ${counted(logs.read + logs.unread, "row")} could not be read, the first: ${logs.examples[0]?.why}`,
       ),
     );
   return recorder.finish();
@@ -240,7 +242,7 @@ async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promis
   const { classText, percent } = await import("../../sim/fit/backtest-coverage.ts");
   const { share, windowsSeen, seeds, levels, coverage, findings } = backtest;
   terminal.say(
-    `backtest: fitted to the first ${percent(share)}, held to ${windowsSeen} windows of the rest, ${seeds} simulations`,
+    `backtest: fitted to the first ${percent(share)}, held to ${counted(windowsSeen, "window")} of the rest, ${counted(seeds, "simulation")}`,
   );
   for (const { figure, class: name, windows, insideNarrow, insideWide } of coverage) {
     if (name === "all") continue;

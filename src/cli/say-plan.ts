@@ -1,7 +1,7 @@
 // What a plan says on the terminal: the answer, then a small table that is a picture, too.
 import pc from "picocolors";
 import { valueText } from "../plan/words.ts";
-import { figureText } from "../report/format.ts";
+import { counted, figureText } from "../report/format.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import type {
@@ -25,7 +25,9 @@ const colorOf: Readonly<Record<PlanState, (text: string) => string>> = {
 /** Says a result. @param folder where the rest of it is */
 export function sayPlan(terminal: Terminal, result: PlanResult, folder: string): void {
   const { question, points, heatMap, storm, comparison, sentences, notes, simulations } = result;
-  terminal.say(`${pc.bold(question.scenario)}: ${simulations} runs simulated, seed ${question.seed}`);
+  terminal.say(
+    `${pc.bold(question.scenario)}: ${counted(simulations, "run")} simulated, seed ${question.seed}`,
+  );
   for (const sentence of sentences) terminal.say(`  ${sentence}`);
   const pictures = [
     ...(heatMap === null ? pointLines(result) : heatLines(heatMap, points, result)),
@@ -77,8 +79,8 @@ function pointLines({ question, points }: PlanResult): string[] {
     const paint = point.state === null ? pc.cyan : colorOf[point.state];
     const said =
       point.state === null
-        ? `${point.replications} runs`
-        : `${point.state} (${point.held} of ${point.replications} runs)`;
+        ? counted(point.replications, "run")
+        : `${point.state} (${point.held} of ${counted(point.replications, "run")})`;
     return [
       valueText(axis.unit, point.values[0] ?? ""),
       paint(bar),

@@ -79,8 +79,9 @@ function headroomLines({ headroom }: ReplayResult): string[] {
 
 /** Where nobody was refused: how far limits could have been lowered. */
 function roomWords({ smallestLimits }: ReplayResult): string {
-  if (smallestLimits.length === 0) return "";
-  const words = smallestLimits.map((one) => {
+  const lower = smallestLimits.filter(({ smallest, limit }) => smallest < limit);
+  if (lower.length === 0) return "";
+  const words = lower.map((one) => {
     const { smallest, limit } = one;
     return `${count(smallest)} instead of ${count(limit)} (${headroomName({ ...one, org: null, user: null })})`;
   });

@@ -49,13 +49,13 @@ export function saySimulation(
 function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
+    ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...windowLines(run),
     ...refusalLines(summary),
     waitLine(summary),
     ...expectationLines(expectations),
     verdictLine(verdict),
     ...questionWords(verdict).map((one) => `${pc.yellow("asked")} ${one}`),
-    ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...(interrupted ? [`${pc.yellow("Interrupted")}: what was done is kept.`] : []),
     `${folder}/${runFiles.html}`,
   ];

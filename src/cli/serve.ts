@@ -1,10 +1,12 @@
 // `spillway serve`: the reference deployment, for people to try their own clients against.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
 import type { ChosenFault } from "../faults/choice.ts";
+import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
@@ -159,7 +161,7 @@ function introduce(
   tokens: readonly Token[],
 ): void {
   const organizations = new Set(tokens.map(({ organization }) => organization));
-  const whose = `${tokens.length} users of ${[...organizations].slice(0, 3).join(", ")}`;
+  const whose = `${counted(tokens.length, "user")} of ${[...organizations].slice(0, 3).join(", ")}`;
   terminal.say(`rules   ${rules}`);
   terminal.say(`tokens  ${file} (${whose}${given === undefined ? "; the file goes when this stops" : ""})`);
   const [first] = tokens;

@@ -1,7 +1,7 @@
 // A plan in a page: the answer first, then what it rests on.
 import type { PlanAxis, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
-import { count, share } from "./format.ts";
+import { counted, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { heatCells, heatMapPicture } from "./heat-map-picture.ts";
 import { type Html, html } from "./html.ts";
@@ -40,7 +40,7 @@ export function renderPlan(result: PlanResult, version: string, folder: string |
     madeFrom: "a plan's folder: plan.json",
     gallery,
     body: html`${head({
-      kicker: `spillway plan · ${count(simulations)} simulations · ${share(question.confidence)} confidence`,
+      kicker: `spillway plan · ${counted(simulations, "simulation")} · ${share(question.confidence)} confidence`,
       title: question.scenario,
       lead: `${questionWords(result)}.`,
       outcome: planOutcome(result),

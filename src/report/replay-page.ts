@@ -70,7 +70,7 @@ function keyFigures({ totals, headroom, log }: ReplayResult): KeyFigure[] {
   const fullest = headroom.toSorted((a, b) => b.useMax - a.useMax)[0];
   return [
     ["Calls", count(totals.calls), `of ${counted(log.rows, "row")} read`],
-    ["Refused", share(totals.refused / answered), `${count(totals.refused)} calls`],
+    ["Refused", share(totals.refused / answered), counted(totals.refused, "call")],
     ["Users refused", count(totals.usersRefused), `of ${count(totals.users)}`],
     ...(fullest === undefined
       ? []

@@ -55,7 +55,7 @@ export async function writeRun(folder: string, parts: RunParts): Promise<void> {
 export async function writeTrace(folder: string, trace: TraceLines): Promise<void> {
   await writing(folder, () => mkdir(folder, { recursive: true }));
   // What was said of an earlier run goes first, run.json before all.
-  await removePictures(folder);
+  await removePictures(join(folder, runFiles.html), picturesFolder);
   const { trace: name, ...others } = runFiles;
   for (const other of Object.values(others))
     await writing(folder, () => rm(join(folder, other), { force: true }));
@@ -119,7 +119,7 @@ export interface PageOptions {
 }
 
 /**
- * Writes a page and its pictures. The pictures of the folder's earlier page go first.
+ * Writes a page and its pictures. The pictures of an earlier page in its place go first.
  * @param render given the name of the folder that the pictures go to, beside the page; `null` for none
  * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
  */
@@ -133,8 +133,12 @@ export async function writePage(
 ): Promise<{ readonly html: string; readonly pictures: readonly string[] }> {
   const html = out ?? join(folder, runFiles.html);
   const beside = out === undefined ? picturesFolder : `${basename(out).replace(/\.html?$/, "")}-pictures`;
+  if ((await stat(html).catch(() => null))?.isDirectory() === true)
+    throw new SpillwayError("FILE_UNWRITABLE", "the page cannot be written", {
+      problems: [{ path: html, got: "a folder", allowed: "the path of an .html file" }],
+    });
   const page = render(pictures ? beside : null);
-  if (out === undefined) await removePictures(folder);
+  await removePictures(html, beside);
   const place = join(dirname(html), beside);
   const files = pictures ? page.files() : new Map<string, string>();
   for (const [name, content] of files) await writeText(join(place, name), content);
@@ -142,12 +146,12 @@ export async function writePage(
   return { html, pictures: [...files.keys()].map((name) => join(place, name)) };
 }
 
-/** Removes the pictures that the folder's page links: those alone, since any folder may be called `pictures`. */
-async function removePictures(folder: string): Promise<void> {
-  const page = await readFile(join(folder, runFiles.html), "utf8").catch(() => "");
-  const linked = page.matchAll(new RegExp(`href="${picturesFolder}/([a-z][a-z0-9-]*\\.(?:svg|csv))"`, "g"));
-  const place = join(folder, picturesFolder);
-  for (const [, name = ""] of linked) {
+/** Removes the pictures that an earlier page links: those alone, since any folder may have this name. */
+async function removePictures(html: string, beside: string): Promise<void> {
+  const page = await readFile(html, "utf8").catch(() => "");
+  const place = join(dirname(html), beside);
+  for (const [, folder, name = ""] of page.matchAll(/href="([^"/]+)\/([a-z][a-z0-9-]*\.(?:svg|csv))"/g)) {
+    if (folder !== beside) continue;
     const path = join(place, name);
     await writing(path, () => rm(path, { force: true }));
   }

@@ -64,8 +64,13 @@ export function evidenceGaps({ verdict, evidence, amounts }: Verdict): readonly 
 }
 
 /** How far off the run was, in a sentence; nothing where it was not found to be. */
-export function amountWords({ amounts }: Verdict): string {
-  return amounts === undefined || !isOff(amounts) ? "" : `At least ${offWords(amounts)}.`;
+export function amountWords({ amounts, laws }: Verdict): string {
+  if (amounts === undefined || !isOff(amounts)) return "";
+  const why =
+    amounts.overAdmitted > 0 && laws.bounded === "held"
+      ? " The law bounded held all the same: no answer showed a count above its limit, so the counts shown were too low."
+      : "";
+  return `At least ${offWords(amounts)}.${why}`;
 }
 
 function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: Amounts): string {

@@ -1,8 +1,8 @@
 // `spillway report`: what it says, where it writes, what it makes of a folder that is none.
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
 import { writeRun } from "../../src/report/run-folder.ts";
@@ -86,6 +86,26 @@ it("names what is wrong with a folder: not there, a file, not a run's, broken", 
   await expect(report(run, "--compare", root)).rejects.toMatchObject(failure);
   await writeFile(join(run, "summary.json"), "{}");
   await expect(report(run)).rejects.toMatchObject({ code: "RUN_INVALID", exitCode: 2 });
+});
+
+it("refuses a folder for the page before anything is written", async () => {
+  const before = await readdir(root);
+  await expect(report(run, "--out", root)).rejects.toMatchObject({
+    code: "FILE_UNWRITABLE",
+    problems: [{ path: root, got: "a folder" }],
+  });
+  expect(await readdir(root)).toEqual(before);
+  expect(await readdir(dirname(root))).not.toContain(`${basename(root)}-pictures`);
+});
+
+it("leaves no pictures of an earlier page elsewhere behind", async () => {
+  const html = join(root, "page.html");
+  await report(run, "--out", html);
+  const stale = join(root, "page-pictures", "stale.svg");
+  await writeFile(stale, "");
+  await writeFile(html, `${await readFile(html, "utf8")}<a href="page-pictures/stale.svg">`);
+  await report(run, "--out", html);
+  expect(existsSync(stale)).toBe(false);
 });
 
 it("wants a folder", async () => {
