@@ -109,6 +109,15 @@ class Overflow extends Counter {
   }
 }
 
+/** Asks the user's window first, and names it where the organization's lacks room, too. */
+class RefusalNamesUser extends Counter {
+  override refuserOf(call: Call, found: Readonly<Record<Owner, Found>>): Owner | null {
+    const lacks = (owner: Owner): boolean =>
+      this.mayRefuse(call, owner) && !this.hasRoom(keyOf(call, owner), call.cost, found[owner]);
+    return lacks("user") ? "user" : lacks("organization") ? "organization" : null;
+  }
+}
+
 class UnenforcedRefuses extends Counter {
   override mayRefuse(): boolean {
     return true;
@@ -237,6 +246,16 @@ export const countingFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     inject: (rules) => deployed(new Overflow(rules)),
+  },
+  {
+    name: "refusal-names-user",
+    wrong: "the user's window is asked first, and named where the organization's lacks room, too",
+    shows: "a refusal by the user's window beside an organization's remaining of 0",
+    seenIn: [],
+    nets: ["V"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => deployed(new RefusalNamesUser(rules)),
   },
   {
     name: "unenforced-refuses",

@@ -23,7 +23,8 @@ export const lawStatements = {
   "headers-present":
     "the eight headers are on every answer that owes them, as integers, the scope names right",
   "limit-agrees": "limit is the rules', and constant within a window",
-  "refusal-agrees": "a refusal names a window that lacks room, and its body agrees with the headers",
+  "refusal-agrees":
+    "a refusal names a window that lacks room, the organization's where both do, and its body agrees with the headers",
 } as const;
 
 export type LawName = keyof typeof lawStatements;

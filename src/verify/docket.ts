@@ -119,9 +119,9 @@ export class Docket {
     return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
-  /** Asks what only the rules can settle: once for each scope and question. */
+  /** Asks what only the rules can settle: once for each scope and kind of question. */
   ask(question: Question): void {
-    const key = JSON.stringify([question.scope, question.question]);
+    const key = JSON.stringify([question.scope, question.suspects]);
     if (!this.#questions.has(key)) this.#questions.set(key, question);
   }
 

@@ -209,6 +209,8 @@ class Judgement {
     });
     const hypotheses = this.#hypotheses[scope];
     conclude(hypotheses, quotas);
+    for (const [, both] of this.#quotas)
+      both[scope].order.finish(both[scope].enforcement, hypotheses, this.#docket);
     // What is charged on completion may pass a limit by any cost; and without rules, an answer that waits for it may
     // show the limit of a later window.
     const fits = ({ terms }: Hypothesis): boolean =>
@@ -260,6 +262,7 @@ class Judgement {
     const counted = countedOf(call);
     if (call.kind === "call" && counted.role === "refused")
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
+    if (call.kind === "call" && counted.role === "refused") own.order.add(line, call);
     if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
     this.#docket.amounts.call(call.scope, counted);
     for (const [owner, { quota, totals, bare }] of this.#quotas.touched(call, own)) {

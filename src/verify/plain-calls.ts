@@ -235,6 +235,8 @@ function isJustified(
   const ownLimit = by === "user" ? userLimit : limit;
   const ownRemaining = by === "user" ? userRemaining : remaining;
   const ownReset = by === "user" ? userReset : reset;
+  // Where both lack room, whose window is to be named is not for one answer to say.
+  if (by === "user" && remaining < room) return false;
   return (
     ownRemaining < room &&
     (typeof saidLimit !== "number" || saidLimit === ownLimit) &&

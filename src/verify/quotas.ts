@@ -12,6 +12,7 @@ import { MarkStore } from "./mark-rows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
+import { RefusalOrder } from "./refusal-order.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
@@ -34,6 +35,7 @@ export interface OrganizationScope {
   readonly enforced: EnforcedEvidence;
   readonly refusals: UnenforcedRefusals;
   readonly oversize: OversizeCalls;
+  readonly order: RefusalOrder;
   /** Where windows lie on the epoch's grid. */
   readonly grid: EpochGrid | null;
   readonly organization: Owned;
@@ -100,6 +102,7 @@ export class Quotas {
         enforcement,
         enforced,
         oversize: new OversizeCalls(name, this.#shared.time),
+        order: new RefusalOrder(name, this.#shared.terms[scope], this.#shared.time),
         refusals: new UnenforcedRefusals(name, this.#shared.terms[scope], this.#shared.time),
         organization: this.#owned(name, limit, true, { enforcement, enforced }),
         users: new Map(),

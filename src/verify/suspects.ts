@@ -46,6 +46,7 @@ export const suspectNames = [
   "wrong-scope-header",
   "limit-changes-mid-window",
   "unenforced-refuses",
+  "refusal-names-user",
   "clock-step",
 ] as const;
 export type Suspect = (typeof suspectNames)[number];

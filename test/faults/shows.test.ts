@@ -96,6 +96,16 @@ const rows: readonly Row[] = [
   ["narrow-drains-broad", (a) => [1, 2, 3, 4].map(() => a.left("ann")).at(-1), "refused 0 2", "refused 0 1"],
   ["status-charged", (a) => [a.sent("status").status, a.left("ann")], [200, "2 4"], [200, "1 3"]],
   [
+    "refusal-names-user",
+    (a) => [
+      [1, 2, 3].map(() => a.left("ann")).at(-1),
+      [1, 2].map(() => a.left("bob")).at(-1),
+      a.call("ann").refusedBy,
+    ],
+    ["0 2", "1 0", "organization"],
+    ["0 2", "1 0", "user"],
+  ],
+  [
     "unenforced-refuses",
     (a) => [1, 2, 3].map(() => a.call("ann", 0, "rest", 1, "free").admitted),
     [true, true, true],

@@ -588,6 +588,19 @@ export const brokenDeployments: readonly Broken[] = [
   },
   { fault: "skewed-nodes", make: (rules) => skewed(rules, 10_000) },
   {
+    fault: "refusal-names-user",
+    make: (rules) =>
+      engine(rules, (limiter) => ({
+        decide(call, now) {
+          const decision = limiter.decide(call, now);
+          const lacks = decision.user.remaining < Math.max(1, call.cost);
+          return decision.refusedBy === "organization" && lacks
+            ? { ...decision, refusedBy: "user" as const }
+            : decision;
+        },
+      })),
+  },
+  {
     fault: "unenforced-refuses",
     make: (rules) =>
       engine(rules, (limiter) => ({

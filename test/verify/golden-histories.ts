@@ -119,12 +119,23 @@ const right: Readonly<Record<string, Options>> = {
   "limits-change-at-the-edge": { changes: { showsRules: false }, limitsChange: true },
   "without-rules-documented": { rules: presets.documented, changes: { showsRules: false } },
   "several-generators": { changes: { errorMs: 200, resolutionMs: 5 } },
+  // Both windows fill at once, so that refusals find room in neither.
+  "refused-by-both": {
+    rules: {
+      organization: { rest: { limit: 3, windowSeconds: 10 }, graphql: { limit: 60, windowSeconds: 20 } },
+      user: { rest: { limit: 3, windowSeconds: 10 }, graphql: { limit: 60, windowSeconds: 20 } },
+    },
+  },
   "clock-off": { changes: { offsetMs: 123_456, driftPpm: 90, errorMs: 20 } },
 };
 
 /** Switches that show a fault best; the faults whose windows two dozen calls do not show have longer histories. */
 const wrong: Readonly<Partial<Record<Suspect, RulesInput>>> = {
   "cost-ignored": { semantics: { graphqlCharge: "prepaid" } },
+  "refusal-names-user": {
+    organization: { rest: { limit: 4, windowSeconds: 10 }, graphql: { limit: 60, windowSeconds: 20 } },
+    user: { rest: { limit: 3, windowSeconds: 10 }, graphql: { limit: 50, windowSeconds: 20 } },
+  },
 };
 
 /** Faults that only some windows show, or some answers: simulated, over eight windows. */

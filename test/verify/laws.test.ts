@@ -4,7 +4,7 @@ import type { LawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { suspectNames } from "../../src/verify/suspects.ts";
-import { graphql, judged, refused, rest, status, type TraceOptions } from "./traces.ts";
+import { graphql, judged, refused, rest, start, status, type TraceOptions } from "./traces.ts";
 
 /** The laws that are broken, each with its likeliest fault. */
 async function faults(calls: readonly TraceCall[], options: TraceOptions = {}): Promise<readonly string[]> {
@@ -109,6 +109,66 @@ describe("headers-present", () => {
     expect((await judged(calls)).violations).toMatchObject([
       { law: "headers-present", count: 3, lines: [2] },
     ]);
+  });
+});
+
+describe("refusal-agrees, where both windows lack room", () => {
+  const full = Array.from({ length: 50 }, (_, index) =>
+    rest({ at: 1000 + index * 20, count: index + 151, userCount: index + 1 }),
+  );
+  const both = (scope: "rest" | "rest_user", changes: Partial<TraceCall> = {}): TraceCall =>
+    refused({ at: 5000, count: 200, userCount: 50 }, scope, changes);
+  const open = { startedAt: start + 900 };
+
+  test("the organization's is named first", async () => {
+    const { violations } = await judged([...full, both("rest_user")], open);
+    expect(violations).toMatchObject([
+      {
+        law: "refusal-agrees",
+        suspects: ["refusal-names-user", "narrow-drains-broad"],
+        org: "acme",
+        user: null,
+        lines: [52],
+        count: 1,
+      },
+    ]);
+    expect((await judged([...full, both("rest")], open)).violations).toEqual([]);
+  });
+
+  test.each<[string, TraceCall, TraceOptions]>([
+    ["the organization's has room", refused({ at: 5000, count: 199, userCount: 50 }, "rest_user"), {}],
+    [
+      "limits are not enforced, and users' windows always are",
+      both("rest_user"),
+      {
+        rules: {
+          organization: { rest: { enforced: false } },
+          semantics: { userEnforced: "always" },
+        },
+      },
+    ],
+    [
+      "the refusal itself may have filled it",
+      both("rest_user"),
+      { rules: { semantics: { refusedByUser: "charges-organization" } } },
+    ],
+  ])("nobody is accused where %s", async (_, last, options) => {
+    const calls =
+      last.remaining === 0 ? full : full.map((call) => ({ ...call, remaining: Number(call.remaining) + 1 }));
+    const { violations } = await judged([...calls, last], { ...open, ...options });
+    expect(violations.filter(({ suspects }) => suspects.includes("refusal-names-user"))).toEqual([]);
+  });
+
+  test("without rules it is asked about", async () => {
+    const calls = [
+      status({ at: 950, count: 150, userCount: 0 }),
+      ...full,
+      both("rest_user"),
+      both("rest_user"),
+    ];
+    const { verdict, questions = [] } = await judged(calls, { ...open, rules: null });
+    expect(verdict).toBe("ok");
+    expect(questions.map(({ suspects }) => suspects)).toContainEqual(["refusal-names-user"]);
   });
 });
 
