@@ -5,7 +5,19 @@ import { SpillwayError } from "../rules/errors.ts";
 import { runCommand } from "./command-line.ts";
 import { describeError, describeUnexpected, UNEXPECTED } from "./terminal.ts";
 
+/** Tells threads and programs that are started, which do not see the command's words. */
+function passOnColor(words: readonly string[]): void {
+  if (words.includes("--no-color")) {
+    delete process.env["FORCE_COLOR"];
+    process.env["NO_COLOR"] = "1";
+  } else if (words.includes("--color")) {
+    delete process.env["NO_COLOR"];
+    process.env["FORCE_COLOR"] = "1";
+  }
+}
+
 async function main(words: readonly string[]): Promise<void> {
+  passOnColor(words);
   try {
     await runCommand(words);
   } catch (thrown) {

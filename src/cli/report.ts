@@ -36,7 +36,8 @@ export const verb = defineVerb<Args>({
     pictures: {
       type: "boolean",
       default: true,
-      describe: "write each picture beside the page, too, as SVG and CSV; --no-pictures leaves them out",
+      negatable: true,
+      describe: "write each picture beside the page, too, as SVG and CSV",
     },
   },
   examples: [

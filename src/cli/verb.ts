@@ -12,6 +12,8 @@ export interface VerbOption extends Options {
   readonly argument?: string;
   /** A verb phrase, in which the argument stands by its name. */
   readonly describe: string;
+  /** Whether `--no-NAME` says something, too. */
+  readonly negatable?: boolean;
 }
 
 /** A word that is given without an option's name. */
@@ -59,11 +61,16 @@ export const commonOptions = {
     describe: "print the result as JSON on standard output, text on standard error; errors are JSON, too",
   },
   debug: { type: "boolean", describe: "print stack traces of errors" },
+  color: {
+    type: "boolean",
+    negatable: true,
+    describe: "print colors, or none [default: on a terminal; NO_COLOR and FORCE_COLOR are honored]",
+  },
 } as const satisfies Record<string, VerbOption>;
 
-/** An option as it is typed: `--duration TIME`. */
-export const optionUsage = (name: string, { argument }: VerbOption): string =>
-  argument === undefined ? `--${name}` : `--${name} ${argument}`;
+/** An option as it is typed: `--duration TIME`, `--[no-]color`. */
+export const optionUsage = (name: string, { argument, negatable }: VerbOption): string =>
+  argument === undefined ? `--${negatable === true ? "[no-]" : ""}${name}` : `--${name} ${argument}`;
 
 /** An operand as it is typed: `[SCENARIO]`, `FILES...`. */
 export function operandUsage({ name, required, many = false }: Operand): string {

@@ -2,6 +2,7 @@
 // neither Fastify nor esbuild.
 import { verb as bundle } from "./bundle.ts";
 import { verb as check } from "./check.ts";
+import { verb as completion } from "./completion.ts";
 import { verb as demo } from "./demo.ts";
 import { verb as doctor } from "./doctor.ts";
 import { verb as figures } from "./figures.ts";
@@ -37,4 +38,5 @@ export const verbs: readonly Verb[] = [
   figures,
   init,
   doctor,
+  completion,
 ];

@@ -77,6 +77,23 @@ describe("usage", () => {
   });
 });
 
+describe("colors", () => {
+  const words = ["simulate", "steady", "--seed", "x"];
+  const { NO_COLOR, FORCE_COLOR, CI, ...bare } = process.env;
+  test.each<[string, Record<string, string>, readonly string[], boolean]>([
+    ["off a terminal", {}, [], false],
+    ["by FORCE_COLOR", { FORCE_COLOR: "1" }, [], true],
+    ["by --color", {}, ["--color"], true],
+    ["by NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, [], false],
+    ["by --no-color", { FORCE_COLOR: "1" }, ["--no-color"], false],
+  ])("%s", async (_, env, more, colored) => {
+    const { stderr, code } = await spillway([...words, ...more], { env: { ...bare, ...env } });
+    expect(stderr).toContain("--seed needs a number");
+    expect(stderr.includes("\u001b[")).toBe(colored);
+    expect(code).toBe(2);
+  });
+});
+
 describe("files", () => {
   test.each([
     [["simulate", "steady", "--rules", "nowhere.json"], "nowhere.json: got no such file"],

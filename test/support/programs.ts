@@ -62,6 +62,8 @@ export async function lookUpPrograms(): Promise<readonly Program[]> {
       get: "apt-get install chromium, or CHROMIUM_PATH=/path/to/chrome",
     },
     { name: "redis-server", path: inPath("redis-server"), get: "apt-get install redis-server" },
+    { name: "bash", path: inPath("bash"), get: "apt-get install bash" },
+    { name: "zsh", path: inPath("zsh"), get: "apt-get install zsh" },
     { name: "curl", path: inPath("curl"), get: "apt-get install curl" },
     { name: "ps", path: inPath("ps"), get: "apt-get install procps" },
   ];

@@ -1,0 +1,92 @@
+// What may be typed at each place of a command: the verbs' own data, with the names that their options take.
+import { faultNames } from "../faults/choice.ts";
+import { builtInScenarios } from "../load/scenario-file.ts";
+import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
+import { lawNames } from "../rules/laws.ts";
+import { presets } from "../rules/presets.ts";
+import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
+
+/** What an argument takes: words that are known, and paths. */
+export interface Values {
+  readonly words: readonly string[];
+  readonly paths: "none" | "files" | "folders";
+}
+
+export interface CompletedOption {
+  /** As they are typed: `--out`, `-o`; `--color`, `--no-color`. */
+  readonly flags: readonly string[];
+  readonly describe: string;
+  readonly isRepeatable: boolean;
+  /** The argument's name, and what it takes; `null` for a switch. */
+  readonly argument: { readonly name: string; readonly values: Values } | null;
+}
+
+export interface CompletedVerb {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly CompletedOption[];
+  readonly operands: readonly { readonly name: string; readonly many: boolean; readonly values: Values }[];
+}
+
+/** Returns what may be typed after each verb. */
+export async function completedVerbs(verbs: readonly Verb[]): Promise<CompletedVerb[]> {
+  const known = await knownValues();
+  const help = { help: { type: "boolean", alias: "h", describe: "print the help of this verb" } } as const;
+  return verbs.map(({ name, summary, operands, options }) => ({
+    name,
+    summary,
+    options: Object.entries({ ...options, ...commonOptions, ...help }).map(([option, data]) =>
+      completedOption(option, data, known),
+    ),
+    operands: operands.map((operand) => ({
+      name: operand.name.toUpperCase(),
+      many: operand.many === true,
+      values: known[operand.name] ?? none,
+    })),
+  }));
+}
+
+const none: Values = { words: [], paths: "none" };
+const files: Values = { words: [], paths: "files" };
+const folders: Values = { words: [], paths: "folders" };
+const only = (words: readonly string[]): Values => ({ words, paths: "none" });
+
+/** Values by the name of an operand, of an argument, or of an option where its argument's name is not enough. */
+async function knownValues(): Promise<Readonly<Record<string, Values>>> {
+  const bounds = only(Object.keys({ ...figureKinds, ...judgedFigureKinds }));
+  const scenarios: Values = { words: await builtInScenarios(), paths: "files" };
+  return {
+    scenario: scenarios,
+    trace: files,
+    files,
+    folder: folders,
+    dir: folders,
+    shell: only(["bash", "zsh"]),
+    FILE: files,
+    DIR: folders,
+    RULES: { words: Object.keys(presets), paths: "files" },
+    SCENARIO: scenarios,
+    BOUND: bounds,
+    "NAME[=RATE]": only(["list", ...faultNames]),
+    "--law": only(lawNames),
+  };
+}
+
+function completedOption(
+  name: string,
+  { alias = [], argument, array, choices, describe, negatable }: VerbOption,
+  known: Readonly<Record<string, Values>>,
+): CompletedOption {
+  const negated = negatable === true ? [`--no-${name}`] : [];
+  const flags = [`--${name}`, ...negated, ...[alias].flat().map((short) => `-${short}`)];
+  const chosen = choices === undefined ? undefined : only(choices.map(String));
+  return {
+    flags,
+    describe,
+    isRepeatable: array === true,
+    argument:
+      argument === undefined
+        ? null
+        : { name: argument, values: chosen ?? known[`--${name}`] ?? known[argument] ?? none },
+  };
+}

@@ -1,0 +1,35 @@
+// `spillway completion SHELL`: completion of verbs, options and names by the Tab key.
+import { basename } from "node:path";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { defineVerb } from "./verb.ts";
+
+interface Args {
+  readonly shell?: string | undefined;
+}
+
+export const verb = defineVerb<Args>({
+  name: "completion",
+  summary: "print a script that completes verbs, options and names by the Tab key",
+  notes: [
+    'bash: put eval "$(npx spillway completion bash)" into ~/.bashrc. zsh: put eval "$(npx spillway completion zsh)" into ~/.zshrc, below compinit. ' +
+      "To start shells faster, save the script to a file once, and read that. It completes spillway and npx spillway.",
+  ],
+  operands: [{ name: "shell", required: false, describe: "bash or zsh [default: the one that SHELL names]" }],
+  options: {},
+  examples: [
+    ['eval "$($0 completion bash)"', "complete in this shell"],
+    ["$0 completion zsh > ~/.zfunc/_spillway", "complete in every zsh that has ~/.zfunc in its fpath"],
+  ],
+  handler: async ({ shell = basename(process.env["SHELL"] ?? "") }) => {
+    const { bashCompletion, zshCompletion } = await import("./completion-scripts.ts");
+    const scripts = { bash: bashCompletion, zsh: zshCompletion };
+    if (shell !== "bash" && shell !== "zsh")
+      throw new SpillwayError("USAGE", "there is no completion for this shell", {
+        problems: [{ path: "SHELL", got: quote(shell), allowed: Object.keys(scripts).join(", ") }],
+        hint: "npx spillway completion bash",
+      });
+    const { completedVerbs } = await import("./completion-words.ts");
+    const { verbs } = await import("./verbs.ts");
+    process.stdout.write(scripts[shell](await completedVerbs(verbs)));
+  },
+});
