@@ -3,6 +3,7 @@
 
 import pc from "picocolors";
 import type { CheckReport } from "../laws/report.ts";
+import type { DriverName } from "../load/driver.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { counted } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
@@ -11,7 +12,7 @@ import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { requireDuration, requireSeed } from "./run-options.ts";
+import { driverOption, requireDuration, requireSeed } from "./run-options.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -19,6 +20,7 @@ import { defineVerb } from "./verb.ts";
 interface Args {
   readonly scenario: string;
   readonly duration: string;
+  readonly driver?: DriverName | undefined;
   readonly runs: number;
   readonly seed: number;
   readonly out?: string | undefined;
@@ -45,6 +47,7 @@ export const verb = defineVerb<Args>({
       describe: "load with the clients of SCENARIO",
     },
     duration: { argument: "TIME", type: "string", default: "25s", describe: "load for TIME" },
+    driver: driverOption,
     runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
     seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
     out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
@@ -132,16 +135,20 @@ async function loadForReal(
   stage(
     terminal,
     "serve, load, verify",
-    `${args.scenario}: k6 loads the reference deployment for ${args.duration}; the oracle judges the trace`,
+    `${args.scenario} loads the reference deployment for ${args.duration}; the oracle judges the trace`,
   );
+  const { chooseDriver } = await import("../load/driver.ts");
   const { serve } = await import("../service/serve.ts");
   const { parseRules } = await import("../rules/parse.ts");
-  const { loadInto } = await import("./load-into.ts");
+  const { driverLine, loadInto } = await import("./load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
+  const by = await chooseDriver(args.driver, { signal });
+  terminal.say(`  ${driverLine(by)}`);
   const run = await loadInto(folder, {
     scenario,
     file: args.scenario,
     command: repeatDemo(args),
+    by,
     adjustments: {
       seed: requireSeed(args.seed),
       durationMs: requireDuration("--duration", args.duration),
@@ -237,7 +244,7 @@ async function report(terminal: Terminal, folder: string, compare: string): Prom
 }
 
 /** The scenario is an option here: the demo is about the pipe. */
-function repeatDemo({ scenario, duration, runs, seed }: Args): string {
+function repeatDemo({ scenario, duration, driver, runs, seed }: Args): string {
   return shellCommand([
     "spillway",
     "demo",
@@ -245,6 +252,7 @@ function repeatDemo({ scenario, duration, runs, seed }: Args): string {
     scenario,
     "--duration",
     duration,
+    ...(driver === undefined ? [] : ["--driver", driver]),
     "--runs",
     String(runs),
     "--seed",

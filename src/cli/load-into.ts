@@ -1,8 +1,14 @@
-// A load run, kept in a run folder: k6 measures, then what it left is judged. `load` and `demo` share it.
+// A load run, kept in a run folder: k6 or Node measures, then what it left is judged. `load` and `demo` share it.
+
+import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
-import { counted, duration } from "../report/format.ts";
+import { isTooSlow } from "../load/node/lateness.ts";
+import { count, counted, duration, share } from "../report/format.ts";
 import type { RunRecord } from "../report/run.ts";
+import { readRun } from "../report/run-folder.ts";
+import { ownerWords } from "../report/source.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
+import { Pace } from "./pace.ts";
 import { version } from "./version.ts";
 
 export interface LoadIntoOptions extends Omit<LoadOptions, "folder" | "onProgress"> {
@@ -24,19 +30,23 @@ export interface LoadedRun extends KeptRun {
 }
 
 /**
- * Runs a scenario by k6 and keeps the run: trace, verdict, summary, documents, and k6's own in `k6/`.
+ * Runs a scenario for real and keeps the run: trace, verdict, summary, documents, and k6's own in `k6/`.
  * @throws SpillwayError as `load` and `keepRun` do
  */
 export async function loadInto(folder: string, options: LoadIntoOptions): Promise<LoadedRun> {
   const { file, command, notes: given = [], compare, onProgress, ...loading } = options;
+  // What is compared is read now: where it is none, nothing needs to be loaded.
+  if (compare !== undefined) await readRun(compare);
+  const pace = new Pace(Date.now);
   const result = await load({
     ...loading,
     folder,
-    onProgress: (progress) => onProgress?.(progressText(progress)),
+    onProgress: (progress) => onProgress?.(progressText(progress, pace)),
   });
-  const { scenario, header, endedAt, k6, crossed, failure } = result;
+  const { scenario, header, endedAt, driver, checks, crossed, failure } = result;
   const notes = [
     ...(failure === null ? [] : [failure]),
+    ...latenessNotes(result),
     ...crossed.map((threshold) => `k6's threshold ${threshold} was crossed`),
     ...result.notes,
     ...given,
@@ -44,7 +54,7 @@ export async function loadInto(folder: string, options: LoadIntoOptions): Promis
   const record: RunRecord = {
     format: "spillway-run",
     version: 1,
-    driver: "k6",
+    driver,
     scenario: { name: scenario.name, description: scenario.description || null, file },
     seed: scenario.seed,
     startedAt: header.startedAt,
@@ -52,9 +62,14 @@ export async function loadInto(folder: string, options: LoadIntoOptions): Promis
     durationMs: scenario.durationMs,
     target: header.target,
     command,
-    versions: { spillway: version, node: process.versions.node, k6: k6.version },
+    versions: {
+      spillway: version,
+      node: process.versions.node,
+      ...(driver === "k6" ? { k6: result.k6.version } : {}),
+    },
     rules: header.rules,
     expect: Object.fromEntries(scenario.expect.map(({ figure, bound }) => [figure, bound])),
+    ...(result.driver === "node" ? { lateness: result.lateness } : {}),
     interrupted: result.interrupted || failure !== null,
     notes,
   };
@@ -64,12 +79,51 @@ export async function loadInto(folder: string, options: LoadIntoOptions): Promis
     { moveFrom: result.trace },
     { compare, onProgress: (records) => onProgress?.(`judging: ${counted(records, "line")}`) },
   );
-  return { ...kept, load: result, notes, held: kept.held && crossed.length === 0 };
+  return { ...kept, load: result, notes, held: kept.held && crossed.length === 0 && checks.length === 0 };
 }
 
-function progressText(progress: LoadProgress): string {
+/** `k6 1.8.1` or `Node 24.1.0`. */
+export function driverText(load: LoadResult): string {
+  return load.driver === "k6" ? `k6 ${load.k6.version}` : `Node ${process.versions.node}`;
+}
+
+/** What a loop over bare calls reaches on two cores, calls a second. */
+const reach = { node: 8_000, k6: 20_000 } as const;
+
+/** Who drives, why, and what k6 would add: the first line of a run. */
+export function driverLine(choice: DriverChoice): string {
+  if (choice.driver === "k6") return `k6 ${choice.k6.version} drives the load.`;
+  const figures = `about ${count(reach.node)} calls/s; k6 reaches ${count(reach.k6)}`;
+  return choice.because === null
+    ? `Node drives the load (${figures}).`
+    : `${choice.because}, so Node drives the load (${figures}). Get k6: npx spillway doctor --get-k6`;
+}
+
+/** Whether the load was what the scenario asks for as far as the generator goes. */
+export const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTooSlow(load.lateness);
+
+function latenessNotes(load: LoadResult): string[] {
+  if (load.driver !== "node" || !isTooSlow(load.lateness)) return [];
+  const late = duration(load.lateness.p99Ms);
+  return [
+    `the generator was too slow: 1 of 100 calls left ${late} late or later, so waits are partly its own`,
+  ];
+}
+
+function progressText(progress: LoadProgress, pace: Pace): string {
   if ("doing" in progress) return progress.doing;
-  const { elapsedMs, durationMs, calls, refused } = progress;
+  const { elapsedMs, durationMs, calls, refused, tightest, lateMs } = progress;
   const left = elapsedMs >= durationMs ? "ending" : `of ${duration(durationMs)}`;
-  return `k6: ${duration(elapsedMs)} ${left}, ${counted(calls, "call")}, ${counted(refused, "refusal")}`;
+  const perSecond = pace.at(elapsedMs / durationMs, calls)?.perSecond;
+  const parts = [
+    `${duration(elapsedMs)} ${left}`,
+    counted(calls, "call"),
+    ...(perSecond === undefined ? [] : [`${count(Math.round(perSecond))}/s`]),
+    ...(calls === 0 ? [] : [`${share(refused / calls)} refused`]),
+    ...(tightest === null
+      ? []
+      : [`${count(tightest.remaining)} of ${count(tightest.limit)} left for ${ownerWords(tightest)}`]),
+    ...(lateMs === null ? [] : [`${duration(lateMs)} late`]),
+  ];
+  return parts.join(", ");
 }

@@ -1,9 +1,12 @@
-// `spillway load SCENARIO`: a scenario for real, by k6, judged, with a run folder.
+// `spillway load SCENARIO`: a scenario for real, by k6 or by Node, judged, with a run folder.
+import type { DriverName } from "../load/driver.ts";
 import type { LoadOptions } from "../load/load.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import {
+  driverOption,
   repeatCommand,
   requireDuration,
   requireSeed,
@@ -15,8 +18,9 @@ import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
+interface Args extends ConnectionArgs {
   readonly scenario: string;
+  readonly driver?: DriverName | undefined;
   readonly target?: string | undefined;
   readonly allowHost?: string | undefined;
   readonly tokens?: string | undefined;
@@ -55,6 +59,8 @@ export const verb = defineVerb<Args>({
       type: "string",
       describe: "send GraphQL calls to URL [default: TARGET/v1/graphql]",
     },
+    ...connectionOptions,
+    driver: driverOption,
     ...runOptions,
     rules: {
       ...runOptions.rules,
@@ -68,7 +74,8 @@ export const verb = defineVerb<Args>({
     "keep-alive": {
       type: "boolean",
       default: false,
-      describe: "reuse connections: faster, but k6 may send a call twice, and the judge must allow for it",
+      describe:
+        "let k6 reuse connections: faster, but it may send a call twice, and the judge must allow for it; Node always reuses them, and sends nothing twice",
     },
     shared: {
       type: "boolean",
@@ -96,47 +103,35 @@ export const verb = defineVerb<Args>({
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
-    const { loadInto } = await import("./load-into.ts");
+    const { chooseDriver } = await import("../load/driver.ts");
+    const { driverLine, loadInto } = await import("./load-into.ts");
     const { sayLoad } = await import("./say-run.ts");
     const scenario = await loadScenarioFile(args.scenario);
+    const options = await loadOptions(args);
     const interrupt = onInterrupt();
+    const { signal } = interrupt;
     try {
+      const by = await chooseDriver(args.driver, { signal });
+      terminal.say(driverLine(by));
       const run = await loadInto(args.out ?? defaultFolder(scenario.scenario.name), {
+        ...options,
         scenario,
         file: args.scenario,
-        command: repeatCommand("load", args.scenario, {
-          seed: args.seed ?? scenario.scenario.seed,
-          target: args.target,
-          "allow-host": args.allowHost,
-          tokens: args.tokens,
-          "graphql-url": args.graphqlUrl,
-          rules: args.rules,
-          duration: args.duration,
-          timeout: args.timeout,
-          "keep-alive": args.keepAlive,
-          shared: args.shared,
-        }),
-        adjustments: {
-          seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-          durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-          rules: args.rules === undefined ? undefined : await readRules(args.rules),
-        },
-        target: await targetOf(args),
-        timeoutMs: args.timeout === undefined ? undefined : requireDuration("--timeout", args.timeout),
-        keepAlive: args.keepAlive,
-        shared: args.shared,
-        compare: args.compare,
-        signal: interrupt.signal,
+        command: repeatLoad(args, scenario.scenario.seed),
+        by,
+        signal,
         onProgress: terminal.progress,
       });
       terminal.progress(null);
       sayLoad(terminal, run);
       const { folder, summary, verdict, expectations, notes, load } = run;
-      const { crossed, failure, interrupted } = load;
-      terminal.result({ folder, summary, verdict, expectations, crossed, failure, notes });
+      const { driver, checks, crossed, failure, interrupted } = load;
+      const lateness = load.driver === "node" ? load.lateness : null;
+      const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
+      terminal.result({ ...result, notes });
       process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
     } catch (error) {
-      if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
+      if (!signal.aborted || error instanceof SpillwayError) throw error;
       terminal.say("Interrupted before anything was sent.");
       process.exitCode = INTERRUPTED;
     } finally {
@@ -144,6 +139,43 @@ export const verb = defineVerb<Args>({
     }
   },
 });
+
+/** Reads all that is named on the command line, before anything is started. */
+async function loadOptions(args: Args) {
+  const { seed, duration, rules, timeout, keepAlive, shared, compare } = args;
+  return {
+    ...(await readConnection(args, args.target)),
+    adjustments: {
+      seed: seed === undefined ? undefined : requireSeed(seed),
+      durationMs: duration === undefined ? undefined : requireDuration("--duration", duration),
+      rules: rules === undefined ? undefined : await readRules(rules),
+    },
+    target: await targetOf(args),
+    timeoutMs: timeout === undefined ? undefined : requireDuration("--timeout", timeout),
+    keepAlive,
+    shared,
+    compare,
+  };
+}
+
+function repeatLoad(args: Args, seed: number): string {
+  return repeatCommand("load", args.scenario, {
+    seed: args.seed ?? seed,
+    target: args.target,
+    "allow-host": args.allowHost,
+    tokens: args.tokens,
+    "graphql-url": args.graphqlUrl,
+    ca: args.ca,
+    cert: args.cert,
+    key: args.key,
+    driver: args.driver,
+    rules: args.rules,
+    duration: args.duration,
+    timeout: args.timeout,
+    "keep-alive": args.keepAlive,
+    shared: args.shared,
+  });
+}
 
 async function targetOf(args: Args): Promise<LoadOptions["target"]> {
   const { target: url, tokens, allowHost, graphqlUrl } = args;

@@ -1,5 +1,6 @@
 // What verbs that run a scenario have in common: their options, how the values are read, and how the command
 // that repeats a run is put together.
+import { driverNames } from "../load/driver.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { longestMs } from "../scenario/mistakes.ts";
@@ -11,6 +12,14 @@ export const scenarioOperand = {
   required: true,
   describe: "steady, ci-fleet, herd, audit, or a path to a .ts or .js file",
 } as const satisfies Operand;
+
+/** Who drives a real run. */
+export const driverOption = {
+  argument: "NAME",
+  type: "string",
+  choices: driverNames,
+  describe: "drive the load by NAME: k6, or node, which needs no other program [default: k6 if it is found]",
+} as const satisfies VerbOption;
 
 /** A tokens file's format, for the help of every verb that takes one. */
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';

@@ -3,13 +3,13 @@
 import pc from "picocolors";
 import { count, counted, duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
-import { figureOf, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
+import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { KeptRun } from "./keep-run.ts";
-import type { LoadedRun } from "./load-into.ts";
+import { driverText, type LoadedRun, wasTooSlow } from "./load-into.ts";
 import type { SimulatedRun } from "./simulate-into.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -17,19 +17,23 @@ interface SaidRun {
   readonly run: KeptRun;
   /** The first line, after the scenario's name. */
   readonly headline: string;
+  /** What the generator measured of itself. */
+  readonly measured?: readonly string[];
   /** What the reader must know of this run. */
   readonly notes: readonly string[];
   readonly interrupted: boolean;
 }
 
-/** Says a run that k6 drove. */
+/** Says a real run. */
 export function sayLoad(terminal: Terminal, run: LoadedRun): void {
   const { notes, load } = run;
-  const { k6, interrupted, header, account } = load;
+  const { interrupted, header, account } = load;
   const spent = duration(load.endedAt - header.startedAt);
   const calls = counted(account.calls, "call");
-  const headline = `${calls} to ${header.target} in ${spent}, k6 ${k6.version}, seed ${header.seed}`;
-  sayRun(terminal, { run, headline, notes, interrupted });
+  const driven = `${calls} to ${header.target} in ${spent}, by ${driverText(load)}, seed ${header.seed}`;
+  const headline = wasTooSlow(load) ? `${driven}; ${pc.yellow("the generator was too slow")}` : driven;
+  const measured = load.driver === "node" ? [`Calls left late: ${latenessWords(load.lateness)}.`] : [];
+  sayRun(terminal, { run, headline, measured, notes, interrupted });
 }
 
 /** Says a run in virtual time. */
@@ -46,13 +50,14 @@ export function saySimulation(
 }
 
 /** Says the lines that matter. */
-function sayRun(terminal: Terminal, { run, headline, notes, interrupted }: SaidRun): void {
+function sayRun(terminal: Terminal, { run, headline, measured = [], notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
     ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...windowLines(run),
     ...refusalLines(summary),
     waitLine(summary),
+    ...measured,
     ...expectationLines(expectations),
     verdictLine(verdict),
     ...questionWords(verdict).map((one) => `${pc.yellow("asked")} ${one}`),

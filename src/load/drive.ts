@@ -1,5 +1,5 @@
 // One client in real time: asks its state machine what to send, sends it when it is due, tells it the answers.
-// It runs in k6 and, for its tests, in Node: both have promises and `setTimeout`.
+// Both drivers run it: in k6 a client that has one call at a time stands still meanwhile, in Node none does.
 import {
   ANSWERED,
   type Behaviour,
@@ -22,21 +22,34 @@ export interface Driven {
   readonly endMs: number;
 }
 
-/** What a client is driven in: k6, or a test. */
+/** What a client is driven in. */
 export interface World {
   /** Ms since the epoch. */
   now(): number;
+  /** Calls `action` once, at that instant or later; never before it, and never at once. */
+  at(atMs: number, action: () => void): void;
+  /**
+   * Sends; later, once, tells `told` what became of it, after `event` was told of an answer.
+   * @param call its `atMs` is when it could leave first: lateness counts from there
+   */
+  send(call: Readonly<PlannedCall>, event: ClientEvent, told: Told): void;
+}
+
+/** Who is told what became of a call: one of these, once. */
+export interface Told {
+  answered(): void;
+  /** Telling the client, or writing its answer down, went wrong. */
+  failed(thrown: unknown): void;
+  /** It was not sent: the run ended first. */
+  dropped(): void;
+}
+
+/** A world that can stand still: k6, where each client has a thread of its own. */
+export interface StillWorld extends World {
   /** Waits, doing nothing else. */
   sleep(ms: number): void;
   /** Sends, and waits for the answer, or until it is given up; `event` is told of it. */
   request(call: Readonly<PlannedCall>, event: ClientEvent): void;
-  /** Sends; later, once, tells `event` of the answer and calls `answered`, or `failed` with what went wrong. */
-  send(
-    call: Readonly<PlannedCall>,
-    event: ClientEvent,
-    answered: () => void,
-    failed: (thrown: unknown) => void,
-  ): void;
 }
 
 /**
@@ -47,9 +60,23 @@ export interface World {
  * throughput. Rejects where the behaviour throws or asks for what cannot be (the simulator refuses the same),
  * once the calls on the way are answered; nothing more is sent then.
  */
-export async function drive(client: Driven, world: World): Promise<void> {
+export async function drive(client: Driven, world: StillWorld): Promise<void> {
   if (client.behaviour.inFlightMost === 1) driveInTurn(client, world);
-  else await new Promise<void>((resolve, reject) => new Drive(client, world, resolve, reject).begin());
+  else await new Promise<void>((resolve, reject) => driveFreely(client, world, resolve, reject));
+}
+
+/**
+ * Does the same, however many calls the client has at a time, and never stands still.
+ * @param over called once, at the client's end
+ * @param failed called once in place of `over`, where `drive` would reject
+ */
+export function driveFreely(
+  client: Driven,
+  world: World,
+  over: () => void,
+  failed: (thrown: unknown) => void,
+): void {
+  new Drive(client, world, over, failed).begin();
 }
 
 function startEvent({ startMs, endMs }: Driven): ClientEvent {
@@ -88,7 +115,7 @@ function tellCall(event: ClientEvent, { behaviour }: Driven, call: Readonly<Plan
 }
 
 /** One call at a time. */
-function driveInTurn(client: Driven, world: World): void {
+function driveInTurn(client: Driven, world: StillWorld): void {
   const { endMs } = client;
   const event = startEvent(client);
   const out = new ClientOut();
@@ -109,25 +136,26 @@ function driveInTurn(client: Driven, world: World): void {
   }
 }
 
-/** Several calls at a time. */
+/** Any number of calls at a time. */
 class Drive {
   readonly #client: Driven;
   readonly #world: World;
-  readonly #resolve: () => void;
-  readonly #reject: (thrown: unknown) => void;
+  readonly #over: () => void;
+  readonly #failed: (thrown: unknown) => void;
   readonly #event: ClientEvent;
   readonly #out = new ClientOut();
   /** Calls that are planned or on the way. */
   #open = 0;
-  /** It stopped or failed: it is told nothing more. */
-  #over = false;
+  /** The client stopped or failed: it is told nothing more. */
+  #stopped = false;
+  #settled = false;
   #failure: { readonly thrown: unknown } | null = null;
 
-  constructor(client: Driven, world: World, resolve: () => void, reject: (thrown: unknown) => void) {
+  constructor(client: Driven, world: World, over: () => void, failed: (thrown: unknown) => void) {
     this.#client = client;
     this.#world = world;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#over = over;
+    this.#failed = failed;
     this.#event = startEvent(client);
   }
 
@@ -138,14 +166,16 @@ class Drive {
 
   /** Lets the client act on `#event`. */
   #turn(): void {
-    if (this.#over) return;
+    if (this.#stopped) return;
+    const { nowMs } = this.#event;
     try {
       ask(this.#client, this.#event, this.#out, this.#open);
-      for (const call of this.#out.calls.slice(0, this.#out.count)) this.#plan({ ...call });
+      for (const call of this.#out.calls.slice(0, this.#out.count))
+        this.#plan({ ...call, atMs: Math.max(call.atMs, nowMs) });
     } catch (thrown) {
       this.#fail(thrown);
     }
-    this.#over ||= this.#out.stopped;
+    this.#stopped ||= this.#out.stopped;
   }
 
   #plan(call: PlannedCall): void {
@@ -154,19 +184,29 @@ class Drive {
     if (call.atMs >= endMs || nowMs >= endMs) return;
     this.#open += 1;
     if (call.atMs <= nowMs) this.#launch(call);
-    else setTimeout(() => this.#launch(call), call.atMs - nowMs);
+    else this.#world.at(call.atMs, () => this.#launchLate(call));
+  }
+
+  /** Launches a call whose time has come, unless the run ended meanwhile. */
+  #launchLate(call: PlannedCall): void {
+    if (this.#world.now() >= this.#client.endMs) this.#close();
+    else this.#launch(call);
   }
 
   #launch(call: PlannedCall): void {
-    const failed = (thrown: unknown): void => {
-      this.#fail(thrown);
-      this.#close();
+    const told: Told = {
+      answered: () => this.#answered(call),
+      failed: (thrown) => {
+        this.#fail(thrown);
+        this.#close();
+      },
+      dropped: () => this.#close(),
     };
     try {
-      if (this.#failure === null) this.#world.send(call, this.#event, () => this.#answered(call), failed);
+      if (this.#failure === null) this.#world.send(call, this.#event, told);
       else this.#close();
     } catch (thrown) {
-      failed(thrown);
+      told.failed(thrown);
     }
   }
 
@@ -179,7 +219,7 @@ class Drive {
 
   #fail(thrown: unknown): void {
     this.#failure ??= { thrown };
-    this.#over = true;
+    this.#stopped = true;
   }
 
   #close(): void {
@@ -188,8 +228,9 @@ class Drive {
   }
 
   #settle(): void {
-    if (this.#open > 0) return;
-    if (this.#failure === null) this.#resolve();
-    else this.#reject(this.#failure.thrown);
+    if (this.#open > 0 || this.#settled) return;
+    this.#settled = true;
+    if (this.#failure === null) this.#over();
+    else this.#failed(this.#failure.thrown);
   }
 }

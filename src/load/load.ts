@@ -1,23 +1,20 @@
-// `load`: a scenario against a deployment, by k6; what is left is a trace and what k6 said of itself.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+// `load`: a scenario against a deployment, by k6 or by Node; what is left is a trace and what the driver said.
 import { join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import type { TraceHeader } from "../trace/record.ts";
-import { bundleScenario } from "./bundle.ts";
-import { type K6Binary, requireK6 } from "./k6-binary.ts";
-import { crossedThresholds, failureOf, notesOf } from "./outcome.ts";
+import type { LoadAccount } from "./account.ts";
+import { type DrivenByK6, readyForK6 } from "./by-k6.ts";
+import type { DrivenByNode } from "./by-node.ts";
+import type { ConnectionOptions } from "./connection.ts";
+import { chooseDriver, type DriverChoice, type DriverRun, type RunProgress } from "./driver.ts";
 import { type DeployedTarget, type LoadAdjustments, type LoadPlan, planLoad } from "./plan.ts";
 import { preflight } from "./preflight.ts";
-import { type K6Outcome, type K6Progress, k6Exit, k6Files, runK6 } from "./run-k6.ts";
 import type { LoadedScenario } from "./scenario-file.ts";
 import { parseTarget } from "./target.ts";
-import { type RawAccount, traceFromK6 } from "./trace-from-k6.ts";
-import type { Variable } from "./variables.ts";
+import type { TraceHead } from "./trace-file.ts";
 
 /** Starts a deployment of one's own on a free port of this machine; `spillway load` passes the reference one. */
 export type StartService = (options: {
@@ -25,49 +22,38 @@ export type StartService = (options: {
   readonly tokens: readonly Token[];
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
-export interface LoadOptions {
+export interface LoadOptions extends ConnectionOptions {
   readonly scenario: LoadedScenario;
   readonly adjustments?: LoadAdjustments | undefined;
   readonly target: DeployedTarget | { readonly start: StartService };
   /** Where the trace goes (`trace.ndjson`), and what k6 leaves (`k6/`); made if need be. */
   readonly folder: string;
-  /** Reuses connections; the trace is not complete then (k6 may repeat a call by itself). */
+  /** k6 reuses connections; the trace is not complete then (it may repeat a call by itself). Node always does. */
   readonly keepAlive?: boolean | undefined;
   /** Others use the same quotas meanwhile; the trace is not complete then. */
   readonly shared?: boolean | undefined;
   /** How long to wait for an answer; the scenario's `network.timeout` where it is left out. */
   readonly timeoutMs?: number | undefined;
-  /** Looked up where it is left out. */
-  readonly k6?: K6Binary | undefined;
+  /** Who drives, as `chooseDriver` says; k6 where it is found, else Node, where it is left out. */
+  readonly by?: DriverChoice | undefined;
   /** Aborted: the run ends soon, and all that was done is kept. Before anything is sent, `load` rejects. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
 /** What is being done, in words; or how far the run is. */
-export type LoadProgress = { readonly doing: string } | (K6Progress & { readonly durationMs: number });
+export type LoadProgress = { readonly doing: string } | (RunProgress & { readonly durationMs: number });
 
-export interface LoadResult {
+export type LoadResult = (DrivenByK6 | DrivenByNode) & {
   /** As it was run. */
   readonly scenario: Scenario;
-  readonly header: Omit<TraceHeader, "lost">;
+  readonly header: TraceHead;
   /** The trace's file. */
   readonly trace: string;
-  readonly endedAt: number;
-  readonly account: RawAccount;
-  readonly k6: K6Binary;
-  readonly outcome: K6Outcome;
-  /** Thresholds of k6's that were crossed: `spillway_refused rate<0.05`. */
-  readonly crossed: readonly string[];
-  readonly interrupted: boolean;
-  /** Why the run is not what was asked for; `null` where it is, or was interrupted. */
-  readonly failure: string | null;
-  /** What a reader must know. */
-  readonly notes: readonly string[];
-}
+};
 
 /**
- * Runs a scenario by k6.
+ * Runs a scenario for real.
  * @throws SpillwayError `TARGET_NOT_ALLOWED`, `TARGET_UNREACHABLE`, `TOKENS_INVALID`, `K6_MISSING`,
  *   `SCENARIO_INVALID` before anything is sent; `SCENARIO_FAILED` where a behaviour threw, `K6_FAILED` where k6
  *   did not begin, `FILE_UNWRITABLE`. What was written until then stays in the folder.
@@ -77,143 +63,84 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   // Arrivals by the clock go by the real one.
   const changes = { ...adjustments, startAtMs: Date.now() };
   const plan = planLoad(scenario.scenario, changes, "start" in target ? null : target);
-  const doing = (text: string): void => options.onProgress?.({ doing: text });
-  const k6 = options.k6 ?? (await requireK6({ signal }));
-  const { name } = plan.scenario;
-  const bundle = await bundleScenario({ path: scenario.path, name, summaryFile: true });
+  const choice = options.by ?? (await chooseDriver(undefined, { signal }));
+  const drive = await driverOf(choice, scenario.path, plan.scenario.name);
   const service = "start" in target ? await target.start(serviceOptions(plan)) : null;
   try {
     if (plan.target !== null) {
-      doing(`asking ${plan.target.origin} for its status`);
-      await preflight(plan.target, plan.tokens, { signal });
+      options.onProgress?.({ doing: `asking ${plan.target.origin} for its status` });
+      await preflight(plan.target, plan.tokens, { signal, tls: options.tls, proxy: options.proxy });
     }
     signal?.throwIfAborted();
-    return await runPlan(options, plan, k6, bundle, service?.url ?? null);
+    const run = runOf(options, plan, choice, service?.url ?? null);
+    const driven = await drive(run);
+    throwIfBroken(driven.account, run.trace);
+    const { startedAt } = driven.account;
+    return {
+      ...driven,
+      scenario: plan.scenario,
+      header: { ...run.head, startedAt },
+      trace: run.trace,
+      notes: [...virtualOnly(plan.scenario), ...driven.notes],
+    };
   } finally {
     await service?.close();
   }
 }
 
+/** @throws SpillwayError where k6 cannot take the scenario */
+async function driverOf(
+  choice: DriverChoice,
+  path: string,
+  name: string,
+): Promise<(run: DriverRun) => Promise<DrivenByK6 | DrivenByNode>> {
+  if (choice.driver === "k6") return readyForK6(choice.k6, path, name);
+  return (await import("./by-node.ts")).runInNode;
+}
+
 const serviceOptions = ({ rules, tokens }: LoadPlan) => ({ rules: rules ?? parseRules({}), tokens });
 
 /** @param ownUrl of the service that was started for this run, `null` for a target that was there */
-async function runPlan(
+function runOf(
   options: LoadOptions,
   plan: LoadPlan,
-  k6: K6Binary,
-  bundle: string,
+  { driver }: DriverChoice,
   ownUrl: string | null,
-): Promise<LoadResult> {
-  const folder = join(options.folder, "k6");
-  const workshop = await mkdtemp(join(tmpdir(), "spillway-load-"));
-  const { durationMs } = plan.scenario;
-  try {
-    const base = ownUrl ?? plan.target?.base ?? "";
-    const { script, variables } = await furnish(workshop, options, plan, bundle, base);
-    const header = headerOf(options, plan, parseTarget("--target", base).origin);
-    const outcome = await runK6({
-      k6: k6.path,
-      script,
-      folder,
-      variables: { ...variables, SUMMARY: join(folder, k6Files.summary) },
-      signal: options.signal,
-      onProgress: (progress) => options.onProgress?.({ ...progress, durationMs }),
-    });
-    return await finish(options, plan, k6, outcome, header);
-  } finally {
-    await rm(workshop, { recursive: true, force: true });
-  }
-}
-
-/** Complete: all that used these quotas is in the trace, or counted as lost (FORMAT.md). */
-function headerOf(options: LoadOptions, plan: LoadPlan, target: string): Omit<TraceHeader, "lost"> {
-  const isOwn = plan.target === null;
-  const { name, seed } = plan.scenario;
-  return {
+): DriverRun {
+  const { tls, proxy, folder, signal, onProgress, timeoutMs, shared = false } = options;
+  const { durationMs, network, name, seed } = plan.scenario;
+  const base = ownUrl ?? plan.target?.base ?? "";
+  const isOwn = ownUrl !== null;
+  const keepAlive = options.keepAlive === true;
+  // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
+  const isShared = !isOwn && (shared || (keepAlive && driver === "k6"));
+  const head: TraceHead = {
     format: "spillway-trace",
     version: 1,
-    source: "k6",
+    source: driver,
     scenario: name,
     seed,
-    target,
+    target: parseTarget("--target", base).origin,
     startedAt: Date.now(),
     clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
     rules: plan.rules,
-    complete: isOwn || (options.keepAlive !== true && options.shared !== true),
+    // All that used these quotas is in the trace, or counted as lost (FORMAT.md).
+    complete: !isShared,
   };
-}
-
-/** What k6 needs, in a folder that only this user can read: the tokens reach it by no other way. */
-async function furnish(
-  workshop: string,
-  options: LoadOptions,
-  plan: LoadPlan,
-  bundle: string,
-  base: string,
-): Promise<{ readonly script: string; readonly variables: Record<string, string> }> {
-  const script = join(workshop, `${plan.scenario.name}.js`);
-  const tokens = join(workshop, "tokens.json");
-  const rules = join(workshop, "rules.json");
-  await writeFile(script, bundle, { mode: 0o600 });
-  await writeFile(tokens, JSON.stringify(plan.tokens), { mode: 0o600 });
-  if (plan.rules !== null) await writeFile(rules, JSON.stringify(plan.rules), { mode: 0o600 });
-  const flag = (value: boolean | undefined): string => (value === true ? "1" : "");
-  const isOwn = plan.target === null;
-  // Each is set, empty if need be: the user's shell may have a TARGET of its own.
-  const variables: Record<Exclude<Variable, "SUMMARY">, string> = {
-    TARGET: base,
-    TOKENS: tokens,
-    ALLOW_HOST: plan.allowHost ?? "",
-    GRAPHQL_URL: plan.graphql?.base ?? "",
-    RULES: plan.rules === null ? "" : rules,
-    SEED: String(plan.scenario.seed),
-    START_AT_MS: String(plan.scenario.startAtMs),
-    DURATION_MS: String(plan.scenario.durationMs),
-    TIMEOUT_MS: String(options.timeoutMs ?? plan.scenario.network.timeoutMs),
-    KEEP_ALIVE: flag(isOwn || options.keepAlive),
-    // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
-    SHARED: flag(!isOwn && (options.shared === true || options.keepAlive === true)),
-    TRACE: "1",
-  };
-  return { script, variables };
-}
-
-/** The trace first, whatever happened; then what happened. */
-async function finish(
-  options: LoadOptions,
-  plan: LoadPlan,
-  k6: K6Binary,
-  outcome: K6Outcome,
-  header: Omit<TraceHeader, "lost">,
-): Promise<LoadResult> {
-  const endedAt = Date.now();
-  const raw = join(options.folder, "k6", k6Files.raw);
-  const trace = join(options.folder, "trace.ndjson");
-  const account = await traceFromK6({
-    raw,
-    trace,
-    header,
-    inFlightMost: new Map(
-      plan.scenario.populations.map(({ name, behaviour }) => [name, behaviour.inFlightMost]),
-    ),
-    linesFailed: outcome.linesFailed,
-    requests: outcome.summary?.metrics["http_reqs"]?.values["count"] ?? null,
-  });
-  await rm(raw, { force: true });
-  throwIfBroken(account, outcome, trace);
-  const failure = failureOf(account, outcome);
   return {
-    scenario: plan.scenario,
-    header: { ...header, startedAt: account.startedAt },
-    trace,
-    endedAt,
-    account,
-    k6,
-    outcome,
-    crossed: crossedThresholds(outcome),
-    interrupted: outcome.interrupted || outcome.exitCode === k6Exit.interrupted,
-    failure,
-    notes: [...virtualOnly(plan.scenario), ...notesOf(account, outcome)],
+    tls,
+    proxy,
+    plan,
+    base,
+    isOwn,
+    isShared,
+    keepAlive,
+    timeoutMs: timeoutMs ?? network.timeoutMs,
+    folder,
+    trace: join(folder, "trace.ndjson"),
+    head,
+    signal,
+    onProgress: onProgress && ((progress) => onProgress({ ...progress, durationMs })),
   };
 }
 
@@ -230,24 +157,18 @@ function virtualOnly({ network, service, outages, clocks }: Scenario): string[] 
     : [`the scenario's ${parts.join(", ")}: in virtual time only, the target is as it is`];
 }
 
-/** @throws SpillwayError where there was no run, or one of a scenario that is broken */
-function throwIfBroken(account: RawAccount, outcome: K6Outcome, trace: string): void {
-  const [error] = account.errors;
-  if (error !== undefined)
-    throw new SpillwayError("SCENARIO_FAILED", "a client of this scenario failed, and the run was ended", {
-      problems: [
-        {
-          path: error.client,
-          got: error.message.split("\n")[0] ?? "",
-          allowed: "no exception, calls that can be sent",
-        },
-      ],
-      hint: `look at this population's behaviour and onRefused; what was sent until then is in ${trace}`,
-      cause: new Error(error.message),
-    });
-  if (account.clients > 0 || outcome.interrupted || outcome.exitCode === 0) return;
-  const said = outcome.complaints.slice(0, 3).map((line) => `\n  ${line}`);
-  throw new SpillwayError("K6_FAILED", `k6 ended before any client began${said.join("")}`, {
-    hint: outcome.exitCode === null ? "was it killed?" : `k6's exit status was ${outcome.exitCode}`,
+/** @throws SpillwayError where a client of the scenario is broken */
+function throwIfBroken({ errors: [error] }: LoadAccount, trace: string): void {
+  if (error === undefined) return;
+  throw new SpillwayError("SCENARIO_FAILED", "a client of this scenario failed, and the run was ended", {
+    problems: [
+      {
+        path: error.client,
+        got: error.message.split("\n")[0] ?? "",
+        allowed: "no exception, calls that can be sent",
+      },
+    ],
+    hint: `look at this population's behaviour and onRefused; what was sent until then is in ${trace}`,
+    cause: new Error(error.message),
   });
 }

@@ -1,10 +1,16 @@
-// How a k6 run ended, in words: why it is not what was asked for, which thresholds were crossed, and what a
-// reader of its figures must know.
+// How a run ended, in words: why it is not what was asked for, which checks failed and thresholds were crossed, and
+// what a reader of its figures must know.
+import type { LoadAccount } from "./account.ts";
 import { type K6Outcome, k6Exit } from "./run-k6.ts";
-import type { RawAccount } from "./trace-from-k6.ts";
+
+/** A check (`response-checks.ts`) that answers failed. */
+export interface FailedCheck {
+  readonly name: string;
+  readonly fails: number;
+}
 
 /** Why the run is not what was asked for; `null` where it is, or was interrupted on purpose. */
-export function failureOf(account: RawAccount, outcome: K6Outcome): string | null {
+export function failureOf(account: LoadAccount, outcome: K6Outcome): string | null {
   const { exitCode, killedBy, interrupted, linesFailed, complaints } = outcome;
   if (linesFailed > 0) return `k6 could not write ${linesFailed} lines (is the disk full?)`;
   if (interrupted || exitCode === k6Exit.interrupted) return null;
@@ -14,8 +20,8 @@ export function failureOf(account: RawAccount, outcome: K6Outcome): string | nul
   return `k6 ended with status ${exitCode}${first === undefined ? "" : `: ${first}`}`;
 }
 
-/** One call without an answer may be bad luck; from two on, nobody is there. */
-function silenceOf({ silence, calls, unanswered }: RawAccount): string | null {
+/** Why the target is said to have fallen silent; one call without an answer may be bad luck. */
+export function silenceOf({ silence, calls, unanswered }: LoadAccount): string | null {
   if (silence === null || silence.calls < 2) return null;
   if (unanswered === calls) return `the target answered none of ${calls} calls`;
   const time = new Date(silence.sinceMs).toISOString().slice(11, 19);
@@ -29,16 +35,25 @@ export function crossedThresholds({ summary }: K6Outcome): string[] {
   );
 }
 
-/** What a reader of the figures must know. */
-export function notesOf(account: RawAccount, outcome: K6Outcome): string[] {
-  const notes: string[] = [];
-  const { failures, cutOff, lost, torn, printed } = account;
-  for (const { name, fails } of outcome.summary?.root_group?.checks ?? [])
-    if (fails > 0) notes.push(`${plural(fails, "answer")} failed the check ${name}`);
+/** The checks that k6 says answers failed. */
+export function failedChecks({ summary }: K6Outcome): FailedCheck[] {
+  return (summary?.root_group?.checks ?? []).filter(({ fails }) => fails > 0);
+}
+
+/** What a reader of the figures must know, whoever drove the run. */
+export function accountNotes(account: LoadAccount, checks: readonly FailedCheck[]): string[] {
+  const { failures, cutOff, lost } = account;
+  const notes = checks.map(({ name, fails }) => `${plural(fails, "answer")} failed the check ${name}`);
   for (const [status, count] of failures) notes.push(`${plural(count, "answer")} had status ${status}`);
   if (cutOff > 0)
     notes.push(`${plural(cutOff, "client")} cut off before ${cutOff === 1 ? "its" : "their"} end`);
   if (lost > 0) notes.push(`up to ${plural(lost, "call")} may have been sent that the trace has no line of`);
+  return notes;
+}
+
+/** What only a run by k6 has to say. */
+export function k6Notes({ torn, printed }: LoadAccount, outcome: K6Outcome): string[] {
+  const notes: string[] = [];
   if (torn > 0) notes.push(`${plural(torn, "line")} of k6's were cut off and left out`);
   const dropped = outcome.summary?.metrics["dropped_iterations"]?.values["count"] ?? 0;
   if (dropped > 0)

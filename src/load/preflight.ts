@@ -1,16 +1,17 @@
 // One status call before a run: it is free (SPEC.md §4), and tells apart the ways in which a target is none,
 // which k6 would show as ten thousand failed requests.
-import http, { type IncomingHttpHeaders } from "node:http";
-import https from "node:https";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
+import { type ConnectionOptions, openDispatcher } from "./connection.ts";
 import type { Target } from "./target.ts";
 
 /** How long a target may take to say that it is there, ms. */
 const patienceMs = 10_000;
 const bodyMost = 1 << 20;
 
-export interface PreflightOptions {
+export interface PreflightOptions extends ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -37,7 +38,10 @@ export async function preflight(
       hint,
       cause,
     });
-  const seen = await ask(url, token.token, signal).catch((cause: NodeJS.ErrnoException) => {
+  const limits = { connections: 1, connectTimeoutMs: timeoutMs };
+  const dispatcher = openDispatcher(target, { tls: options.tls, proxy: options.proxy, ...limits });
+  const asked = ask(dispatcher, url, token.token, signal).finally(() => dispatcher.destroy());
+  const seen = await asked.catch((cause: NodeJS.ErrnoException) => {
     if (options.signal?.aborted === true) throw cause;
     const got = timeout.aborted ? `no answer within ${timeoutMs} ms` : connectionProblem(cause);
     throw unreachable(got, "is it running, and is this its address?", cause);
@@ -52,37 +56,45 @@ interface Seen {
   readonly body: string;
 }
 
-/** One GET on a connection of its own. Redirects are not followed; `fetch` would also try again by itself. */
-function ask(url: string, token: string, signal: AbortSignal): Promise<Seen> {
+/** One GET. Redirects are not followed; `fetch` would also try again by itself. */
+async function ask(dispatcher: Dispatcher, url: string, token: string, signal: AbortSignal): Promise<Seen> {
+  const { origin, pathname } = new URL(url);
   const headers = { authorization: `Bearer ${token}`, "user-agent": "spillway" };
-  const get = url.startsWith("https:") ? https.get : http.get;
-  return new Promise((resolve, reject) => {
-    const request = get(url, { headers, signal, agent: false }, (response) => {
-      let body = "";
-      const done = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-      response.setEncoding("utf8");
-      response.on("data", (text: string) => {
-        body += text;
-        if (body.length <= bodyMost) return;
-        // More than any status: what never ends is none.
-        done();
-        request.destroy();
-      });
-      response.on("end", done);
-      response.on("error", reject);
-    });
-    request.on("error", reject);
+  const {
+    statusCode,
+    headers: shown,
+    body,
+  } = await dispatcher.request({
+    origin,
+    path: pathname,
+    method: "GET",
+    headers,
+    signal,
   });
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    // More than any status: what never ends is none.
+    if (text.length > bodyMost) break;
+  }
+  return { status: statusCode, headers: shown, body: text };
 }
+
+const untrusted = "a certificate that nobody known here vouches for";
 
 const connectionProblems: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ENOTFOUND: "no such host",
   EAI_AGAIN: "no such host",
   ECONNRESET: "the connection was closed without an answer",
+  UND_ERR_SOCKET: "the connection was closed without an answer",
   EHOSTUNREACH: "no route to the host",
   ENETUNREACH: "no route to the host",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "a certificate that nobody vouches for",
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
 function connectionProblem({ code = "", message }: NodeJS.ErrnoException): string {

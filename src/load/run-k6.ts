@@ -1,10 +1,12 @@
 // Runs k6 over a bundle as a child of its own, and tells truly how it ended. k6's exit status is one witness
 // among several: it ends with 0 where the disk was full and where a script threw.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
+import type { RunProgress } from "./driver.ts";
 import { ErrorLines } from "./error-lines.ts";
+import { RawProgress } from "./raw-progress.ts";
 
 export interface RunK6Options {
   /** The program. */
@@ -17,15 +19,7 @@ export interface RunK6Options {
   readonly variables: Readonly<Record<string, string>>;
   /** Aborted: k6 is asked to end, and ends with its summary written. */
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: K6Progress) => void) | undefined;
-}
-
-/** How far a run is. */
-export interface K6Progress {
-  readonly elapsedMs: number;
-  /** Calls that have their line. */
-  readonly calls: number;
-  readonly refused: number;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
 /** The names in k6's folder. */
@@ -116,7 +110,7 @@ export async function runK6(options: RunK6Options): Promise<K6Outcome> {
   const { folder } = options;
   const config = join(folder, "config.json");
   await prepare(folder, config);
-  const progress = new Progress(join(folder, k6Files.raw), options.onProgress);
+  const progress = new RawProgress(join(folder, k6Files.raw), options.onProgress);
   const errors = new ErrorLines();
   try {
     const ended = await runChild(options, config, errors);
@@ -196,56 +190,4 @@ async function readSummary(path: string): Promise<K6Summary | null> {
     // Not there, or not whole: k6 was killed, or the disk was full.
     return null;
   }
-}
-
-/** Follows the raw file as it grows: k6's own progress names iterations, and here a client's life is one. */
-class Progress {
-  readonly #startedMs = Date.now();
-  readonly #timer: NodeJS.Timeout | null = null;
-  readonly #path: string;
-  #read = Promise.resolve();
-  #offset = 0;
-  #calls = 0;
-  #refused = 0;
-
-  constructor(path: string, report: RunK6Options["onProgress"]) {
-    this.#path = path;
-    if (report === undefined) return;
-    this.#timer = setInterval(() => {
-      this.#read = this.#read.then(() => this.#follow(report)).catch(() => undefined);
-    }, 500);
-  }
-
-  async end(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#read;
-  }
-
-  async #follow(report: (progress: K6Progress) => void): Promise<void> {
-    const file = await open(this.#path, "r");
-    try {
-      const buffer = Buffer.allocUnsafe(1 << 20);
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#offset);
-        if (bytesRead === 0) break;
-        this.#offset += bytesRead;
-        this.#count(buffer.toString("latin1", 0, bytesRead));
-      }
-    } finally {
-      await file.close();
-    }
-    report({ elapsedMs: Date.now() - this.#startedMs, calls: this.#calls, refused: this.#refused });
-  }
-
-  /** A mark that falls between two chunks is missed: progress is for the eye. */
-  #count(text: string): void {
-    this.#calls += occurrences(text, '{"sent":');
-    this.#refused += occurrences(text, '"status":429,');
-  }
-}
-
-function occurrences(text: string, mark: string): number {
-  let count = 0;
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + mark.length)) count += 1;
-  return count;
 }

@@ -21,13 +21,13 @@ export interface Comparison {
   readonly predictedName: string;
 }
 
-/** Which of two runs is the measurement: the one by k6; where both or neither are, the first. */
+/** Which of two runs is the measurement: the one that was not simulated; where both or neither were, the first. */
 export function compare(run: ReportSource, other: ReportSource): Comparison {
-  const drivers = [run.run.record.driver, other.run.record.driver] as const;
-  if (drivers[0] === drivers[1])
+  const isMeasured = ({ run: { record } }: ReportSource): boolean => record.driver !== "simulator";
+  if (isMeasured(run) === isMeasured(other))
     return { measured: run, predicted: other, measuredName: "this run", predictedName: "the other run" };
   const names = { measuredName: "measured", predictedName: "simulated" };
-  return drivers[0] === "k6"
+  return isMeasured(run)
     ? { measured: run, predicted: other, ...names }
     : { measured: other, predicted: run, ...names };
 }

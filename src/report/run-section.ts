@@ -6,7 +6,7 @@ import { type Rules, type Scope, type SwitchName, scopes, switchValues } from ".
 import { count, duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { factList } from "./parts.ts";
-import { driverWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
+import { driverWords, latenessWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
 import { table } from "./table.ts";
 
 export function runSection({ run }: ReportSource): Html {
@@ -20,6 +20,9 @@ export function runSection({ run }: ReportSource): Html {
     ["Ended", instant(record.endedAt)],
     ["Meant to last", duration(record.durationMs)],
     ["Trace", `${count(summary.records)} records`],
+    ...(record.lateness === undefined
+      ? []
+      : ([["Calls left late", latenessWords(record.lateness)]] satisfies [string, string][])),
     [
       "Versions",
       Object.entries(record.versions)

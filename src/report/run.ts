@@ -4,13 +4,14 @@ import * as v from "valibot";
 import { type FigureName, figureNames } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
+import { traceSources } from "../trace/record.ts";
 import type { Verdict } from "../verify/verdict.ts";
 
 /** run.json: what was run, and how to run it again. */
 export interface RunRecord {
   readonly format: "spillway-run";
   readonly version: 1;
-  readonly driver: "simulator" | "k6";
+  readonly driver: "simulator" | "k6" | "node";
   readonly scenario: {
     readonly name: string;
     readonly description: string | null;
@@ -33,6 +34,15 @@ export interface RunRecord {
   readonly rules: Rules | null;
   /** The scenario's expectations, as written. */
   readonly expect: Readonly<Record<string, string>>;
+  /** How late calls left, ms of the run's clock; only Node's driver measures it. */
+  readonly lateness?:
+    | {
+        readonly calls: number;
+        readonly p50Ms: number;
+        readonly p99Ms: number;
+        readonly maxMs: number;
+      }
+    | undefined;
   /** Ctrl-C, or an end before its time: what was done until then is kept. */
   readonly interrupted: boolean;
   /** What a reader must know: `the target stopped answering after 12 s`. */
@@ -76,7 +86,7 @@ const amount = v.number("a number");
 export const recordSchema = v.object({
   format: v.literal("spillway-run", '"spillway-run"'),
   version: v.literal(1, "1, the version that this spillway reads"),
-  driver: v.picklist(["simulator", "k6"], '"simulator" or "k6"'),
+  driver: v.picklist(["simulator", "k6", "node"], '"simulator", "k6" or "node"'),
   scenario: v.object({ name: text, description: v.nullable(text), file: v.nullable(text) }),
   seed: whole,
   startedAt: ms,
@@ -88,6 +98,7 @@ export const recordSchema = v.object({
   // Checked by `parseRules`.
   rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
   expect: v.record(text, text),
+  lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
   interrupted: v.boolean("true or false"),
   notes: v.array(text),
 });
@@ -104,7 +115,7 @@ const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
 export const summarySchema = v.object({
   format: v.literal("spillway-summary", '"spillway-summary"'),
   version: v.literal(1, "1, the version that this spillway reads"),
-  source: v.picklist(["k6", "simulator", "access-log", "har", "other"]),
+  source: v.picklist(traceSources),
   scenario: v.nullable(text),
   seed: v.nullable(whole),
   startedAt: ms,

@@ -5,8 +5,8 @@ import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series, WindowKey } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { count, counted } from "./format.ts";
-import type { Run } from "./run.ts";
+import { count, counted, duration } from "./format.ts";
+import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";
 
 /** A run and what its pictures are drawn from. */
@@ -25,8 +25,14 @@ export function ownerWords({ org, user, scope }: WindowKey): string {
 
 export const driverWords = {
   k6: "measured by k6",
+  node: "measured by Node",
   simulator: "simulated",
 } as const satisfies Record<Run["record"]["driver"], string>;
+
+/** How late the generator was: `half of them 0 ms, 99% 3 ms, at most 14 ms`. */
+export function latenessWords({ p50Ms, p99Ms, maxMs }: NonNullable<RunRecord["lateness"]>): string {
+  return `half of them ${duration(p50Ms)}, 99% ${duration(p99Ms)}, at most ${duration(maxMs)}`;
+}
 
 /** The figure's own name, its population left out; `calls` for one that is none, which never gets this far. */
 export function figureOf(written: string): FigureReference["name"] {

@@ -1,7 +1,7 @@
 // The trace record, version 1 (FORMAT.md): the only thing that passes from a run to what judges it.
 import type { Rules, Scope } from "../rules/rules.ts";
 
-export const traceSources = ["k6", "simulator", "access-log", "har", "other"] as const;
+export const traceSources = ["k6", "node", "simulator", "access-log", "har", "other"] as const;
 export type TraceSource = (typeof traceSources)[number];
 
 /** A reading t means an instant in `[t - errorMs, t + resolutionMs + errorMs)`; resolution 0 is exact. */

@@ -88,14 +88,16 @@ async function measure(folder: string, url: string): Promise<BenchRow[]> {
     const variables = { SUMMARY: join(place, "summary.json") };
     const { summary } = await runK6({ k6: k6.path, script, folder: place, variables });
     bareRates.push(requests(summary) / SECONDS);
-    const { account, outcome } = await load({
+    const result = await load({
       scenario: loop,
       // Both keep their connections: what is compared is the work on each answer.
       target: { url, tokens },
       keepAlive: true,
       folder: join(folder, `ours-${round}`),
-      k6,
+      by: { driver: "k6", k6 },
     });
+    if (result.driver !== "k6") throw new Error(`driven by ${result.driver}`);
+    const { account, outcome } = result;
     ourRates.push(requests(outcome.summary) / SECONDS);
     lost += requests(outcome.summary) - account.calls + account.lost;
   }

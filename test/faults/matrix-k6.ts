@@ -89,7 +89,7 @@ export async function openRig(signal: AbortSignal): Promise<K6Rig> {
         const result = await load({
           scenario,
           folder,
-          k6,
+          by: { driver: "k6", k6 },
           signal: stop,
           target: { url: service.url, tokens },
           adjustments: { seed, durationMs },
@@ -98,7 +98,7 @@ export async function openRig(signal: AbortSignal): Promise<K6Rig> {
         const verdict = await verify(createReadStream(result.trace));
         return {
           verdict: verdictCell(verdict, chosen?.fault.name ?? ""),
-          checks: checksCell(result.outcome.summary?.root_group?.checks ?? [], result.account.calls),
+          checks: checksCell(result.checks, result.account.calls),
           failure: result.failure,
         };
       } finally {

@@ -55,7 +55,10 @@ describe("spillway load", { tags: ["k6"] }, () => {
     );
     const { code, stdout, stderr } = await typed(["load", path, "--rules", "short.json", "--out", "held"]);
     expect(stderr).not.toContain("error");
-    expect(stdout).toMatch(/^held: \d+ calls to http:\/\/127\.0\.0\.1:\d+ in [\d.]+ s, k6 [\d.]+, seed 1$/m);
+    expect(stdout).toMatch(
+      /^held: \d+ calls to http:\/\/127\.0\.0\.1:\d+ in [\d.]+ s, by k6 [\d.]+, seed 1$/m,
+    );
+    expect(stdout).toMatch(/^k6 [\d.]+ drives the load\.\n/);
     expect(stdout).toContain("2 of 2 expectations met.");
     expect(stdout).toContain("No law is broken");
     expect(stdout).toContain("held/report.html");
@@ -173,12 +176,66 @@ describe("spillway load", { tags: ["k6"] }, () => {
     expect(ended.code).toBe(code);
   });
 
-  test("no k6: 3, with advice", async () => {
-    const given = { ...env, PATH: await barePath(), XDG_CACHE_HOME: join(folder, "empty"), K6_PATH: "" };
-    const { code, stderr } = await typed(["load", "herd"], given);
+  test("no k6 where it must drive: 3, with advice", async () => {
+    const { code, stderr } = await typed(["load", "herd", "--driver", "k6"], await withoutK6());
     expect(stderr).toMatch(/K6_MISSING.*k6 is not installed/);
     expect(stderr).toContain("package manager:");
     expect(code).toBe(3);
+  });
+
+  test("another run that is none, before anything is loaded: 2", async () => {
+    const words = ["load", "herd", "--duration", "1h", "--compare", "nosuch", "--out", "uncompared"];
+    const { code, stderr } = await typed(words, await withoutK6());
+    expect(stderr).toMatch(/FILE_UNREADABLE.*nosuch: got no such folder/s);
+    expect(code).toBe(2);
+    expect(await readdir(folder)).not.toContain("uncompared");
+  });
+});
+
+/** An environment in which no k6 is found. */
+async function withoutK6(): Promise<NodeJS.ProcessEnv> {
+  return { ...env, PATH: await barePath(), XDG_CACHE_HOME: join(folder, "empty"), K6_PATH: "" };
+}
+
+describe("spillway load with Node alone", () => {
+  test("says so, leaves a whole run folder, and is 0 where all held", async () => {
+    const path = await scenarioFile(
+      folder,
+      "alone",
+      busy("3s", `{ refusedShare: "<99%", unanswered: "==0" }`),
+    );
+    const words = ["load", path, "--rules", "short.json", "--out", "alone"];
+    const { code, stdout, stderr } = await typed(words, await withoutK6());
+    expect(stderr).not.toContain("error");
+    const [first, headline] = stdout.split("\n");
+    expect(first).toMatch(/^k6 was not found, so Node drives the load .*spillway doctor --get-k6$/);
+    expect(headline).toMatch(
+      /^alone: \d+ calls to http:\/\/127\.0\.0\.1:\d+ in [\d.]+ s, by Node \d+\.\d+\.\d+, seed 1(?:; the generator was too slow)?$/,
+    );
+    expect(stdout).toMatch(/Calls left late: half of them [\d.]+ m?s, 99% [\d.]+ m?s, at most [\d.]+ m?s\./);
+    expect(stdout).toContain("2 of 2 expectations met.");
+    expect(stdout).toContain("No law is broken");
+    expect(code).toBe(0);
+    const record = await json("alone", "run.json");
+    expect(record).toMatchObject({ driver: "node", interrupted: false, rules: shortRules });
+    expect(record["lateness"]).toMatchObject({ p50Ms: expect.any(Number), maxMs: expect.any(Number) });
+    expect(Object.keys(record["versions"] as object)).toEqual(["spillway", "node"]);
+    expect(await readdir(join(folder, "alone"))).not.toContain("k6");
+    const page = await readFile(join(folder, "alone", "report.html"), "utf8");
+    expect(page).toContain("measured by Node");
+    expect(page).toContain("Calls left late");
+  });
+
+  test("an answer that fails a check is 1, and named", async () => {
+    const path = await scenarioFile(folder, "checked", busy("1s", "{}"));
+    const service = await countingService(shortRules, tokensOf(4));
+    const words = ["load", path, "--target", service.url, "--tokens", "tokens.json", "--out", "checked"];
+    const { code, stdout } = await typed([...words, "--rules", "wide.json", "--driver", "node", "--json"]);
+    await service.close();
+    const result = JSON.parse(stdout) as { checks: { name: string }[]; notes: string[] };
+    expect(result.checks[0]?.name).toBe("limit-agrees: RateLimit-Limit is not that of the rules");
+    expect(result.notes[0]).toMatch(/answers failed the check limit-agrees/);
+    expect(code).toBe(1);
   });
 });
 

@@ -1,6 +1,6 @@
 // One client in real time, in a world of the test's own: time moves when it sleeps and when calls take long.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { drive, type World } from "../../src/load/drive.ts";
+import { drive, type StillWorld } from "../../src/load/drive.ts";
 import {
   type Behaviour,
   type ClientEvent,
@@ -49,23 +49,24 @@ function world(
     event.status = 200;
     answer(event, call, number);
   };
-  const made: World = {
+  const made: StillWorld = {
     now: () => Date.now(),
     sleep: (ms) => void vi.setSystemTime(Date.now() + ms),
+    at: (atMs, action) => void setTimeout(action, atMs - Date.now()),
     request(call, event) {
       const number = begin(call);
       vi.setSystemTime(Date.now() + latencyMs);
       end(event, call, number);
     },
-    send(call, event, answered, failed) {
+    send(call, event, told) {
       const number = begin(call);
       setTimeout(() => {
         try {
           end(event, call, number);
         } catch (thrown) {
-          return failed(thrown);
+          return told.failed(thrown);
         }
-        answered();
+        told.answered();
       }, latencyMs);
     },
   };

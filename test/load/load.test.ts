@@ -1,22 +1,16 @@
-// Whole runs with a real k6: every call accounted for, whatever the run's end.
+// Whole runs by k6: what only k6 does, and every call accounted for, whatever the run's end.
 // @module-tag k6
 // @module-tag real-time
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { simulate } from "../../sim/simulate.ts";
-import type { StartService } from "../../src/load/load.ts";
-import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
-import type { TraceCall } from "../../src/trace/record.ts";
-import { judge } from "../../src/verify/judge.ts";
 import {
+  counted,
   countingService,
   failure,
-  fakeTarget,
   newFolder,
-  plainHeaders,
   readTraceFile,
   removed,
   run,
@@ -32,114 +26,6 @@ beforeAll(async () => {
   folder = await newFolder();
 });
 afterAll(() => removed(folder));
-
-/** Every kind of client: one call at a time, several, pages, GraphQL, status, retries, arrivals. */
-const mixed = `duration: "3s", populations: {
-  workers: { clients: 4, startWithin: "300ms", behaviour: worker({ calls: [{ call: user }, { call: pipelinesQuery(50) }], think: "40ms" }), onRefused: waitReset({ of: "both", jitter: "20ms" }) },
-  crowds: { clients: 2, behaviour: burst({ call: user, size: 12, every: "500ms" }) },
-  pagers: { clients: 1, behaviour: pager({ call: rest("/v2/organizations/:org/pipelines"), pages: 4, perPage: 3, parallel: 2, every: "700ms" }) },
-  watchers: { clients: 2, user: "shared", behaviour: poller({ every: "400ms", call: status() }) },
-  visitors: { arrivals: { executor: "constant-arrival-rate", rate: 5, preAllocatedVUs: 5 }, behaviour: worker({ calls: [{ call: user }], jobs: 2 }) },
-}`;
-
-describe("a run", () => {
-  test("has a line for each request that k6 and the deployment counted, and is judged right", async () => {
-    const path = await scenarioFile(folder, "mixed", mixed);
-    let requests = () => 0;
-    const result = await run(path, join(folder, "mixed"), {
-      adjustments: { rules: shortRules },
-      target: {
-        start: async ({ rules, tokens }) => {
-          const service = await countingService(rules, tokens);
-          requests = service.requests;
-          return service;
-        },
-      },
-    });
-    const { header, calls } = await readTraceFile(result.trace);
-    expect(result.failure).toBeNull();
-    expect(result.crossed).toEqual([]);
-    expect(result.notes).toEqual([]);
-    expect(calls.length).toBeGreaterThan(150);
-    expect(calls.length).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
-    expect(calls.length).toBe(requests());
-    expect(header).toMatchObject({
-      source: "k6",
-      scenario: "mixed",
-      complete: true,
-      lost: 0,
-      rules: shortRules,
-    });
-    expect(new Set(calls.map(({ client, call }) => `${client} ${call}`)).size).toBe(calls.length);
-    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200, 429]));
-    // Clients and users are named as the simulator names them.
-    expect(calls.find(({ client }) => client === "workers/3")).toMatchObject({
-      org: "acme",
-      user: "workers-3",
-    });
-    expect(calls.find(({ client }) => client === "watchers/1")).toMatchObject({
-      user: "watchers-0",
-      kind: "status",
-      cost: null,
-    });
-    expect(calls.find(({ client }) => client.startsWith("visitors/"))).toMatchObject({ user: "visitors-0" });
-    const lines = calls.map((call, index) => ({ line: index + 2, call }));
-    expect(await judge(header, lines)).toMatchObject({ verdict: "ok", violations: [] });
-  });
-});
-
-test("a burst is on the way all at once: k6's own batches would be six to a host", async () => {
-  const path = await scenarioFile(
-    folder,
-    "thirty",
-    `duration: "5s", populations: { one: { clients: 1, behaviour: burst({ call: user, size: 30 }) } }`,
-  );
-  const waiting: (() => void)[] = [];
-  const target = await fakeTarget((request, response) => {
-    const answer = () => void response.writeHead(200, plainHeaders).end('{"scopes":{"rest":{}}}');
-    if (request.url?.endsWith("/rate_limit") === true) return answer();
-    waiting.push(answer);
-    // Nobody is answered before all have come.
-    if (waiting.length === 30) for (const one of waiting) one();
-  });
-  const result = await run(path, join(folder, "thirty"), {
-    target: { url: target.url, tokens: tokensOf(1) },
-  });
-  await target.close();
-  expect(result.account).toMatchObject({ calls: 30, unanswered: 0, lost: 0 });
-});
-
-test("clients draw what the simulator's draw: the same seed, the same beginnings and choices", async () => {
-  const path = await scenarioFile(
-    folder,
-    "drawn",
-    `seed: 9007199254740000, duration: "4s", populations: {
-      first: { clients: 3, behaviour: poller({ every: "1s", call: user }) },
-      second: { clients: 5, startWithin: "900ms", behaviour: worker({ calls: [{ call: user, weight: 2 }, { call: pipelinesQuery(5) }], think: { least: "10ms", most: "30ms" } }) },
-    }`,
-  );
-  const result = await run(path, join(folder, "drawn"), {
-    adjustments: { rules: wideRules },
-    target: counted(),
-  });
-  const { scenario } = await loadScenarioFile(path);
-  const told = (calls: Iterable<TraceCall>) => {
-    const clients = new Map<string, { began: number; scopes: string }>();
-    for (const { client, wanted = 0, scope } of calls) {
-      if (!client.startsWith("second/")) continue;
-      const one = clients.get(client) ?? { began: wanted, scopes: "" };
-      clients.set(client, { ...one, scopes: one.scopes + scope[0] });
-    }
-    // From the first one on: when k6 began is not known to the millisecond.
-    const firstMs = Math.min(...[...clients.values()].map(({ began }) => began));
-    return new Map(
-      [...clients].map(([name, { began, scopes }]) => [name, [began - firstMs, scopes.slice(0, 12)]]),
-    );
-  };
-  const { calls } = await readTraceFile(result.trace);
-  const inCallOrder = calls.toSorted((a, b) => a.call - b.call);
-  expect(told(inCallOrder)).toEqual(told(simulate(scenario, { rules: wideRules }).calls));
-});
 
 test("k6's own measure of an expectation is the summary's", async () => {
   const path = await scenarioFile(
@@ -166,19 +52,6 @@ test("k6's own measure of an expectation is the summary's", async () => {
 /** Clients that never stop asking, one call at a time. */
 const busy = (duration: string, clients = 6): string =>
   `duration: "${duration}", populations: { busy: { clients: ${clients}, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
-
-/** A deployment of the test's own that counts, for one run. */
-function counted(): { start: StartService; requests(): number } {
-  let requests = () => 0;
-  return {
-    requests: () => requests(),
-    start: async ({ rules, tokens }) => {
-      const service = await countingService(rules, tokens);
-      requests = service.requests;
-      return service;
-    },
-  };
-}
 
 describe("a run that is cut short keeps what it has, and bounds what it lost", () => {
   test("by kill -9", async () => {
@@ -264,61 +137,7 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
   });
 });
 
-describe("a scenario that is broken is seen", () => {
-  // k6 itself ends with 0 where a script throws.
-  test.each([
-    [
-      "alone",
-      `{ ...worker({ calls: [{ call: user }] }), next(record, event, out) { if (event.kind === 1) throw new Error("out of cheese"); out.send(0, event.nowMs); } }`,
-    ],
-    [
-      "crowded",
-      `{ ...burst({ call: user, size: 3 }), next(record, event, out) { if (event.kind === 1) throw new Error("out of cheese"); out.send(0, event.nowMs); } }`,
-    ],
-  ])("a behaviour that throws, %s", async (name, behaviour) => {
-    const path = await scenarioFile(
-      folder,
-      `throws-${name}`,
-      `duration: "20s", populations: { broken: { clients: 2, behaviour: ${behaviour} } }`,
-    );
-    const error = await failure(run(path, join(folder, `throws-${name}`), { target: counted() }));
-    expect(error.code).toBe("SCENARIO_FAILED");
-    expect(error.exitCode).toBe(2);
-    expect(error.problems[0]).toMatchObject({ got: "out of cheese" });
-    expect(error.problems[0]?.path).toMatch(/^broken\/[01]$/);
-    const { calls } = await readTraceFile(join(folder, `throws-${name}`, "trace.ndjson"));
-    expect(calls.length).toBeGreaterThanOrEqual(1);
-  });
-
-  test("one that asks for what cannot be", async () => {
-    const behaviour = `{ ...worker({ calls: [{ call: user }] }), next(record, event, out) { out.send(0, Number.NaN); } }`;
-    const path = await scenarioFile(
-      folder,
-      "nan",
-      `duration: "20s", populations: { broken: { clients: 1, behaviour: ${behaviour} } }`,
-    );
-    const error = await failure(run(path, join(folder, "nan"), { target: counted() }));
-    expect(error.problems).toEqual([
-      {
-        path: "broken/0",
-        got: "a call at NaN, which is no time",
-        allowed: "no exception, calls that can be sent",
-      },
-    ]);
-  });
-});
-
 describe("what stands around a run does not change it", () => {
-  // k6 appends to what it finds.
-  test("what an earlier run left in the folder", async () => {
-    const path = await scenarioFile(folder, "again", busy("700ms", 2));
-    const out = join(folder, "again");
-    for (const service of [counted(), counted()]) {
-      const result = await run(path, out, { adjustments: { rules: wideRules }, target: service });
-      expect((await readTraceFile(result.trace)).calls).toHaveLength(service.requests());
-    }
-  });
-
   // One variable of more than 128 KiB, and no program can be started.
   test("a tokens file of half a megabyte", async () => {
     const path = await scenarioFile(folder, "rich", busy("500ms", 2));

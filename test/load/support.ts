@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type K6Binary, requireK6 } from "../../src/load/k6-binary.ts";
-import { type LoadOptions, type LoadResult, load } from "../../src/load/load.ts";
+import { type LoadOptions, type LoadResult, load, type StartService } from "../../src/load/load.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -98,13 +98,57 @@ export const plainHeaders = {
   "Content-Type": "application/json",
 };
 
-export type Runs = Omit<LoadOptions, "scenario" | "folder" | "k6"> & { readonly k6Path?: string };
+export type Runs = Omit<LoadOptions, "scenario" | "folder" | "by"> & { readonly k6Path?: string };
 
-/** Loads a scenario's file into `folder`. */
-export async function run(path: string, folder: string, { k6Path, ...options }: Runs): Promise<LoadResult> {
+type K6Result = Extract<LoadResult, { driver: "k6" }>;
+type NodeResult = Extract<LoadResult, { driver: "node" }>;
+
+/** Loads a scenario's file into `folder`, by k6. */
+export async function run(path: string, folder: string, { k6Path, ...options }: Runs): Promise<K6Result> {
   const real = await k6();
   const program = k6Path === undefined ? real : { ...real, path: k6Path };
-  return load({ scenario: await loadScenarioFile(path), folder, k6: program, ...options });
+  const by = { driver: "k6", k6: program } as const;
+  const result = await load({ scenario: await loadScenarioFile(path), folder, by, ...options });
+  if (result.driver !== "k6") throw new Error(`driven by ${result.driver}`);
+  return result;
+}
+
+/** Loads a scenario's file into `folder`, by Node. */
+export async function runNode(
+  path: string,
+  folder: string,
+  options: Omit<Runs, "k6Path">,
+): Promise<NodeResult> {
+  const by = { driver: "node", because: null } as const;
+  const result = await load({ scenario: await loadScenarioFile(path), folder, by, ...options });
+  if (result.driver !== "node") throw new Error(`driven by ${result.driver}`);
+  return result;
+}
+
+interface TestedDriver {
+  readonly driver: "k6" | "node";
+  /** Tags of its tests. */
+  readonly needs: { readonly tags: string[] };
+  readonly run: (path: string, folder: string, options: Omit<Runs, "k6Path">) => Promise<LoadResult>;
+}
+
+/** Both drivers, for what must hold whoever drives. */
+export const drivers: readonly TestedDriver[] = [
+  { driver: "k6", needs: { tags: ["k6"] }, run },
+  { driver: "node", needs: { tags: [] }, run: runNode },
+];
+
+/** A deployment of the test's own that counts, for one run. */
+export function counted(): { start: StartService; requests(): number } {
+  let requests = () => 0;
+  return {
+    requests: () => requests(),
+    start: async ({ rules, tokens }) => {
+      const service = await countingService(rules, tokens);
+      requests = service.requests;
+      return service;
+    },
+  };
 }
 
 /** The error that a promise ends with, which must be a coded one. */

@@ -9,6 +9,7 @@ import { isLoopback, parseTarget, requireAllowed } from "../../src/load/target.t
 import type { Token } from "../../src/rules/tokens.ts";
 import {
   countingService,
+  drivers,
   failure,
   fakeTarget,
   newFolder,
@@ -16,6 +17,7 @@ import {
   readTraceFile,
   removed,
   run,
+  runNode,
   scenarioFile,
   textsBelow,
   tokensOf,
@@ -83,7 +85,7 @@ describe("a target's URL", () => {
   });
 });
 
-test("neither target nor GraphQL may be elsewhere without leave", { tags: ["k6"] }, async () => {
+test("neither target nor GraphQL may be elsewhere without leave", async () => {
   const path = await scenarioFile(folder, "small", small("1s"));
   const [url, tokens] = ["http://127.0.0.1:1", tokensOf(3)];
   for (const target of [
@@ -91,16 +93,16 @@ test("neither target nor GraphQL may be elsewhere without leave", { tags: ["k6"]
     { url: "http://192.0.2.1", tokens, allowHost: "192.0.2.2" },
     { url, tokens, graphqlUrl: "http://192.0.2.1/graphql" },
   ]) {
-    const error = await failure(run(path, join(folder, "elsewhere"), { target }));
+    const error = await failure(runNode(path, join(folder, "elsewhere"), { target }));
     expect(error.code).toBe("TARGET_NOT_ALLOWED");
     expect(error.problems[0]?.allowed).toBe("this machine, or --allow-host 192.0.2.1");
   }
 });
 
-test("too few tokens are said before anything is sent", { tags: ["k6"] }, async () => {
+test("too few tokens are said before anything is sent", async () => {
   const path = await scenarioFile(folder, "small", small("1s"));
   const target = { url: "http://127.0.0.1:1", tokens: tokensOf(2) };
-  const error = await failure(run(path, join(folder, "few"), { target }));
+  const error = await failure(runNode(path, join(folder, "few"), { target }));
   expect(error.code).toBe("TOKENS_INVALID");
   expect(error.problems[0]?.allowed).toContain("tokens of 3 users or more");
 });
@@ -176,80 +178,88 @@ describe("before the run, a target is seen to be", () => {
 const small = (duration: string): string =>
   `duration: "${duration}", populations: { three: { clients: 3, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) } }`;
 
-describe("while the run is on", { tags: ["k6"] }, () => {
-  test("a target that dies half-way: the run goes on, and says so", async () => {
-    const path = await scenarioFile(folder, "dying", small("3s"));
-    let left = 60;
-    const target = await fakeTarget((request, response) => {
-      response.writeHead(200, plainHeaders);
-      response.end(
-        request.url?.endsWith("/rate_limit") === true ? '{"scopes":{"rest":{},"graphql":{}}}' : "{}",
-      );
-      left -= 1;
-      if (left === 0) void target.close();
-    });
-    const out = join(folder, "dying");
-    const result = await run(path, out, { target: { url: target.url, tokens: tokensOf(3) } });
-    const { header, calls } = await readTraceFile(result.trace);
-    expect(result.failure).toMatch(
-      /^the target stopped answering at \S+ UTC: none of the \d+ calls since then/,
-    );
-    expect(calls.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(55);
-    expect(calls.at(-1)).toMatchObject({ status: 0, error: "refused", limit: null });
-    expect(calls.length).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
-    expect(header).toMatchObject({ complete: true, lost: 0 });
-  });
-
-  test("a target that answers nothing in time", async () => {
-    const path = await scenarioFile(folder, "hanging", small("1s"));
-    const target = await fakeTarget((request, response) => {
-      if (request.url?.endsWith("/rate_limit") === true) response.end('{"scopes":{"rest":{},"graphql":{}}}');
-    });
-    const options = { target: { url: target.url, tokens: tokensOf(3) }, timeoutMs: 1_200 };
-    const result = await run(path, join(folder, "hanging"), options);
-    await target.close();
-    const { calls } = await readTraceFile(result.trace);
-    expect(result.failure).toBe("the target answered none of 3 calls");
-    expect(calls.map(({ status, error }) => [status, error])).toEqual(
-      Array.from({ length: 3 }, () => [0, "timeout"]),
-    );
-  });
-
-  test("a redirect is an answer like any other, and leads nowhere", async () => {
-    const path = await scenarioFile(folder, "led", small("500ms"));
-    const elsewhere = await countingService(wideRules, tokensOf(3));
-    const target = await fakeTarget((request, response) => {
-      if (request.url?.endsWith("/rate_limit") === true) response.end('{"scopes":{"rest":{},"graphql":{}}}');
-      else response.writeHead(302, { ...plainHeaders, Location: `${elsewhere.url}/v2/user` }).end();
-    });
-    const result = await run(path, join(folder, "led"), { target: { url: target.url, tokens: tokensOf(3) } });
-    const { calls } = await readTraceFile(result.trace);
-    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([302]));
-    expect(elsewhere.requests()).toBe(0);
-    await Promise.all([target.close(), elsewhere.close()]);
-  });
-
-  test("each call has a connection of its own, unless it is told otherwise", async () => {
-    const path = await scenarioFile(folder, "connected", small("700ms"));
-    for (const keepAlive of [false, true]) {
+for (const { driver, needs, run } of drivers)
+  describe(`while the run is on, by ${driver}`, needs, () => {
+    test("a target that dies half-way: the run goes on, and says so", async () => {
+      const path = await scenarioFile(folder, "dying", small("3s"));
+      let left = 60;
       const target = await fakeTarget((request, response) => {
-        const isStatus = request.url?.endsWith("/rate_limit") === true;
-        response.writeHead(200, plainHeaders).end(isStatus ? '{"scopes":{"rest":{},"graphql":{}}}' : "{}");
+        response.writeHead(200, plainHeaders);
+        response.end(
+          request.url?.endsWith("/rate_limit") === true ? '{"scopes":{"rest":{},"graphql":{}}}' : "{}",
+        );
+        left -= 1;
+        if (left === 0) void target.close();
       });
-      let connections = 0;
-      target.server.on("connection", () => {
-        connections += 1;
-      });
-      const options = { target: { url: target.url, tokens: tokensOf(3) }, keepAlive };
-      const result = await run(path, join(folder, "connected"), options);
-      await target.close();
+      const out = join(folder, "dying");
+      const result = await run(path, out, { target: { url: target.url, tokens: tokensOf(3) } });
       const { header, calls } = await readTraceFile(result.trace);
-      // One more for the status that was asked for before the run.
-      expect(connections).toBe(keepAlive ? 4 : calls.length + 1);
-      // k6's transport may have repeated a call on a connection that broke.
-      expect(header.complete).toBe(!keepAlive);
-    }
+      expect(result.failure).toMatch(
+        /^the target stopped answering at \S+ UTC: none of the \d+ calls since then/,
+      );
+      expect(calls.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(55);
+      expect(calls.at(-1)).toMatchObject({ status: 0, error: "refused", limit: null });
+      if (result.driver === "k6")
+        expect(calls.length).toBe(result.outcome.summary?.metrics["http_reqs"]?.values["count"]);
+      expect(header).toMatchObject({ complete: true, lost: 0 });
+    });
+
+    test("a target that answers nothing in time", async () => {
+      const path = await scenarioFile(folder, "hanging", small("1s"));
+      const target = await fakeTarget((request, response) => {
+        if (request.url?.endsWith("/rate_limit") === true)
+          response.end('{"scopes":{"rest":{},"graphql":{}}}');
+      });
+      const options = { target: { url: target.url, tokens: tokensOf(3) }, timeoutMs: 1_200 };
+      const result = await run(path, join(folder, "hanging"), options);
+      await target.close();
+      const { calls } = await readTraceFile(result.trace);
+      expect(result.failure).toBe("the target answered none of 3 calls");
+      expect(calls.map(({ status, error }) => [status, error])).toEqual(
+        Array.from({ length: 3 }, () => [0, "timeout"]),
+      );
+    });
+
+    test("a redirect is an answer like any other, and leads nowhere", async () => {
+      const path = await scenarioFile(folder, "led", small("500ms"));
+      const elsewhere = await countingService(wideRules, tokensOf(3));
+      const target = await fakeTarget((request, response) => {
+        if (request.url?.endsWith("/rate_limit") === true)
+          response.end('{"scopes":{"rest":{},"graphql":{}}}');
+        else response.writeHead(302, { ...plainHeaders, Location: `${elsewhere.url}/v2/user` }).end();
+      });
+      const result = await run(path, join(folder, "led"), {
+        target: { url: target.url, tokens: tokensOf(3) },
+      });
+      const { calls } = await readTraceFile(result.trace);
+      expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([302]));
+      expect(elsewhere.requests()).toBe(0);
+      await Promise.all([target.close(), elsewhere.close()]);
+    });
   });
+
+test("by k6, each call has a connection of its own, unless it is told otherwise", {
+  tags: ["k6"],
+}, async () => {
+  const path = await scenarioFile(folder, "connected", small("700ms"));
+  for (const keepAlive of [false, true]) {
+    const target = await fakeTarget((request, response) => {
+      const isStatus = request.url?.endsWith("/rate_limit") === true;
+      response.writeHead(200, plainHeaders).end(isStatus ? '{"scopes":{"rest":{},"graphql":{}}}' : "{}");
+    });
+    let connections = 0;
+    target.server.on("connection", () => {
+      connections += 1;
+    });
+    const options = { target: { url: target.url, tokens: tokensOf(3) }, keepAlive };
+    const result = await run(path, join(folder, "connected"), options);
+    await target.close();
+    const { header, calls } = await readTraceFile(result.trace);
+    // One more for the status that was asked for before the run.
+    expect(connections).toBe(keepAlive ? 4 : calls.length + 1);
+    // k6's transport may have repeated a call on a connection that broke.
+    expect(header.complete).toBe(!keepAlive);
+  }
 });
 
 test("no token is in any file, in what k6 says, or on a command line", { tags: ["k6"] }, async () => {

@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TraceHead } from "../../src/load/trace-file.ts";
 import { traceFromK6 } from "../../src/load/trace-from-k6.ts";
 import { readTrace } from "../../src/trace/read.ts";
-import type { TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { failure, newFolder, readTraceFile, removed } from "./support.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => removed(folder));
 
-const header: Omit<TraceHeader, "lost"> = {
+const head: TraceHead = {
   format: "spillway-trace",
   version: 1,
   source: "k6",
@@ -61,7 +61,7 @@ async function made(raw: string, more: { linesFailed?: number; requests?: number
   const account = await traceFromK6({
     raw: from,
     trace: to,
-    header,
+    head,
     inFlightMost,
     linesFailed: 0,
     requests: null,
@@ -93,7 +93,7 @@ describe("a whole run", () => {
     ];
     const { account, header: written, text } = await made(raw.join("\n"), { requests: 3 });
     expect(text.split("\n").slice(1)).toEqual([...calls, ""]);
-    expect(written).toEqual({ ...header, lost: 0 });
+    expect(written).toEqual({ ...head, lost: 0 });
     expect(account).toMatchObject({
       calls: 3,
       refused: 1,
@@ -212,7 +212,7 @@ test("a trace that cannot be written leaves what k6 wrote, and says where", asyn
   await writeFile(raw, `${line("one/0", 0)}\n`);
   const trace = join(closed, "missing", "trace.ndjson");
   const error = await failure(
-    traceFromK6({ raw, trace, header, inFlightMost: new Map(), linesFailed: 0, requests: null }),
+    traceFromK6({ raw, trace, head, inFlightMost: new Map(), linesFailed: 0, requests: null }),
   );
   expect(error).toMatchObject({ code: "FILE_UNWRITABLE", hint: `what k6 wrote is in ${raw}` });
   expect(await readFile(raw, "utf8")).toBe(`${line("one/0", 0)}\n`);

@@ -2,18 +2,15 @@
 import { check, sleep } from "k6";
 import http from "k6/http";
 import { Rate, Trend } from "k6/metrics";
-import { callPath, callQuery } from "../../scenario/calls.ts";
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
-import { Answer, isCutOff, type RawAnswer, tell } from "../answer.ts";
-import { callLine, type LineParts, lineParts } from "../call-line.ts";
-import type { World } from "../drive.ts";
-import { LoneOrganization } from "../lone-organization.ts";
-import { mayBePlain, readPlain } from "../plain-answer.ts";
-import { refusalFault } from "../refusal-checks.ts";
-import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "../response-checks.ts";
+import { isCutOff, type RawAnswer } from "../answer.ts";
+import type { Caller } from "../callers.ts";
+import type { StillWorld, Told } from "../drive.ts";
+import { Ledger, type LedgerEntry } from "../ledger.ts";
+import { pageUrl, requestParts } from "../request.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
-import type { Caller, Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 const refusedRate = new Rate(metricNames.refused);
 const waitTrend = new Trend(metricNames.wait, true);
@@ -26,11 +23,7 @@ const passed = verdict("answer as the rules say", true);
 const passedRefusal = verdict("refusal as the rules say", true);
 
 /** What stays the same for all calls of one template. */
-interface Prepared {
-  readonly template: CallTemplate;
-  readonly line: LineParts;
-  readonly bounds: HeaderBounds;
-  readonly mayBePlain: boolean;
+interface Prepared extends LedgerEntry {
   readonly method: string;
   /** `null` where it depends on the page. */
   readonly url: string | null;
@@ -38,43 +31,22 @@ interface Prepared {
   readonly params: object;
 }
 
-/** Whether a population is one client, and no other uses its organization. */
-function isAlone({ scenario, callers }: Settings, population: Population, organization: string): boolean {
-  if (population.clients !== 1) return false;
-  return scenario.populations.every((other, place) => {
-    const seats = callers[place] ?? [];
-    // What k6 shares between clients is no whole array.
-    for (let n = 0; n < seats.length && other !== population; n++)
-      if (seats[n]?.organization === organization) return false;
-    return true;
-  });
-}
-
 /** Thrown where k6 ends a client: it has no last line then, and what it had on the way counts as lost. */
 export class CutOff extends Error {}
 
 /** The world of one client. */
-export class Client implements World {
+export class Client implements StillWorld {
   readonly #settings: Settings;
   readonly #caller: Caller;
+  readonly #ledger: Ledger;
   readonly #prepared: readonly Prepared[];
-  readonly #lone: LoneUser | null;
-  /** Sees more than one that is alone as its user only. */
-  readonly #alone: LoneOrganization | null;
-  readonly #answer = new Answer();
   #calls = 0;
 
   constructor(settings: Settings, population: Population, name: string, caller: Caller) {
     this.#settings = settings;
     this.#caller = caller;
-    const { organization, user } = caller;
-    const isInTurn = population.behaviour.inFlightMost === 1 && !settings.shared;
-    this.#alone =
-      isInTurn && isAlone(settings, population, organization)
-        ? new LoneOrganization(settings.scenario.rules, organization, user)
-        : null;
-    this.#lone = isInTurn && population.user === "each" && this.#alone === null ? new LoneUser() : null;
-    this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template, name));
+    this.#ledger = new Ledger(settings, population, name, caller);
+    this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template));
     const expected = { min: 200, max: 399 };
     // Of this VU, which is this client's for its whole life.
     http.setResponseCallback(
@@ -84,36 +56,16 @@ export class Client implements World {
     );
   }
 
-  #prepare(template: CallTemplate, name: string): Prepared {
-    const { organization, user, token } = this.#caller;
-    const { scenario, timeoutMs } = this.#settings;
-    const isQuery = template.scope === "graphql";
+  #prepare(template: CallTemplate): Prepared {
+    const { method, url, body, headers } = requestParts(template, this.#caller, this.#settings);
     return {
-      template,
-      line: lineParts(name, organization, user, template),
-      mayBePlain: this.#alone === null && mayBePlain(template),
-      method: template.method,
-      url: this.#fixedUrl(template),
-      bounds: headerBounds(scenario.rules, organization, user, template.scope),
-      body: isQuery ? JSON.stringify({ query: callQuery(template, organization) }) : null,
-      params: {
-        headers: {
-          Authorization: `Bearer ${token}`,
-          ...(isQuery ? { "Content-Type": "application/json" } : {}),
-          ...template.headers,
-        },
-        // k6 groups its metrics by this rather than by each page's URL.
-        tags: { name: template.name },
-        timeout: timeoutMs,
-      },
+      ...this.#ledger.entry(template),
+      method,
+      url,
+      body,
+      // k6 groups its metrics by the tag rather than by each page's URL.
+      params: { headers, tags: { name: template.name }, timeout: this.#settings.timeoutMs },
     };
-  }
-
-  #fixedUrl(template: CallTemplate): string | null {
-    if (template.scope === "graphql") return this.#settings.graphqlUrl;
-    const url = (page: number): string =>
-      this.#settings.base + callPath(template, this.#caller.organization, page);
-    return url(1) === url(2) ? url(1) : null;
   }
 
   now(): number {
@@ -122,6 +74,10 @@ export class Client implements World {
 
   sleep(ms: number): void {
     sleep(ms / 1000);
+  }
+
+  at(atMs: number, action: () => void): void {
+    setTimeout(action, atMs - Date.now());
   }
 
   request(planned: Readonly<PlannedCall>, event: ClientEvent): void {
@@ -134,12 +90,7 @@ export class Client implements World {
     this.#finish(prepared, planned, call, response, sentMs, event);
   }
 
-  send(
-    planned: Readonly<PlannedCall>,
-    event: ClientEvent,
-    answered: () => void,
-    failed: (thrown: unknown) => void,
-  ): void {
+  send(planned: Readonly<PlannedCall>, event: ClientEvent, told: Told): void {
     const prepared = this.#of(planned);
     const { method, body, params } = prepared;
     const call = this.#calls;
@@ -151,11 +102,11 @@ export class Client implements World {
         try {
           this.#finish(prepared, planned, call, response, sentMs, event);
         } catch (thrown) {
-          failed(thrown);
+          told.failed(thrown);
           return;
         }
-        answered();
-      }, failed);
+        told.answered();
+      }, told.failed);
   }
 
   #of({ template }: Readonly<PlannedCall>): Prepared {
@@ -165,7 +116,7 @@ export class Client implements World {
   }
 
   #pageUrl({ template }: Prepared, { page }: Readonly<PlannedCall>): string {
-    return this.#settings.base + callPath(template, this.#caller.organization, page);
+    return pageUrl(template, this.#caller, this.#settings, page);
   }
 
   /** The line, what the client is told, the check, the metrics. */
@@ -178,35 +129,15 @@ export class Client implements World {
     event: ClientEvent,
   ): void {
     const receivedMs = Date.now();
-    const { template, bounds } = prepared;
-    let line = prepared.mayBePlain
-      ? readPlain(response, prepared.line, bounds, call, planned, sentMs, receivedMs, event)
-      : null;
-    let fault: string | null = null;
-    let isCounted = true;
-    if (line === null) {
-      if (isCutOff(response)) throw new CutOff();
-      const answer = this.#answer;
-      answer.read(template, response, sentMs, receivedMs, this.#caller.token);
-      tell(event, answer);
-      line = callLine(prepared.line, call, planned, answer);
-      const { rules } = this.#settings.scenario;
-      fault = headerFault(answer, bounds) ?? refusalFault(template, answer, rules);
-      if (this.#alone !== null) {
-        const found = this.#alone.answered(template, answer);
-        fault ??= found;
-      }
-      isCounted = answer.kind === "call" && answer.status !== 0;
-    }
+    if (response.status === 0 && isCutOff(response)) throw new CutOff();
+    const ledger = this.#ledger;
+    const line = ledger.take(prepared, call, planned, response, sentMs, receivedMs, event);
     if (this.#settings.trace) console.log(line);
-    if (this.#lone !== null) {
-      const found = this.#lone.answered(template, event);
-      fault ??= found;
-    }
+    const { fault } = ledger;
     const isRefusal = event.status === 429;
     check(null, fault !== null ? verdict(fault, false) : isRefusal ? passedRefusal : passed);
     const { measured } = this.#settings;
-    if (!isCounted || measured === null) return;
+    if (!ledger.isCounted || measured === null) return;
     if (measured.refused) refusedRate.add(isRefusal);
     if (measured.wait && !isRefusal) waitTrend.add(receivedMs - planned.wantedMs);
   }

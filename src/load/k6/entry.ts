@@ -2,11 +2,11 @@
 import { sleep } from "k6";
 import exec from "k6/execution";
 import type { Options } from "k6/options";
-import { isByTheClock } from "../../scenario/arrivals.ts";
 import { type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
 import { drive } from "../drive.ts";
+import { stayInRun } from "../stays.ts";
 import { Client, CutOff } from "./client.ts";
 import { k6Options } from "./options.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -42,8 +42,9 @@ async function runClient(settings: Settings): Promise<void> {
   if (population === undefined) throw new Error(`no population ${name}`);
   const record = startRecord(population.behaviour, scenario.seed, place, index);
   const runEndMs = startTime + scenario.durationMs;
-  const { startMs, endMs } = stayOf(settings, place, population, record, index, startTime, runEndMs);
-  if (startMs >= endMs) return;
+  const stay = stayOf(settings, place, population, record, index, startTime, runEndMs);
+  if (stay === null || stay.startMs >= stay.endMs) return;
+  const { startMs, endMs } = stay;
   const callers = settings.callers[place] ?? [];
   const caller = callers[index % callers.length];
   if (caller === undefined) throw new Error(`no user for ${name}/${index}`);
@@ -67,7 +68,7 @@ async function runClient(settings: Settings): Promise<void> {
   write(`{"end":"${client}"}`);
 }
 
-/** When a client is meant to begin and to end, ms since the epoch. */
+/** When a client is meant to begin and to end, ms since the epoch; `null`: it never comes. */
 function stayOf(
   settings: Settings,
   place: number,
@@ -76,18 +77,13 @@ function stayOf(
   index: number,
   runStartMs: number,
   runEndMs: number,
-): Stay {
+): Stay | null {
   const stays = settings.stays[place] ?? null;
   if (population.arrivals === null)
     return { startMs: runStartMs + startDelayMs(population, record), endMs: runEndMs };
   if (stays === null) return { startMs: Date.now(), endMs: runEndMs };
   const stay = stays[index];
-  if (stay === undefined) return { startMs: runEndMs, endMs: runEndMs };
-  const byTheClock = isByTheClock(population.arrivals);
-  // Whoever was due before the run began never comes.
-  if (byTheClock && stay.startMs < runStartMs) return { startMs: runEndMs, endMs: runEndMs };
-  const sinceMs = byTheClock ? 0 : runStartMs;
-  return { startMs: sinceMs + stay.startMs, endMs: Math.min(runEndMs, sinceMs + stay.endMs) };
+  return stay === undefined ? null : stayInRun(population.arrivals, stay, runStartMs, runEndMs);
 }
 
 function sleepUntil(atMs: number): void {

@@ -2,44 +2,29 @@
 // read and worked out once, in memory that all of them share.
 import { SharedArray } from "k6/data";
 import { parseRulesFile } from "../../rules/parse.ts";
-import { parseTokensFile, type Token } from "../../rules/tokens.ts";
+import { parseTokensFile } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
-import { isByTheClock } from "../../scenario/arrivals.ts";
 import type { Stay } from "../../scenario/fleet.ts";
-import { type Population, possibleStays, type Scenario } from "../../scenario/scenario.ts";
-import { seatingOf } from "../../scenario/seats.ts";
+import type { Population, Scenario } from "../../scenario/scenario.ts";
+import { type Caller, seatCallers } from "../callers.ts";
+import type { LedgerSettings } from "../ledger.ts";
+import type { Addresses } from "../request.ts";
+import { plannedStays } from "../stays.ts";
 import { parseTarget, requireAllowed } from "../target.ts";
 import { measuredBy } from "../thresholds.ts";
 import type { Variable } from "../variables.ts";
 import { isKnownToK6 } from "./options.ts";
 
-/** Who a client is. */
-export interface Caller {
-  readonly organization: string;
-  readonly user: string;
-  readonly token: string;
-}
-
-export interface Settings {
-  /** With what this run changes of it. */
-  readonly scenario: Scenario;
-  readonly base: string;
-  readonly graphqlUrl: string;
+/** Its scenario has what this run changes of it. */
+export interface Settings extends LedgerSettings, Addresses {
   readonly timeoutMs: number;
   readonly keepAlive: boolean;
   /** Which metrics of ours the thresholds need, `null` for none: each sample takes k6 as long as a header. */
   readonly measured: { readonly refused: boolean; readonly wait: boolean } | null;
   /** Whether each answer leaves a line. */
   readonly trace: boolean;
-  /** Others use the same quotas. */
-  readonly shared: boolean;
-  /**
-   * The clients of each population whose comings k6 has no word for, one after the other: from when until when, ms
-   * from the run's start, or since the epoch where they go by the clock (`isByTheClock`). `null`: k6 schedules them.
-   */
+  /** The planned stays of each population whose comings k6 has no word for. `null`: k6 schedules them. */
   readonly stays: readonly (readonly Stay[] | null)[];
-  /** The users of each population; its clients take them in turn. */
-  readonly callers: readonly (readonly Caller[])[];
 }
 
 function variable(name: Variable): string | undefined {
@@ -100,13 +85,7 @@ function sharedStays(
   place: number,
 ): readonly Stay[] | null {
   if (arrivals === null || isKnownToK6(arrivals)) return null;
-  const sinceMs = isByTheClock(arrivals) ? scenario.startAtMs : 0;
-  return new SharedArray<Stay>(`stays of ${name}`, () =>
-    Array.from(possibleStays(scenario, place), ({ startMs, endMs }) => ({
-      startMs: sinceMs + startMs,
-      endMs: sinceMs + endMs,
-    })),
-  );
+  return new SharedArray<Stay>(`stays of ${name}`, () => [...plannedStays(scenario, place)]);
 }
 
 function callersOf(scenario: Scenario, path: string): Caller[][] {
@@ -118,15 +97,4 @@ function callersOf(scenario: Scenario, path: string): Caller[][] {
   return scenario.populations.map(
     ({ name }, index) => new SharedArray<Caller>(`callers of ${name}`, () => all()[index] ?? []),
   );
-}
-
-/** `Seating` as lists: a population's seats lie side by side, in the order of populations. */
-function seatCallers(scenario: Scenario, tokens: readonly Token[]): Caller[][] {
-  const { seats, seatOf } = seatingOf(scenario, tokens);
-  return scenario.populations.map((_, index) => {
-    const next = index + 1 < scenario.populations.length ? seatOf(index + 1, 0) : seats.length;
-    return seats
-      .slice(seatOf(index, 0), next)
-      .map(({ organization, user, token }) => ({ organization, user, token: token?.token ?? "" }));
-  });
 }

@@ -1,0 +1,95 @@
+// How a target elsewhere is reached: by whose word, as whom, through which proxy.
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { ConnectionOptions } from "../load/connection.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { requireFile } from "./files.ts";
+import type { VerbOption } from "./verb.ts";
+
+export const connectionOptions = {
+  ca: {
+    argument: "FILE",
+    type: "string",
+    describe: "trust the authorities in FILE (PEM) instead of the usual ones, for a target of https",
+  },
+  cert: {
+    argument: "FILE",
+    type: "string",
+    describe: "present the client certificate in FILE (PEM); it needs --key",
+  },
+  key: {
+    argument: "FILE",
+    type: "string",
+    describe: "prove the certificate by the private key in FILE (PEM)",
+  },
+} as const satisfies Record<string, VerbOption>;
+
+export interface ConnectionArgs {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads what a connection to `url` needs; the environment's proxy among it.
+ * @param url the target's; `undefined` where it is started for the run
+ * @throws SpillwayError `USAGE` where options do not fit, `FILE_UNREADABLE` where a file is not what it should be
+ */
+export async function readConnection(
+  { ca, cert, key }: ConnectionArgs,
+  url: string | undefined,
+  env: Environment = process.env,
+): Promise<ConnectionOptions> {
+  const given = Object.entries({ "--ca": ca, "--cert": cert, "--key": key });
+  const [first] = given.filter(([, path]) => path !== undefined);
+  if (first !== undefined && url?.startsWith("https:") !== true)
+    throw new SpillwayError("USAGE", `${first[0]} needs a --target of https://`);
+  if ((cert === undefined) !== (key === undefined))
+    throw new SpillwayError("USAGE", "--cert and --key go together", {
+      hint: "a file that holds both is given twice",
+    });
+  const tls = {
+    ca: await readPem("--ca", ca),
+    cert: await readPem("--cert", cert),
+    key: await readPem("--key", key),
+  };
+  requireMatch(tls.cert, tls.key, `${cert} and ${key}`);
+  const proxy = env["https_proxy"] || env["HTTPS_PROXY"] || "";
+  if (proxy === "") return { tls };
+  return { tls, proxy: { url: proxy, except: env["no_proxy"] || env["NO_PROXY"] || "" } };
+}
+
+async function readPem(
+  option: "--ca" | "--cert" | "--key",
+  path: string | undefined,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const isKey = option === "--key";
+  const what = isKey ? "a private key" : "a certificate";
+  await requireFile(path, `file of ${option}`);
+  const text = await readFile(path, "utf8");
+  if ((isKey ? /-----BEGIN [A-Z ]*PRIVATE KEY-----/ : /-----BEGIN [A-Z ]*CERTIFICATE-----/).test(text))
+    return text;
+  // What stands there instead may be a secret.
+  throw unusable(path, `text without ${what}`, `${what} in PEM`);
+}
+
+/** What is not understood now would fail in each call. */
+function requireMatch(cert: string | undefined, key: string | undefined, path: string): void {
+  if (cert === undefined || key === undefined) return;
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const { code = "an error" } = cause as NodeJS.ErrnoException;
+    throw unusable(path, code, "a certificate and its own private key, which no passphrase protects", cause);
+  }
+}
+
+function unusable(path: string, got: string, allowed: string, cause?: unknown): SpillwayError {
+  return new SpillwayError("FILE_UNREADABLE", "a file of the connection cannot be used", {
+    problems: [{ path, got, allowed }],
+    cause,
+  });
+}

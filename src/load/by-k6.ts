@@ -1,0 +1,126 @@
+// A run by k6: a bundle and what it needs, k6 over it, and the trace of what it left.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SpillwayError } from "../rules/errors.ts";
+import type { LoadAccount } from "./account.ts";
+import { bundleScenario } from "./bundle.ts";
+import type { Driven, DriverRun } from "./driver.ts";
+import type { K6Binary } from "./k6-binary.ts";
+import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";
+import { type K6Outcome, k6Exit, k6Files, runK6 } from "./run-k6.ts";
+import { traceFromK6 } from "./trace-from-k6.ts";
+import type { Variable } from "./variables.ts";
+
+/** A run by k6. */
+export interface DrivenByK6 extends Driven {
+  readonly driver: "k6";
+  readonly k6: K6Binary;
+  readonly outcome: K6Outcome;
+}
+
+/**
+ * Makes a scenario ready for k6.
+ * @param path the scenario's file
+ * @returns what runs it
+ * @throws SpillwayError `SCENARIO_INVALID` where it cannot be bundled
+ */
+export async function readyForK6(
+  k6: K6Binary,
+  path: string,
+  name: string,
+): Promise<(run: DriverRun) => Promise<DrivenByK6>> {
+  const bundle = await bundleScenario({ path, name, summaryFile: true });
+  return async (run) => {
+    const workshop = await mkdtemp(join(tmpdir(), "spillway-load-"));
+    try {
+      return await runBundle(run, k6, bundle, workshop);
+    } finally {
+      await rm(workshop, { recursive: true, force: true });
+    }
+  };
+}
+
+async function runBundle(
+  run: DriverRun,
+  k6: K6Binary,
+  bundle: string,
+  workshop: string,
+): Promise<DrivenByK6> {
+  const folder = join(run.folder, "k6");
+  const { script, variables } = await furnish(workshop, run, bundle);
+  const outcome = await runK6({
+    k6: k6.path,
+    script,
+    folder,
+    variables: { ...variables, SUMMARY: join(folder, k6Files.summary) },
+    signal: run.signal,
+    onProgress: run.onProgress,
+  });
+  const endedAt = Date.now();
+  const raw = join(folder, k6Files.raw);
+  const { scenario } = run.plan;
+  const account = await traceFromK6({
+    raw,
+    trace: run.trace,
+    head: run.head,
+    inFlightMost: new Map(scenario.populations.map(({ name, behaviour }) => [name, behaviour.inFlightMost])),
+    linesFailed: outcome.linesFailed,
+    requests: outcome.summary?.metrics["http_reqs"]?.values["count"] ?? null,
+  });
+  await rm(raw, { force: true });
+  throwIfNotBegun(account, outcome);
+  const checks = failedChecks(outcome);
+  return {
+    driver: "k6",
+    k6,
+    outcome,
+    account,
+    endedAt,
+    checks,
+    crossed: crossedThresholds(outcome),
+    interrupted: outcome.interrupted || outcome.exitCode === k6Exit.interrupted,
+    failure: failureOf(account, outcome),
+    notes: [...accountNotes(account, checks), ...k6Notes(account, outcome)],
+  };
+}
+
+/** What k6 needs, in a folder that only this user can read: the tokens reach it by no other way. */
+async function furnish(
+  workshop: string,
+  { plan, isOwn, isShared, keepAlive, base, timeoutMs }: DriverRun,
+  bundle: string,
+): Promise<{ readonly script: string; readonly variables: Record<string, string> }> {
+  const script = join(workshop, `${plan.scenario.name}.js`);
+  const tokens = join(workshop, "tokens.json");
+  const rules = join(workshop, "rules.json");
+  await writeFile(script, bundle, { mode: 0o600 });
+  await writeFile(tokens, JSON.stringify(plan.tokens), { mode: 0o600 });
+  if (plan.rules !== null) await writeFile(rules, JSON.stringify(plan.rules), { mode: 0o600 });
+  const flag = (value: boolean): string => (value ? "1" : "");
+  // Each is set, empty if need be: the user's shell may have a TARGET of its own.
+  const variables: Record<Exclude<Variable, "SUMMARY">, string> = {
+    TARGET: base,
+    TOKENS: tokens,
+    ALLOW_HOST: plan.allowHost ?? "",
+    GRAPHQL_URL: plan.graphql?.base ?? "",
+    RULES: plan.rules === null ? "" : rules,
+    SEED: String(plan.scenario.seed),
+    START_AT_MS: String(plan.scenario.startAtMs),
+    DURATION_MS: String(plan.scenario.durationMs),
+    TIMEOUT_MS: String(timeoutMs),
+    KEEP_ALIVE: flag(isOwn || keepAlive),
+    SHARED: flag(isShared),
+    TRACE: "1",
+  };
+  return { script, variables };
+}
+
+/** @throws SpillwayError `K6_FAILED` where there was no run */
+function throwIfNotBegun(account: LoadAccount, outcome: K6Outcome): void {
+  if (account.clients > 0 || outcome.interrupted || outcome.exitCode === 0) return;
+  const said = outcome.complaints.slice(0, 3).map((line) => `\n  ${line}`);
+  throw new SpillwayError("K6_FAILED", `k6 ended before any client began${said.join("")}`, {
+    hint: outcome.exitCode === null ? "was it killed?" : `k6's exit status was ${outcome.exitCode}`,
+  });
+}

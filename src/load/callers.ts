@@ -1,0 +1,42 @@
+// Who a scenario's clients are: the tokens file's entries, dealt to populations (`scenario/seats.ts`).
+import type { Token } from "../rules/tokens.ts";
+import type { Population, Scenario } from "../scenario/scenario.ts";
+import { seatingOf } from "../scenario/seats.ts";
+
+/** Who a client is. */
+export interface Caller {
+  readonly organization: string;
+  readonly user: string;
+  readonly token: string;
+}
+
+/**
+ * The users of each population, in the order of populations; its clients take them in turn.
+ * @throws SpillwayError `TOKENS_INVALID` where there are too few
+ */
+export function seatCallers(scenario: Scenario, tokens: readonly Token[]): Caller[][] {
+  const { seats, seatOf } = seatingOf(scenario, tokens);
+  return scenario.populations.map((_, index) => {
+    const next = index + 1 < scenario.populations.length ? seatOf(index + 1, 0) : seats.length;
+    return seats
+      .slice(seatOf(index, 0), next)
+      .map(({ organization, user, token }) => ({ organization, user, token: token?.token ?? "" }));
+  });
+}
+
+/** Returns whether a population is one client, and no other uses its organization. */
+export function isAlone(
+  scenario: Scenario,
+  callers: readonly (readonly Caller[])[],
+  population: Population,
+  organization: string,
+): boolean {
+  if (population.clients !== 1) return false;
+  return scenario.populations.every((other, place) => {
+    const seats = callers[place] ?? [];
+    // What k6 shares between clients is no whole array.
+    for (let n = 0; n < seats.length && other !== population; n++)
+      if (seats[n]?.organization === organization) return false;
+    return true;
+  });
+}

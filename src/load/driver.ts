@@ -1,0 +1,89 @@
+// What drives a run, k6 or Node: which of them, what it is given, and what it gives back.
+import { SpillwayError } from "../rules/errors.ts";
+import type { LoadAccount } from "./account.ts";
+import type { ConnectionOptions } from "./connection.ts";
+import { type K6Binary, type LookUpOptions, lookUpK6, requireK6 } from "./k6-binary.ts";
+import type { FailedCheck } from "./outcome.ts";
+import type { LoadPlan } from "./plan.ts";
+import type { SeenWindow } from "./tightest-window.ts";
+import type { TraceHead } from "./trace-file.ts";
+
+export const driverNames = ["k6", "node"] as const;
+export type DriverName = (typeof driverNames)[number];
+
+/** Who is to drive. */
+export type DriverChoice =
+  | { readonly driver: "k6"; readonly k6: K6Binary }
+  | {
+      readonly driver: "node";
+      /** Why k6 does not, in words; `null`: Node was asked for. */
+      readonly because: string | null;
+    };
+
+/**
+ * Chooses who drives: k6 where it is found, else Node. Builds and downloads nothing.
+ * @param wanted who must drive, if anybody
+ * @throws SpillwayError `K6_MISSING` where k6 must drive and cannot, or the one that `K6_PATH` names cannot be used
+ */
+export async function chooseDriver(
+  wanted: DriverName | undefined,
+  options: LookUpOptions = {},
+): Promise<DriverChoice> {
+  if (wanted === "node") return { driver: "node", because: null };
+  if (wanted === "k6") return { driver: "k6", k6: await requireK6(options) };
+  try {
+    const k6 = await lookUpK6(options);
+    return k6 === null ? { driver: "node", because: "k6 was not found" } : { driver: "k6", k6 };
+  } catch (error) {
+    const isNamed = ((options.env ?? process.env)["K6_PATH"] ?? "") !== "";
+    if (!(error instanceof SpillwayError) || isNamed) throw error;
+    return { driver: "node", because: error.message };
+  }
+}
+
+/** A run that is to be driven. */
+export interface DriverRun extends ConnectionOptions {
+  readonly plan: LoadPlan;
+  /** The target's, without a slash at its end. */
+  readonly base: string;
+  /** Whether the target was started for this run. */
+  readonly isOwn: boolean;
+  /** Whether others, or the driver itself, may use the same quotas beside the clients. */
+  readonly isShared: boolean;
+  readonly keepAlive: boolean;
+  readonly timeoutMs: number;
+  /** The run's folder. */
+  readonly folder: string;
+  /** Where the trace goes. */
+  readonly trace: string;
+  readonly head: TraceHead;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: RunProgress) => void) | undefined;
+}
+
+/** How far a run is. */
+export interface RunProgress {
+  readonly elapsedMs: number;
+  /** Calls that have their line. */
+  readonly calls: number;
+  readonly refused: number;
+  /** The window with the least left; `null` where none is known. */
+  readonly tightest: SeenWindow | null;
+  /** How late 99 of 100 calls left at most, ms; `null`: k6 does not say. */
+  readonly lateMs: number | null;
+}
+
+/** What a run came to, whoever drove it. */
+export interface Driven {
+  readonly account: LoadAccount;
+  readonly endedAt: number;
+  /** Those that answers failed. */
+  readonly checks: readonly FailedCheck[];
+  /** Thresholds of k6's that were crossed: `spillway_refused rate<0.05`. */
+  readonly crossed: readonly string[];
+  readonly interrupted: boolean;
+  /** Why the run is not what was asked for; `null` where it is, or was interrupted. */
+  readonly failure: string | null;
+  /** What a reader must know. */
+  readonly notes: readonly string[];
+}

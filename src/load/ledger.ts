@@ -1,0 +1,108 @@
+// The answers to one client, taken down as they come: the line of each, what the client is told of it, and what is
+// wrong with it. Both drivers keep one for each client, so that their traces and checks are the same.
+import type { CallTemplate, ClientEvent, PlannedCall } from "../scenario/client.ts";
+import type { Population, Scenario } from "../scenario/scenario.ts";
+import { Answer, type RawAnswer, tell } from "./answer.ts";
+import { callLine, type LineParts, lineParts } from "./call-line.ts";
+import { type Caller, isAlone } from "./callers.ts";
+import { LoneOrganization } from "./lone-organization.ts";
+import { mayBePlain, readPlain } from "./plain-answer.ts";
+import { refusalFault } from "./refusal-checks.ts";
+import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "./response-checks.ts";
+
+/** What a ledger must know of its run. */
+export interface LedgerSettings {
+  readonly scenario: Scenario;
+  /** Others use the same quotas. */
+  readonly shared: boolean;
+  /** The users of each population. */
+  readonly callers: readonly (readonly Caller[])[];
+}
+
+/** What stays the same for all answers to one kind of call. */
+export interface LedgerEntry {
+  readonly template: CallTemplate;
+  readonly line: LineParts;
+  readonly bounds: HeaderBounds;
+  readonly mayBePlain: boolean;
+}
+
+export class Ledger {
+  /** What is wrong with the last answer, the name of the check that fails; `null` where nothing is. */
+  fault: string | null = null;
+  /** Whether the last answer is to a call that quotas count. */
+  isCounted = true;
+  readonly #settings: LedgerSettings;
+  readonly #name: string;
+  readonly #caller: Caller;
+  readonly #lone: LoneUser | null;
+  /** Sees more than one that is alone as its user only. */
+  readonly #alone: LoneOrganization | null;
+  readonly #answer = new Answer();
+
+  /** @param name `population/index` */
+  constructor(settings: LedgerSettings, population: Population, name: string, caller: Caller) {
+    this.#settings = settings;
+    this.#name = name;
+    this.#caller = caller;
+    const { scenario, shared, callers } = settings;
+    const { organization, user } = caller;
+    const isInTurn = population.behaviour.inFlightMost === 1 && !shared;
+    this.#alone =
+      isInTurn && isAlone(scenario, callers, population, organization)
+        ? new LoneOrganization(scenario.rules, organization, user)
+        : null;
+    this.#lone = isInTurn && population.user === "each" && this.#alone === null ? new LoneUser() : null;
+  }
+
+  entry(template: CallTemplate): LedgerEntry {
+    const { organization, user } = this.#caller;
+    return {
+      template,
+      line: lineParts(this.#name, organization, user, template),
+      bounds: headerBounds(this.#settings.scenario.rules, organization, user, template.scope),
+      mayBePlain: this.#alone === null && mayBePlain(template),
+    };
+  }
+
+  /**
+   * Takes an answer down: fills in `event`, `fault` and `isCounted`.
+   * @param call the client's running number, from 0
+   * @returns the answer's line
+   */
+  take(
+    entry: LedgerEntry,
+    call: number,
+    planned: Readonly<PlannedCall>,
+    response: RawAnswer,
+    sentMs: number,
+    receivedMs: number,
+    event: ClientEvent,
+  ): string {
+    const { template, bounds } = entry;
+    let line = entry.mayBePlain
+      ? readPlain(response, entry.line, bounds, call, planned, sentMs, receivedMs, event)
+      : null;
+    let fault: string | null = null;
+    this.isCounted = true;
+    if (line === null) {
+      const answer = this.#answer;
+      answer.read(template, response, sentMs, receivedMs, this.#caller.token);
+      tell(event, answer);
+      line = callLine(entry.line, call, planned, answer);
+      const { rules } = this.#settings.scenario;
+      fault = headerFault(answer, bounds) ?? refusalFault(template, answer, rules);
+      if (this.#alone !== null) {
+        const found = this.#alone.answered(template, answer);
+        fault ??= found;
+      }
+      this.isCounted = answer.kind === "call" && answer.status !== 0;
+    }
+    if (this.#lone !== null) {
+      const found = this.#lone.answered(template, event);
+      fault ??= found;
+    }
+    this.fault = fault;
+    return line;
+  }
+}

@@ -1,0 +1,262 @@
+// Calls on the way: each leaves once, and lands once, by its answer or by being given up.
+import type { Dispatcher } from "undici";
+import type { RawAnswer } from "../answer.ts";
+import { LatenessMeter } from "./lateness.ts";
+import type { Clock, Scheduler } from "./scheduler.ts";
+
+/** A request that is ready to leave, again and again. */
+export interface Route {
+  readonly dispatcher: Dispatcher;
+  readonly options: Dispatcher.DispatchOptions;
+  /** Whether somebody reads the body of an answer other than a refusal. */
+  readonly keepsBody: boolean;
+}
+
+/** Who sends a call. One of `landed` and `dropped` is called, once, and not before `send` has returned. */
+export interface Sender {
+  /** When it could leave first, ms since the epoch. */
+  readonly dueMs: number;
+  /** From then on it is dropped. */
+  readonly endMs: number;
+  /** @param sentMs just before it was written to its connection; when it was to be, where it never was */
+  landed(answer: RawAnswer, sentMs: number, receivedMs: number): void;
+  dropped(): void;
+}
+
+export interface FlightsOptions {
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly timeoutMs: number;
+  /** The most calls on the way; more wait for one to land. */
+  readonly most: number;
+}
+
+export class Flights {
+  readonly lateness = new LatenessMeter();
+  readonly #options: FlightsOptions;
+  /** In the order of their deadlines: all have the same time. */
+  readonly #onTheWay = new Set<Flight>();
+  readonly #waiting = new Set<Flight>();
+  #isWatching = false;
+  #isClosed = false;
+
+  constructor(options: FlightsOptions) {
+    this.#options = options;
+  }
+
+  send(route: Route, sender: Sender): void {
+    if (this.#isClosed) return;
+    const flight = new Flight(route, sender, this.#options, (landed) => this.#landed(landed));
+    if (this.#onTheWay.size < this.#options.most) this.#leave(flight);
+    else this.#waiting.add(flight);
+  }
+
+  /**
+   * Ends all of it: nothing leaves or lands any more.
+   * @returns how many calls were sent that have no answer
+   */
+  close(): number {
+    this.#isClosed = true;
+    let sent = 0;
+    for (const flight of this.#onTheWay) {
+      if (flight.isSent) sent += 1;
+      flight.cut();
+    }
+    return sent;
+  }
+
+  #leave(flight: Flight): void {
+    const { clock, scheduler, timeoutMs } = this.#options;
+    const nowMs = clock.now();
+    const { dueMs, endMs } = flight.sender;
+    if (nowMs >= endMs) {
+      scheduler.at(nowMs, () => flight.sender.dropped());
+      return;
+    }
+    this.lateness.left(dueMs, nowMs);
+    this.#onTheWay.add(flight);
+    if (!this.#isWatching) this.#watch(nowMs + timeoutMs);
+    flight.leave(nowMs);
+  }
+
+  #landed(flight: Flight): void {
+    if (this.#isClosed) return;
+    this.#onTheWay.delete(flight);
+    flight.tell();
+    for (const next of this.#waiting) {
+      if (this.#onTheWay.size >= this.#options.most) return;
+      this.#waiting.delete(next);
+      this.#leave(next);
+    }
+  }
+
+  #watch(atMs: number): void {
+    this.#isWatching = true;
+    this.#options.scheduler.at(atMs, () => this.#giveUpLate());
+  }
+
+  /** Gives up what is on the way for too long; looks again when the next one may be. */
+  #giveUpLate(): void {
+    const { clock, timeoutMs } = this.#options;
+    const nowMs = clock.now();
+    for (const flight of this.#onTheWay) {
+      if (flight.leftMs + timeoutMs > nowMs) break;
+      flight.giveUp("timeout");
+    }
+    const [first] = this.#onTheWay;
+    this.#isWatching = false;
+    if (first !== undefined) this.#watch(first.leftMs + timeoutMs);
+  }
+}
+
+/** As much of a body as anybody reads. */
+const bodyMost = 1 << 20;
+
+class Flight implements Dispatcher.DispatchHandler {
+  readonly sender: Sender;
+  leftMs = 0;
+  /** Whether it was written to a connection. */
+  isSent = false;
+  readonly #route: Route;
+  readonly #options: FlightsOptions;
+  readonly #landed: (flight: Flight) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #isOver = false;
+  #isLeaving = false;
+  #sentMs = 0;
+  #receivedMs = 0;
+  #status = 0;
+  #headers: RawAnswer["headers"] = {};
+  #chunks: Buffer[] | null = null;
+  #size = 0;
+  #error = "";
+
+  constructor(route: Route, sender: Sender, options: FlightsOptions, landed: (flight: Flight) => void) {
+    this.#route = route;
+    this.sender = sender;
+    this.#options = options;
+    this.#landed = landed;
+  }
+
+  leave(nowMs: number): void {
+    this.leftMs = nowMs;
+    this.#sentMs = nowMs;
+    this.#isLeaving = true;
+    this.#route.dispatcher.dispatch(this.#route.options, this);
+    this.#isLeaving = false;
+  }
+
+  /** Tells the sender what came. */
+  tell(): void {
+    const answer: RawAnswer = {
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#chunks === null ? null : Buffer.concat(this.#chunks).toString("utf8"),
+      error_code: 0,
+      error: this.#error,
+    };
+    this.sender.landed(answer, this.#sentMs, this.#receivedMs);
+  }
+
+  giveUp(error: string): void {
+    this.#land(0, error);
+    this.#controller?.abort(new Error(error));
+  }
+
+  /** Ends it without a word. */
+  cut(): void {
+    this.#isOver = true;
+    this.#controller?.abort(new Error("the run is over"));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // What was given up before it left must not leave, and nothing may leave twice, whatever undici does.
+    if (this.#isOver || this.isSent) {
+      controller.abort(new Error("given up"));
+      return;
+    }
+    this.isSent = true;
+    this.#sentMs = this.#options.clock.now();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    // 103 and its like come before the answer.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = canonical(headers);
+    if (this.#route.keepsBody || status === 429) this.#chunks = [];
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#chunks === null || this.#size > bodyMost) return;
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+  }
+
+  onResponseEnd(): void {
+    this.#land(this.#status, "");
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#land(0, errorName(error));
+  }
+
+  #land(status: number, error: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#receivedMs = this.#options.clock.now();
+    this.#status = status;
+    this.#error = error;
+    if (status === 0) {
+      // A body that broke off is no answer.
+      this.#headers = {};
+      this.#chunks = null;
+    }
+    const { scheduler } = this.#options;
+    if (this.#isLeaving) scheduler.at(this.#receivedMs, () => this.#landed(this));
+    else this.#landed(this);
+  }
+}
+
+const errorNames: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: "reset",
+  ECONNRESET: "reset",
+  EPIPE: "reset",
+  ECONNREFUSED: "refused",
+  ENOTFOUND: "unknown host",
+  EAI_AGAIN: "unknown host",
+  ETIMEDOUT: "timeout",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+};
+
+function errorName(error: NodeJS.ErrnoException): string {
+  return errorNames[error.code ?? ""] ?? error.message.slice(0, 200);
+}
+
+const joined = (value: string | string[] | undefined): string | undefined =>
+  typeof value === "object" ? value.join(", ") : value;
+
+/** The headers that anybody reads, named as Go spells them; one that came twice is written `5, 5`, as k6 does. */
+function canonical(headers: Readonly<Record<string, string | string[] | undefined>>): RawAnswer["headers"] {
+  return {
+    "Ratelimit-Scope": joined(headers["ratelimit-scope"]),
+    "Ratelimit-Limit": joined(headers["ratelimit-limit"]),
+    "Ratelimit-Remaining": joined(headers["ratelimit-remaining"]),
+    "Ratelimit-Reset": joined(headers["ratelimit-reset"]),
+    "Ratelimit-User-Scope": joined(headers["ratelimit-user-scope"]),
+    "Ratelimit-User-Limit": joined(headers["ratelimit-user-limit"]),
+    "Ratelimit-User-Remaining": joined(headers["ratelimit-user-remaining"]),
+    "Ratelimit-User-Reset": joined(headers["ratelimit-user-reset"]),
+    "Ratelimit-Warning": joined(headers["ratelimit-warning"]),
+    "Ratelimit-User-Warning": joined(headers["ratelimit-user-warning"]),
+    "Ratelimit-Complexity-Requested": joined(headers["ratelimit-complexity-requested"]),
+    "Ratelimit-Complexity-Actual": joined(headers["ratelimit-complexity-actual"]),
+    "Retry-After": joined(headers["retry-after"]),
+    Link: joined(headers["link"]),
+  };
+}

@@ -1,0 +1,315 @@
+// A scenario's clients in real time, in Node: all of them by one scheduler, from their first call to the last answer.
+//
+// It knows no signal and prints nothing: it may run in a thread of its own. What ends it early is an abort signal.
+import type { Dispatcher } from "undici";
+import { type CallTemplate, type ClientRecord, startRecord } from "../../scenario/client.ts";
+import type { Stay } from "../../scenario/fleet.ts";
+import { type Population, startDelayMs } from "../../scenario/scenario.ts";
+import { Account, type LoadAccount } from "../account.ts";
+import { type ConnectionOptions, openDispatcher } from "../connection.ts";
+import { driveFreely } from "../drive.ts";
+import type { RunProgress } from "../driver.ts";
+import type { LedgerSettings } from "../ledger.ts";
+import type { FailedCheck } from "../outcome.ts";
+import type { Addresses, RequestParts } from "../request.ts";
+import { plannedStays, stayInRun } from "../stays.ts";
+import { parseTarget, type Target } from "../target.ts";
+import { TightestWindow } from "../tightest-window.ts";
+import { TraceFile, type TraceHead } from "../trace-file.ts";
+import { NodeClient } from "./client.ts";
+import { Flights, type Route } from "./flights.ts";
+import type { Lateness } from "./lateness.ts";
+import { type Clock, Scheduler, wallClock } from "./scheduler.ts";
+
+/** The most connections to an origin, and calls on the way, at a time: most systems let a process have 1,024 files. */
+export const connectionsMost = 900;
+
+export interface NodeRunOptions extends ConnectionOptions {
+  readonly settings: LedgerSettings & Addresses;
+  readonly timeoutMs: number;
+  /** Where the trace goes. */
+  readonly trace: string;
+  readonly head: TraceHead;
+  /** Aborted: nothing more is sent, and what is on the way is cut off. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+  /** The wall's where it is left out. */
+  readonly clock?: Clock | undefined;
+  /** Opens the way to an origin; HTTP where it is left out. */
+  readonly open?: typeof openDispatcher | undefined;
+}
+
+export interface NodeOutcome {
+  readonly account: LoadAccount;
+  readonly checks: readonly FailedCheck[];
+  readonly lateness: Lateness;
+  /** Why lines are missing from the trace; `null` where none are. */
+  readonly traceFailure: string | null;
+}
+
+const progressEveryMs = 500;
+
+/**
+ * Runs a scenario to its end.
+ * @throws Error of the file system where the trace cannot be opened or put in its place
+ */
+export async function runByNode(options: NodeRunOptions): Promise<NodeOutcome> {
+  const file = await TraceFile.create(options.trace, options.head);
+  const run = new NodeRun(options, file);
+  try {
+    await run.toTheEnd();
+    return await run.finish();
+  } catch (error) {
+    await file.discard();
+    throw error;
+  } finally {
+    await run.close();
+  }
+}
+
+/** A run, as its clients see it. */
+export class NodeRun {
+  readonly settings: NodeRunOptions["settings"];
+  readonly flights: Flights;
+  readonly tightest = new TightestWindow();
+  readonly #options: NodeRunOptions;
+  readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
+  readonly #rest: Target;
+  readonly #graphql: Target;
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  readonly #file: TraceFile;
+  readonly #account: Account;
+  readonly #failedChecks = new Map<string, number>();
+  /** Clients and populations that something is still to come of. */
+  #open = 0;
+  #lost = 0;
+  #startMs = 0;
+  #endMs = 0;
+  #isOver = false;
+  #over: () => void = () => {};
+
+  constructor(options: NodeRunOptions, file: TraceFile) {
+    const { settings, timeoutMs, clock = wallClock } = options;
+    this.settings = settings;
+    this.#rest = parseTarget("target", settings.base);
+    this.#graphql = parseTarget("graphql-url", settings.graphqlUrl);
+    this.#options = options;
+    this.#clock = clock;
+    this.#scheduler = new Scheduler(clock);
+    this.flights = new Flights({ clock, scheduler: this.#scheduler, timeoutMs, most: connectionsMost });
+    this.#file = file;
+    this.#account = new Account(options.head.startedAt);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  at(atMs: number, action: () => void): void {
+    this.#scheduler.at(atMs, action);
+  }
+
+  /** The way of a template's calls to their target; where `url` is `null`, the path is the caller's to fill in. */
+  route(template: CallTemplate, { method, url, headers, body }: RequestParts): Route {
+    const target = this.#targetOf(template);
+    return {
+      dispatcher: this.#dispatcher(target),
+      options: {
+        origin: target.origin,
+        path: url === null ? "/" : this.path(template, url),
+        method,
+        headers: Object.entries({ "User-Agent": "spillway", ...headers }).flat(),
+        body: body === null ? null : Buffer.from(body),
+      },
+      keepsBody: template.scope === "graphql" || template.kind === "status",
+    };
+  }
+
+  path(template: CallTemplate, url: string): string {
+    return url.slice(this.#targetOf(template).origin.length);
+  }
+
+  /** Writes an answer down. */
+  wrote(line: string, fault: string | null, status: number, sent: number, received: number): void {
+    this.#file.add(line);
+    this.#account.call({ status, sent, received });
+    if (fault !== null) this.#failedChecks.set(fault, (this.#failedChecks.get(fault) ?? 0) + 1);
+    if (this.#file.failure !== null) this.#cut();
+  }
+
+  /** Lets all clients go; resolves when the last one has ended, or the run was cut short. */
+  async toTheEnd(): Promise<void> {
+    const { signal } = this.#options;
+    const cut = (): void => this.#cut();
+    const over = new Promise<void>((resolve) => {
+      this.#over = resolve;
+    });
+    this.#begin();
+    signal?.addEventListener("abort", cut);
+    if (signal?.aborted === true) this.#cut();
+    await over;
+    signal?.removeEventListener("abort", cut);
+  }
+
+  /** Puts the trace in its place. */
+  async finish(): Promise<NodeOutcome> {
+    const file = this.#file;
+    await file.flush();
+    const lost = this.#lost + file.linesFailed;
+    this.#account.calls -= file.linesFailed;
+    await file.finish(this.#account.startedAt, lost);
+    const failed = [...this.#failedChecks].map(([name, fails]) => ({ name, fails }));
+    return {
+      account: this.#account.finish(lost),
+      checks: failed.sort((a, b) => b.fails - a.fails),
+      lateness: this.flights.lateness.read(),
+      traceFailure:
+        file.failure === null
+          ? null
+          : `${file.linesFailed} lines of the trace could not be written: ${file.failure.message}`,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#scheduler.close();
+    await Promise.all([...this.#dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
+  }
+
+  #targetOf({ scope }: CallTemplate): Target {
+    return scope === "graphql" ? this.#graphql : this.#rest;
+  }
+
+  #dispatcher(target: Target): Dispatcher {
+    const { tls, proxy, timeoutMs, open = openDispatcher } = this.#options;
+    const limits = { connections: connectionsMost, connectTimeoutMs: timeoutMs };
+    const dispatcher = this.#dispatchers.get(target.origin) ?? open(target, { tls, proxy, ...limits });
+    this.#dispatchers.set(target.origin, dispatcher);
+    return dispatcher;
+  }
+
+  /** All that takes long comes before the start. */
+  #begin(): void {
+    const { scenario } = this.settings;
+    const { durationMs, populations } = scenario;
+    const closed = populations.flatMap((population, place) =>
+      Array.from({ length: population.clients ?? 0 }, (_, index) => this.#seat(population, place, index)),
+    );
+    this.#startMs = this.now();
+    this.#endMs = this.#startMs + durationMs;
+    for (const seat of closed) {
+      const { population, record } = seat;
+      const delayMs = population.arrivals === null ? startDelayMs(population, record) : 0;
+      this.#plan(seat, { startMs: this.#startMs + delayMs, endMs: this.#endMs });
+    }
+    for (const [place, population] of populations.entries())
+      if (population.arrivals !== null) this.#receive(population, place);
+    this.#report();
+    this.#endIfDone();
+  }
+
+  #seat(population: Population, place: number, index: number): Seated {
+    const { scenario, callers } = this.settings;
+    const record = startRecord(population.behaviour, scenario.seed, place, index);
+    const seats = callers[place] ?? [];
+    const caller = seats[index % seats.length];
+    if (caller === undefined) throw new RangeError(`no user for ${population.name}/${index}`);
+    const name = `${population.name}/${index}`;
+    return { population, record, name, world: new NodeClient(this, population, name, caller) };
+  }
+
+  #plan(seat: Seated, stay: Stay): void {
+    if (stay.startMs >= stay.endMs) return;
+    this.#open += 1;
+    this.at(stay.startMs, () => this.#letGo(seat, stay));
+  }
+
+  /** Lets the clients of an open population come, one after the other, each when it is due. */
+  #receive(population: Population, place: number): void {
+    const coming = this.#coming(population, place);
+    const come = (): void => {
+      const { done, value } = coming.next();
+      if (done === true) this.#ended();
+      else this.at(value, come);
+    };
+    this.#open += 1;
+    this.at(this.#startMs, come);
+  }
+
+  /** Lets everybody go who is due, and says when the next one is. */
+  *#coming(population: Population, place: number): Generator<number, void> {
+    const { arrivals } = population;
+    if (arrivals === null) return;
+    let index = 0;
+    for (const planned of plannedStays(this.settings.scenario, place)) {
+      const stay = stayInRun(arrivals, planned, this.#startMs, this.#endMs);
+      if (stay !== null) {
+        while (stay.startMs > this.now()) yield stay.startMs;
+        this.#open += 1;
+        this.#letGo(this.#seat(population, place, index), stay);
+      }
+      index += 1;
+    }
+  }
+
+  /** A client's life. */
+  #letGo({ population, record, name, world }: Seated, { startMs, endMs }: Stay): void {
+    const { behaviour, onRefused } = population;
+    this.#account.begin(name, this.#startMs);
+    world.endMs = endMs;
+    const ended = (): void => {
+      this.#account.end(name);
+      this.#ended();
+    };
+    driveFreely({ behaviour, onRefused, record, startMs, endMs }, world, ended, (thrown) => {
+      const message = thrown instanceof Error ? `${thrown.message}\n${thrown.stack ?? ""}` : String(thrown);
+      this.#account.fail(name, message);
+      ended();
+      // A behaviour that throws does so in every client.
+      this.#cut();
+    });
+  }
+
+  #ended(): void {
+    this.#open -= 1;
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#open > 0) return;
+    this.#isOver = true;
+    this.#over();
+  }
+
+  /** Ends the run now: what is on the way may have been counted. */
+  #cut(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#scheduler.close();
+    this.#lost = this.flights.close();
+    this.#over();
+  }
+
+  #report(): void {
+    const { onProgress } = this.#options;
+    const { calls, refused } = this.#account;
+    const nowMs = this.now();
+    void this.#file.flush();
+    onProgress?.({
+      elapsedMs: nowMs - this.#startMs,
+      calls,
+      refused,
+      tightest: this.tightest.read(nowMs),
+      lateMs: this.flights.lateness.read().p99Ms,
+    });
+    this.at(nowMs + progressEveryMs, () => this.#report());
+  }
+}
+
+/** A client before its life. */
+interface Seated {
+  readonly population: Population;
+  readonly record: ClientRecord;
+  readonly name: string;
+  readonly world: NodeClient;
+}

@@ -1,0 +1,74 @@
+// How far k6 is, from the raw file that it writes: its own progress names iterations, and here a client's life is one.
+import { open } from "node:fs/promises";
+import type { TraceCall } from "../trace/record.ts";
+import type { RunProgress } from "./driver.ts";
+import { TightestWindow } from "./tightest-window.ts";
+
+/** Lines that are read at each look for what their windows have left; the others are only counted. */
+const linesRead = 200;
+
+/** Follows the file as it grows. What falls between two chunks is missed: progress is for the eye. */
+export class RawProgress {
+  readonly #startedMs = Date.now();
+  readonly #timer: NodeJS.Timeout | null = null;
+  readonly #path: string;
+  readonly #tightest = new TightestWindow();
+  #read = Promise.resolve();
+  #offset = 0;
+  #calls = 0;
+  #refused = 0;
+
+  constructor(path: string, report: ((progress: RunProgress) => void) | undefined) {
+    this.#path = path;
+    if (report === undefined) return;
+    this.#timer = setInterval(() => {
+      this.#read = this.#read.then(() => this.#follow(report)).catch(() => undefined);
+    }, 500);
+  }
+
+  async end(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#read;
+  }
+
+  async #follow(report: (progress: RunProgress) => void): Promise<void> {
+    const file = await open(this.#path, "r");
+    let last = "";
+    try {
+      const buffer = Buffer.allocUnsafe(1 << 20);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#offset);
+        if (bytesRead === 0) break;
+        this.#offset += bytesRead;
+        last = buffer.toString("latin1", 0, bytesRead);
+        this.#calls += occurrences(last, '{"sent":');
+        this.#refused += occurrences(last, '"status":429,');
+      }
+    } finally {
+      await file.close();
+    }
+    for (const line of last.split("\n").slice(1, -1).slice(-linesRead)) this.#see(line);
+    const nowMs = Date.now();
+    report({
+      elapsedMs: nowMs - this.#startedMs,
+      calls: this.#calls,
+      refused: this.#refused,
+      tightest: this.#tightest.read(nowMs),
+      lateMs: null,
+    });
+  }
+
+  #see(line: string): void {
+    if (!line.startsWith('{"sent":')) return;
+    const call = JSON.parse(line) as TraceCall;
+    const { organization, user } = this.#tightest.pair(call.org, call.user ?? "", call.scope);
+    organization.see(call.limit, call.remaining, call.reset, call.received);
+    user.see(call.userLimit, call.userRemaining, call.userReset, call.received);
+  }
+}
+
+function occurrences(text: string, mark: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + mark.length)) count += 1;
+  return count;
+}

@@ -1,0 +1,76 @@
+// A disk that becomes full under a run by Node: what is written is kept, whole lines alone, and the run ends.
+// @module-tag real-time
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import {
+  counted,
+  failure,
+  newFolder,
+  readTraceFile,
+  removed,
+  runNode,
+  scenarioFile,
+  wideRules,
+} from "./support.ts";
+
+/** Bytes that there is room for; more are refused, after as many as fit. */
+const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY }));
+
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  return {
+    ...real,
+    async open(path: string, flags: string): Promise<FileHandle> {
+      const file = await real.open(path, flags);
+      if (!path.endsWith("trace.ndjson.part")) return file;
+      const writeFile = file.writeFile.bind(file);
+      file.writeFile = async (text) => {
+        const bytes = Buffer.from(text as string);
+        await writeFile(bytes.subarray(0, disk.room));
+        if (bytes.length > disk.room)
+          throw Object.assign(new Error("ENOSPC: no space left on device, write"), {
+            code: "ENOSPC",
+            syscall: "write",
+          });
+        disk.room -= bytes.length;
+      };
+      return file;
+    },
+  };
+});
+
+let folder = "";
+beforeAll(async () => {
+  folder = await newFolder();
+});
+afterAll(() => removed(folder));
+
+const busy = `duration: "60s", populations: { busy: { clients: 6, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
+
+test("half-way: the trace ends with the last whole line, what was on the way is lost", async () => {
+  disk.room = 150_000;
+  const path = await scenarioFile(folder, "filling", busy);
+  const target = counted();
+  const result = await runNode(path, join(folder, "filling"), { adjustments: { rules: wideRules }, target });
+  const { header, calls, text } = await readTraceFile(result.trace);
+  expect(result.failure).toMatch(/^\d+ lines of the trace could not be written: ENOSPC/);
+  expect(result.interrupted).toBe(false);
+  expect(calls.length).toBeGreaterThan(100);
+  expect(calls.length).toBe(result.account.calls);
+  expect(text.endsWith("}\n")).toBe(true);
+  expect(target.requests()).toBeGreaterThan(calls.length);
+  expect(target.requests()).toBeLessThanOrEqual(calls.length + Number(header.lost));
+}, 60_000);
+
+test("from the start: nothing is sent", async () => {
+  disk.room = 0;
+  const path = await scenarioFile(folder, "full", busy);
+  const target = counted();
+  const error = await failure(
+    runNode(path, join(folder, "full"), { adjustments: { rules: wideRules }, target }),
+  );
+  expect(error).toMatchObject({ code: "FILE_UNWRITABLE", exitCode: 2 });
+  expect(error.problems[0]?.got).toContain("ENOSPC");
+  expect(target.requests()).toBe(0);
+});
