@@ -164,7 +164,9 @@ describe("the cases that are registered", () => {
   });
 
   test("take no argument, which Jest and Mocha would take for a callback, and a time-out third", () => {
-    for (const { body, rest } of collect(right, { timeoutMs: 9_000 }).filter(({ skipped }) => !skipped)) {
+    const cases = collect(right, { timeoutMs: 9_000 }).filter(({ skipped }) => !skipped);
+    expect(cases.length).toBeGreaterThan(5);
+    for (const { body, rest } of cases) {
       expect(body.length).toBe(0);
       expect(rest).toEqual([9_000]);
     }

@@ -58,9 +58,11 @@ describe.each(names)("%s", (name) => {
 });
 
 test.each(conditions)("steady: nothing is refused under %s", (_, options) => {
-  for (const seed of seeds)
-    for (const call of simulate(scenario("steady"), { ...options, seed }).calls)
-      expect(call.status).toBe(200);
+  for (const seed of seeds) {
+    const calls = [...simulate(scenario("steady"), { ...options, seed }).calls];
+    expect(calls.length).toBeGreaterThan(20);
+    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
+  }
 });
 
 test("audit: the reference deployment counts its query as it does", () => {

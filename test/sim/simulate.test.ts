@@ -86,10 +86,12 @@ describe("same seed, same bytes", () => {
   test("two simulations that are read in turn", () => {
     const one = simulate(mixed).calls[Symbol.iterator]();
     const two = simulate(mixed).calls[Symbol.iterator]();
-    for (;;) {
+    for (let calls = 0; ; calls++) {
       const [a, b] = [one.next(), two.next()];
       expect(a).toEqual(b);
-      if (a.done === true) return;
+      if (a.done !== true) continue;
+      expect(calls).toBeGreaterThan(100);
+      return;
     }
   });
 

@@ -35,6 +35,7 @@ describe("a small world", () => {
   });
 
   it("finds the windows of the rules: each five or eight seconds long, on the grid, never above the limit", () => {
+    expect(new Set(series.windows.map(({ scope }) => scope))).toEqual(new Set(["rest", "graphql"]));
     for (const { scope, windows } of series.windows) {
       const lengthMs = scope === "rest" ? 5000 : 8000;
       expect(windows).toHaveLength(Math.ceil(24_000 / lengthMs));
