@@ -105,7 +105,7 @@ export async function checkClocked(
 ): Promise<CheckReport> {
   if (rules === undefined)
     throw new SpillwayError("USAGE", "--clock-header needs --rules, those that the target follows", {
-      hint: "`spillway probe` writes them, or a preset: --rules default",
+      hint: "`npx spillway probe` writes them, or a preset: --rules default",
     });
   if (!/^[\w-]+$/.test(header))
     throw new SpillwayError("USAGE", "--clock-header cannot be used", {

@@ -137,7 +137,9 @@ async function checkOverlaps(
     ...(signal && { signal }),
     ...(timers && { timers }),
   });
-  const repeat = ["spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(" ");
+  const repeat = ["npx spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(
+    " ",
+  );
   const told = report.ok ? report : { ...report, repeat };
   await describeInterleavings(told, terminal);
   return told;

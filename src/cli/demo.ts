@@ -180,7 +180,7 @@ async function simulateAlike(
   const run = await simulateInto(`${folder}/simulated`, scenario, {
     options: { ...options, signal },
     file: args.scenario,
-    command: `spillway simulate ${args.scenario} --like ${folder}`,
+    command: `npx spillway simulate ${args.scenario} --like ${folder}`,
     notes,
     onProgress: terminal.progress,
   });
@@ -209,7 +209,7 @@ async function simulateBroken(
   const run = await simulateInto(`${folder}/broken`, scenario, {
     options: { ...options, fault: parseFault(shownFault), signal },
     file,
-    command: `spillway simulate ${file} --like ${folder} --fault ${shownFault}`,
+    command: `npx spillway simulate ${file} --like ${folder} --fault ${shownFault}`,
     notes: [`the fault ${shownFault} is injected`],
     onProgress: terminal.progress,
   });
@@ -246,6 +246,7 @@ async function report(terminal: Terminal, folder: string, compare: string): Prom
 /** The scenario is an option here: the demo is about the pipe. */
 function repeatDemo({ scenario, duration, driver, runs, seed }: Args): string {
   return shellCommand([
+    "npx",
     "spillway",
     "demo",
     "--scenario",

@@ -79,7 +79,7 @@ function say(terminal: Terminal, { name, state, found, advice }: Finding): void 
 function sourceOf({ getK6, from, sha256 }: Args): GetK6Options["from"] {
   const lacking = (option: string, other: string, hint: string): SpillwayError =>
     new SpillwayError("USAGE", `${option} needs ${other}`, { hint });
-  const whole = "spillway doctor --get-k6 --from URL --sha256 HEX";
+  const whole = "npx spillway doctor --get-k6 --from URL --sha256 HEX";
   if (from !== undefined && getK6 !== true) throw lacking("--from", "--get-k6", whole);
   if (from !== undefined && sha256 === undefined)
     throw lacking("--from", "--sha256", "the SHA-256 of the archive, from somebody whom you trust");

@@ -45,7 +45,7 @@ export async function faultWords(chosen: ChosenFault, verb: string): Promise<Fau
   if (nets.every((net) => net === "L"))
     throw new SpillwayError("FAULT_INVALID", `${name} shows only to requests with headers of their own`, {
       problems: [{ path: "--fault", got: quote(text), allowed: `a fault that ${verb} can show` }],
-      hint: `spillway serve --fault ${name}, and let clients call that`,
+      hint: `npx spillway serve --fault ${name}, and let clients call that`,
     });
   return { text, note: `the fault ${text} is injected: ${wrong}` };
 }

@@ -73,7 +73,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     const got = cause.code === "EEXIST" ? "a file that is already there" : String(cause.code);
     throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
       problems: [{ path, got, allowed: "a path where there is no file" }],
-      hint: "name another folder: spillway init DIR",
+      hint: "name another folder: npx spillway init DIR",
     });
   });
 }

@@ -182,7 +182,7 @@ async function targetOf(args: Args): Promise<LoadOptions["target"]> {
   if (url !== undefined) {
     if (tokens !== undefined) return { url, allowHost, graphqlUrl, tokens: await readTokens(tokens) };
     throw new SpillwayError("USAGE", "--target needs --tokens", {
-      hint: "spillway serve says where it wrote its own; a tokens file names a token for each user",
+      hint: "npx spillway serve says where it wrote its own; a tokens file names a token for each user",
     });
   }
   const ofTargets = { "--tokens": tokens, "--allow-host": allowHost, "--graphql-url": graphqlUrl };

@@ -188,5 +188,5 @@ function commandOf(args: Args): string {
     "duration",
     "rules",
   ] as const;
-  return shellCommand(["spillway", "plan", args.scenario, ...names.flatMap(given)]);
+  return shellCommand(["npx", "spillway", "plan", args.scenario, ...names.flatMap(given)]);
 }

@@ -76,7 +76,7 @@ export const verb = defineVerb<Args>({
   examples: [
     [
       "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --out rules.json",
-      "probe a deployment on this machine; then: spillway simulate herd --rules rules.json",
+      "probe a deployment on this machine; then: npx spillway simulate herd --rules rules.json",
     ],
     [
       "SPILLWAY_TOKEN=... $0 probe --target https://api.example.com --allow-host api.example.com --org acme --budget 20",
@@ -226,5 +226,5 @@ function sayNext(terminal: Terminal, { out, trace }: Args, report: ProbeReport):
     );
   if (trace !== undefined) terminal.say(`trace   ${trace}`);
   if (out !== undefined && sawLimits(report))
-    terminal.say(`next    ${shellCommand(["spillway", "simulate", "herd", "--rules", out])}`);
+    terminal.say(`next    ${shellCommand(["npx", "spillway", "simulate", "herd", "--rules", out])}`);
 }

@@ -73,5 +73,5 @@ export function repeatCommand(
         ? [`--${name}`]
         : [`--${name}`, String(value)],
   );
-  return shellCommand(["spillway", verb, ...[scenario].flat(), ...words]);
+  return shellCommand(["npx", "spillway", verb, ...[scenario].flat(), ...words]);
 }

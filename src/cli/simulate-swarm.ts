@@ -139,7 +139,7 @@ function sayFailure(
   target: string,
 ): void {
   const repeat = (words: readonly string[]): string =>
-    [shellCommand(["spillway", "simulate", ...words]), target].join(" ").trimEnd();
+    [shellCommand(["npx", "spillway", "simulate", ...words]), target].join(" ").trimEnd();
   const what = law === null ? "the limiter fails" : `${law} is broken`;
   const lines = [
     `${pc.red(`World ${world}: ${what}`)}: ${explanation}`,

@@ -189,6 +189,6 @@ async function simulatedBy(
 function requireScenario(scenario: string | undefined): string {
   if (scenario !== undefined) return scenario;
   throw new SpillwayError("USAGE", "name a scenario", {
-    hint: "spillway simulate steady, ci-fleet or herd, a path to a .ts or .js file of your own, or --swarm 100",
+    hint: "npx spillway simulate steady, ci-fleet or herd, a path to a .ts or .js file of your own, or --swarm 100",
   });
 }

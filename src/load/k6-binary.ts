@@ -38,9 +38,9 @@ export function k6Advice(platform: NodeJS.Platform = process.platform): readonly
     win32: "winget install GrafanaLabs.k6",
   };
   return [
-    "spillway: spillway doctor --get-k6",
+    "spillway: npx spillway doctor --get-k6",
     `package manager: ${packages[platform] ?? "https://grafana.com/docs/k6/latest/set-up/install-k6/ (apt, dnf, snap)"}`,
-    'container: spillway bundle SCENARIO -o run.js, then docker run --rm --network host -v "$PWD:/w" grafana/k6 run -e TARGET=URL /w/run.js',
+    'container: npx spillway bundle SCENARIO -o run.js, then docker run --rm --network host -v "$PWD:/w" grafana/k6 run -e TARGET=URL /w/run.js',
     "or name the program: K6_PATH=/path/to/k6",
   ];
 }

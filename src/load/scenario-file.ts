@@ -59,7 +59,8 @@ async function scenarioPath(nameOrPath: string): Promise<string> {
           allowed: `${names.join(", ")}, or a path to a .ts or .js file`,
         },
       ],
-      hint: meant === null ? "spillway init writes a first scenario of your own" : `did you mean ${meant}?`,
+      hint:
+        meant === null ? "npx spillway init writes a first scenario of your own" : `did you mean ${meant}?`,
     });
   }
   const found = await stat(nameOrPath).catch((cause: NodeJS.ErrnoException) => cause.code ?? "unknown");

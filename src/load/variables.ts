@@ -15,7 +15,7 @@ export const variables = {
   SHARED: "1: others use the same quotas meanwhile",
   TRACE:
     "1: a line for each answer, with --log-format raw --console-output FILE (the lines lack a trace's header)",
-  SUMMARY: "path of a JSON file for k6's summary (spillway load)",
+  SUMMARY: "path of a JSON file for k6's summary (npx spillway load)",
 } as const;
 
 export type Variable = keyof typeof variables;

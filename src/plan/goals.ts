@@ -64,7 +64,7 @@ export function parseMeasured(figure: string, scenario: Scenario): FigureReferen
 const unusable = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this is no goal", {
     problems: [problem],
-    hint: "spillway plan --help shows examples",
+    hint: "npx spillway plan --help shows examples",
   });
 
 /** What a scenario expects of itself, as goals; figures that only the judge knows are left out. */

@@ -152,7 +152,7 @@ function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }:
 const usage = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this question cannot be answered", {
     problems: [problem],
-    hint: "spillway plan --help shows examples",
+    hint: "npx spillway plan --help shows examples",
   });
 
 function readGoals(scenario: Scenario, { until = [] }: PlanOptions, notes: string[]): readonly Goal[] {

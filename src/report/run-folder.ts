@@ -219,7 +219,7 @@ async function requireFolder(folder: string): Promise<void> {
     problems: [
       { path: folder, got: found === null ? "no such folder" : "a file", allowed: "a run's folder" },
     ],
-    hint: "spillway simulate and spillway load make one, and print where",
+    hint: "npx spillway simulate and npx spillway load make one, and print where",
   });
 }
 
@@ -256,7 +256,7 @@ function unreadable(path: string, cause: NodeJS.ErrnoException): SpillwayError {
   const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
   return new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
     problems: [{ path, got, allowed: "a readable file" }],
-    hint: "a folder without its run.json is of a run that did not end; spillway verify still reads its trace",
+    hint: "a folder without its run.json is of a run that did not end; npx spillway verify still reads its trace",
     cause,
   });
 }

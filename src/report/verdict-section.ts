@@ -21,7 +21,7 @@ export function verdictSection({
 }): Html {
   return html`<section id="verdict">
 <h2>Verdict</h2>
-${verdict === null ? html`<p>This run was not judged; <code>spillway verify</code> judges its trace.</p>\n` : judged(verdict, gallery)}${
+${verdict === null ? html`<p>This run was not judged; <code>npx spillway verify</code> judges its trace.</p>\n` : judged(verdict, gallery)}${
   expectations.length === 0
     ? null
     : html`<h3>What the scenario expected</h3>\n${expectationTable(expectations)}`

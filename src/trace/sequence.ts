@@ -40,7 +40,7 @@ export class SequenceChecks {
         got: `${received}, ${(this.#latest - received) / 1000} s before a line above`,
         allowed: `lines in the order of received, give or take ${outOfOrderMsMost / 1000} s`,
       },
-      "spillway verify --sort puts it in order first, in memory",
+      "npx spillway verify --sort puts it in order first, in memory",
     );
   }
 }

@@ -65,7 +65,7 @@ describe("simulate --adapter", () => {
       laws: { conserved: "held", "headers-present": { skipped: "not claimed" } },
     });
     const run = JSON.parse(await readFile(join(folder, "right/run.json"), "utf8"));
-    expect(run.command).toBe("spillway simulate ./crowd.ts --seed 1 --adapter right.ts");
+    expect(run.command).toBe("npx spillway simulate ./crowd.ts --seed 1 --adapter right.ts");
     expect(code).toBe(0);
   });
 

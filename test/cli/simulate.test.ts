@@ -41,7 +41,7 @@ describe("a run that holds", () => {
       scenario: { name: "herd", file: "herd" },
       seed: 30,
       target: null,
-      command: "spillway simulate herd --seed 30",
+      command: "npx spillway simulate herd --seed 30",
       expect: { refused: ">0" },
       interrupted: false,
     });
@@ -98,7 +98,8 @@ describe("a run that holds", () => {
     expect(await text("documented", "trace.ndjson")).toContain('"org":"globex","user":"person-0"');
     expect(await json("documented", "run.json")).toMatchObject({
       rules: { semantics: { graphqlCharge: { graphql: "postpaid" } } },
-      command: "spillway simulate steady --seed 11 --rules documented --duration 20s --tokens tokens.json",
+      command:
+        "npx spillway simulate steady --seed 11 --rules documented --duration 20s --tokens tokens.json",
     });
     const entries = await readdir(join(folder, "documented"), { recursive: true, withFileTypes: true });
     for (const entry of entries.filter((each) => each.isFile()))

@@ -74,7 +74,7 @@ describe("simulate --fault", () => {
     expect(code).toBe(1);
     expect(stdout).toContain("the fault per-instance-counters=3 is injected: every process counts alone");
     expect(await json("apart", "run.json")).toMatchObject({
-      command: "spillway simulate ci-fleet --seed 7 --duration 70s --fault per-instance-counters=3",
+      command: "npx spillway simulate ci-fleet --seed 7 --duration 70s --fault per-instance-counters=3",
       notes: [expect.stringContaining("per-instance-counters=3")],
     });
     expect(await json("apart", "verdict.json")).toMatchObject({ verdict: "violated" });

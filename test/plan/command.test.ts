@@ -50,7 +50,7 @@ describe("an answer", () => {
     expect(JSON.parse(await text("answered", "plan.json"))).toMatchObject({
       format: "spillway-plan",
       answer: { kind: "value", value: 20 },
-      question: { command: "spillway plan crowd.ts --vary crowd.clients=1..60 --until refused==0" },
+      question: { command: "npx spillway plan crowd.ts --vary crowd.clients=1..60 --until refused==0" },
     });
   });
 
