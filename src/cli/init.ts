@@ -1,12 +1,17 @@
 // `spillway init`: a first scenario and rules file in one's own repository.
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
+import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
+import { version } from "./version.ts";
 
 interface Args {
   readonly dir?: string | undefined;
+  readonly ci?: boolean | undefined;
   readonly json?: boolean;
 }
 
@@ -47,28 +52,64 @@ export const verb = defineVerb<Args>({
   name: "init",
   summary: "write a first scenario and a rules file into your own repository",
   operands: [{ name: "dir", required: false, describe: "the folder to write to [default: spillway]" }],
-  options: {},
+  options: {
+    ci: {
+      type: "boolean",
+      default: false,
+      describe: "write ci.sh and a GitHub Actions workflow, too; a scenario and rules that exist are kept",
+    },
+  },
   examples: [
     ["$0 init", "write spillway/agents.ts and spillway/rules.json"],
     ["$0 init load-tests", "write the same two files to load-tests/"],
+    ["$0 init --ci", "write spillway/ci.sh and .github/workflows/spillway.yml, too"],
   ],
-  handler: async ({ dir = "spillway", json = false }) => {
+  handler: async ({ dir = "spillway", ci = false, json = false }) => {
     const terminal = openTerminal(json);
-    await mkdir(dir, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-      throw new SpillwayError("FILE_UNWRITABLE", "the folder cannot be made", {
-        problems: [{ path: dir, got: String(cause.code), allowed: "a folder that can be written to" }],
-      });
-    });
-    const files = { "agents.ts": scenario.replaceAll("DIR", dir), "rules.json": rules };
-    for (const [name, text] of Object.entries(files)) await writeNew(join(dir, name), text);
-    terminal.result({ written: Object.keys(files).map((name) => join(dir, name)) });
-    terminal.say(`wrote ${join(dir, "agents.ts")} and ${join(dir, "rules.json")}`);
-    terminal.say(`next: npx spillway simulate ${join(dir, "agents.ts")} --rules ${join(dir, "rules.json")}`);
+    const [scenarioPath, rulesPath] = [join(dir, "agents.ts"), join(dir, "rules.json")];
+    const first = [
+      [scenarioPath, scenario.replaceAll("DIR", dir)],
+      [rulesPath, rules],
+    ] as const;
+    const recipe = [
+      [join(dir, "ci.sh"), ciScript(dir)],
+      [join(".github", "workflows", "spillway.yml"), githubWorkflow(dir)],
+    ] as const;
+    const wanted = ci ? [...first.filter(([path]) => !existsSync(path)), ...recipe] : first;
+    for (const [path, text] of wanted) await writeNew(path, text);
+    const written = wanted.map(([path]) => path);
+    terminal.result({ written });
+    terminal.say(`wrote ${written.join(", ")}`);
+    if (!isInstalled()) for (const line of installing) terminal.say(line);
+    if (ci) terminal.say(`next: sh ${join(dir, "ci.sh")}, as the build server will`);
+    else terminal.say(`next: npx spillway simulate ${scenarioPath} --rules ${rulesPath}`);
   },
 });
 
+const installing = [
+  "spillway is not installed in this repository, and in no registry yet. In a clone of spillway run: npm ci && npm pack",
+  `then here: npm install --save-dev /path/to/spillway-${version}.tgz`,
+];
+
+/** Whether files of this repository can import spillway. */
+function isInstalled(): boolean {
+  try {
+    createRequire(resolve("package.json")).resolve("spillway/package.json");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Never overwrites: what stands there may be somebody's work. */
 async function writeNew(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new SpillwayError("FILE_UNWRITABLE", "the folder cannot be made", {
+      problems: [
+        { path: dirname(path), got: String(cause.code), allowed: "a folder that can be written to" },
+      ],
+    });
+  });
   await writeFile(path, text, { flag: "wx" }).catch((cause: NodeJS.ErrnoException) => {
     const got = cause.code === "EEXIST" ? "a file that is already there" : String(cause.code);
     throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {

@@ -1,0 +1,54 @@
+// The recipe for builds that `spillway init --ci` writes: one shell script, and a GitHub Actions workflow around it.
+
+/** Quotes a word for the shell where it needs it. */
+const shellWord = (word: string): string =>
+  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** @param dir the folder of agents.ts and rules.json, from the repository's root */
+export const ciScript = (dir: string): string => `#!/bin/sh
+# Simulates the scenario under the rules. Leaves report.html, summary.md and junit.xml in the folder that is named, and ends
+# with 1 if a law or an expectation is violated. Any build server can run it: sh ${shellWord(`${dir}/ci.sh`)} spillway-report
+set -eu
+npx spillway simulate ${shellWord(`${dir}/agents.ts`)} --rules ${shellWord(`${dir}/rules.json`)} --out "\${1:-spillway-report}"
+`;
+
+/** @param dir as of \`ciScript\` */
+export const githubWorkflow = (dir: string): string => `name: spillway
+on:
+  push:
+    branches: [main]
+  pull_request:
+permissions:
+  contents: read
+  pull-requests: write
+jobs:
+  limits:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with:
+          node-version: 22
+      - name: Install
+        run: npm ci
+      - name: Simulate and judge
+        run: sh ${shellWord(`${dir}/ci.sh`)} spillway-report
+      - name: Show the summary
+        if: always()
+        run: cat spillway-report/summary.md >> "$GITHUB_STEP_SUMMARY"
+      - name: Keep report and JUnit
+        if: always()
+        uses: actions/upload-artifact@v4
+        with:
+          name: spillway-report
+          path: |
+            spillway-report/report.html
+            spillway-report/summary.md
+            spillway-report/junit.xml
+      - name: Comment on the pull request
+        if: always() && github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository
+        env:
+          GH_TOKEN: \${{ github.token }}
+          NUMBER: \${{ github.event.pull_request.number }}
+        run: gh pr comment "$NUMBER" --edit-last --body-file spillway-report/summary.md || gh pr comment "$NUMBER" --body-file spillway-report/summary.md
+`;

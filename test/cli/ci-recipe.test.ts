@@ -1,0 +1,56 @@
+// What `init --ci` writes, its commands run as a build server would.
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { main, spillway } from "../support/command.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-ci-"));
+  const bin = join(folder, "node_modules", ".bin");
+  await mkdir(bin, { recursive: true });
+  await symlink(root, join(folder, "node_modules", "spillway"));
+  await writeFile(join(bin, "spillway"), `#!/bin/sh\nexec node ${JSON.stringify(main)} "$@"\n`);
+  await chmod(join(bin, "spillway"), 0o755);
+  await writeFile(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "ci", private: true, type: "module" }),
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("init --ci writes a workflow whose own commands run, and keeps what is there", async () => {
+  expect((await spillway(["init", "limits"], { cwd: folder })).code).toBe(0);
+  const { code, stdout } = await spillway(["init", "limits", "--ci"], { cwd: folder });
+  expect(stdout).toContain("wrote limits/ci.sh, .github/workflows/spillway.yml\n");
+  expect(stdout).not.toContain("not installed");
+  expect(code).toBe(0);
+  const workflow = await readFile(join(folder, ".github", "workflows", "spillway.yml"), "utf8");
+  const commands = [...workflow.matchAll(/^ +run: (.+)$/gm)].map(([, command = ""]) => command);
+  // What a test has no network and no pull request for.
+  const own = commands.filter((command) => !/^(npm ci|gh) ?/.test(command));
+  expect(commands).toHaveLength(own.length + 2);
+  const summary = join(folder, "step-summary.md");
+  for (const command of own)
+    await run("sh", ["-eu", "-c", command], {
+      cwd: folder,
+      env: { ...process.env, GITHUB_STEP_SUMMARY: summary },
+    });
+  expect(await readFile(summary, "utf8")).toContain("agents");
+  for (const [, file = ""] of workflow.matchAll(/^ +(spillway-report\/\S+)$/gm))
+    expect(await readFile(join(folder, file), "utf8")).not.toBe("");
+  expect(await readFile(join(folder, "spillway-report", "junit.xml"), "utf8")).toContain("<testsuite");
+});
+
+test("init says how to install where it is not", async () => {
+  const empty = await mkdtemp(join(tmpdir(), "spillway-ci-empty-"));
+  const { stdout } = await spillway(["init"], { cwd: empty });
+  await rm(empty, { recursive: true });
+  expect(stdout).toMatch(/npm pack\nthen here: npm install --save-dev \S+spillway-[\d.]+\.tgz/);
+});
