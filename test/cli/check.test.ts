@@ -1,4 +1,5 @@
 // `spillway check` as it is typed: exit status, the table, JSON, and limiters of one's own.
+// @module-tag real-time
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";

@@ -27,7 +27,6 @@ afterAll(() => removed(folder));
 const kinds = `duration: "4s", populations: {
   random: { arrivals: { executor: "poisson-arrival-rate", rate: 8, preAllocatedVUs: 20 }, behaviour: burst({ call: user, size: 1 }) },
   day: { arrivals: { executor: "business-day", rates: Array(24).fill(18_000), preAllocatedVUs: 20 }, behaviour: burst({ call: user, size: 1 }) },
-  cron: { arrivals: { executor: "cron", schedule: "* * * * *", clients: 9, spread: "1s", preAllocatedVUs: 9 }, behaviour: burst({ call: user, size: 1 }) },
   fleet: {
     arrivals: { executor: "ramping-vus", startVUs: 1, stages: [{ target: 5, duration: "1s" }, { target: 1, duration: "1s" }, { target: 3, duration: "1s" }] },
     behaviour: worker({ calls: [{ call: user }], think: { median: "50ms", p95: "90ms" } }),
@@ -74,8 +73,7 @@ for (const { driver, needs, run } of drivers)
       test.each([
         ["random", 0, false],
         ["day", 1, true],
-        ["cron", 2, true],
-        ["fleet", 3, false],
+        ["fleet", 2, false],
       ] as const)("%s: each at its instant", (name, place, byTheClock) => {
         const stays = [...possibleStays(result.scenario, place)];
         const wanted = wantedBy(name);
@@ -91,15 +89,16 @@ for (const { driver, needs, run } of drivers)
         );
         expect(wanted.size).toBeGreaterThanOrEqual(expected.length);
         for (const ms of wanted.values()) expect(ms).toBeGreaterThanOrEqual(startedAt);
-        if (name !== "cron") expect(expected.length).toBeGreaterThanOrEqual(3);
+        expect(expected.length).toBeGreaterThanOrEqual(3);
       });
 
       test("nothing is sent before it is wanted", () => {
+        expect(calls.length).toBeGreaterThan(50);
         for (const call of calls) expect(call.sent).toBeGreaterThanOrEqual(call.wanted ?? Number.NaN);
       });
 
       test("fleet: nobody wants anything after the end of the stay", () => {
-        const stays = [...possibleStays(result.scenario, 3)];
+        const stays = [...possibleStays(result.scenario, 2)];
         const sinceMs = (wantedBy("fleet").get(0) ?? Number.NaN) - (stays[0]?.startMs ?? Number.NaN);
         for (const { client, wanted = Number.NaN } of of("fleet"))
           expect(wanted - sinceMs).toBeLessThan(stays[Number(client.split("/")[1])]?.endMs ?? Number.NaN);

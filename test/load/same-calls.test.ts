@@ -76,6 +76,11 @@ const mixed = defineScenario({
       },
       behaviour: burst({ call: user, size: 1 }),
     },
+    // The run starts at a full minute.
+    ticks: {
+      arrivals: { executor: "cron", schedule: "* * * * *", clients: 9, spread: "5s", preAllocatedVUs: 9 },
+      behaviour: burst({ call: user, size: 1 }),
+    },
     fleet: {
       arrivals: {
         executor: "ramping-vus",
@@ -259,5 +264,9 @@ describe.each([mixed, steady, ciFleet, herd, audit])("the clients of $name", (wr
       total += alone.length;
     }
     expect(total).toBeGreaterThan(30);
+    if (written === mixed)
+      expect(
+        lives.filter(({ name }) => name.startsWith("ticks/") && together.get(name)?.length),
+      ).toHaveLength(9);
   });
 });
