@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
 import { bundleScenario } from "./bundle.ts";
+import type { ConnectionOptions } from "./connection.ts";
 import type { Driven, DriverRun } from "./driver.ts";
 import type { K6Binary } from "./k6-binary.ts";
 import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";
@@ -49,11 +50,12 @@ async function runBundle(
 ): Promise<DrivenByK6> {
   const folder = join(run.folder, "k6");
   const { script, variables } = await furnish(workshop, run, bundle);
+  const connection = await connectionVariables(workshop, run);
   const outcome = await runK6({
     k6: k6.path,
     script,
     folder,
-    variables: { ...variables, SUMMARY: join(folder, k6Files.summary) },
+    variables: { ...variables, ...connection, SUMMARY: join(folder, k6Files.summary) },
     signal: run.signal,
     onProgress: run.onProgress,
   });
@@ -99,7 +101,7 @@ async function furnish(
   if (plan.rules !== null) await writeFile(rules, JSON.stringify(plan.rules), { mode: 0o600 });
   const flag = (value: boolean): string => (value ? "1" : "");
   // Each is set, empty if need be: the user's shell may have a TARGET of its own.
-  const variables: Record<Exclude<Variable, "SUMMARY">, string> = {
+  const variables: Record<Exclude<Variable, "SUMMARY" | "CERT" | "KEY">, string> = {
     TARGET: base,
     TOKENS: tokens,
     ALLOW_HOST: plan.allowHost ?? "",
@@ -114,6 +116,40 @@ async function furnish(
     TRACE: "1",
   };
   return { script, variables };
+}
+
+/**
+ * Writes what TLS needs beside the bundle, for this user alone, and names it to k6. Go takes authorities from the
+ * environment (crypto/x509, root_unix.go): a folder that is not there keeps those of the system out. It takes the proxy
+ * from there as well, but for loopback (x/net/http/httpproxy).
+ * @throws SpillwayError `USAGE` where Go asks the system alone whom to trust
+ */
+export async function connectionVariables(
+  workshop: string,
+  { tls: { ca, cert, key } = {}, proxy }: ConnectionOptions,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Record<string, string>> {
+  if (ca !== undefined && (platform === "darwin" || platform === "win32"))
+    throw new SpillwayError("USAGE", "k6 trusts the authorities of the system alone on this platform", {
+      problems: [
+        { path: "--ca", got: "a file, with k6", allowed: "--driver node, which takes it everywhere" },
+      ],
+      hint: "or add the authority to those of the system, and leave --ca out",
+    });
+  const file = async (name: string, text: string | undefined): Promise<string> => {
+    if (text === undefined) return "";
+    const path = join(workshop, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  };
+  return {
+    CERT: await file("cert.pem", cert),
+    KEY: await file("key.pem", key),
+    ...(ca === undefined
+      ? {}
+      : { SSL_CERT_FILE: await file("ca.pem", ca), SSL_CERT_DIR: join(workshop, "no-other-authorities") }),
+    ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy.url, NO_PROXY: proxy.except }),
+  };
 }
 
 /** @throws SpillwayError `K6_FAILED` where there was no run */

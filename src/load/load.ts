@@ -69,7 +69,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   try {
     if (plan.target !== null) {
       options.onProgress?.({ doing: `asking ${plan.target.origin} for its status` });
-      await preflight(plan.target, plan.tokens, { signal, tls: options.tls, proxy: options.proxy });
+      const { tls, proxy, timeoutMs } = options;
+      await preflight(plan.target, plan.tokens, { signal, tls, proxy, timeoutMs });
     }
     signal?.throwIfAborted();
     const run = runOf(options, plan, choice, service?.url ?? null);

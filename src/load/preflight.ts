@@ -13,6 +13,7 @@ const bodyMost = 1 << 20;
 
 export interface PreflightOptions extends ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
+  /** How long the target may take to answer, ms. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
 }
 

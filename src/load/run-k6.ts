@@ -63,7 +63,7 @@ export interface K6Summary {
 }
 
 /**
- * The child's environment: the user's without any `K6_*` (`K6_ITERATIONS` alone turned four clients into two),
+ * The child's environment: the user's without proxies, which a run names itself, and without any `K6_*` (`K6_ITERATIONS` alone turned four clients into two),
  * and ours. The dashboard needs a period of 1 s, or short runs are "not enough data", and no port.
  */
 function k6Environment(
@@ -71,7 +71,7 @@ function k6Environment(
   variables: Readonly<Record<string, string>>,
   folder: string,
 ): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !/^K6_/i.test(name));
+  const kept = Object.entries(env).filter(([name]) => !/^(?:K6_|(?:https?|no)_proxy$)/i.test(name));
   return {
     ...Object.fromEntries(kept),
     ...variables,

@@ -11,6 +11,8 @@ export const variables = {
   START_AT_MS: "what arrivals by the clock go by, ms since the epoch; now where it is left out",
   DURATION_MS: "milliseconds in place of the scenario's duration",
   TIMEOUT_MS: "how long to wait for an answer; the scenario's network.timeout where it is left out",
+  CERT: "path of the client certificate (PEM) for a target of https; needs KEY. SSL_CERT_FILE names authorities",
+  KEY: "path of the private key of CERT",
   KEEP_ALIVE: "1: reuse connections (k6 then repeats a call by itself when a connection breaks)",
   SHARED: "1: others use the same quotas meanwhile",
   TRACE:

@@ -1,17 +1,19 @@
-// Targets of https, by Node: whom they trust, who trusts them, and the proxy between.
+// Targets of https, by both drivers: whom they trust, who trusts them, and the proxy between.
 // @module-tag real-time
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConnection } from "../../src/cli/connection-options.ts";
+import { connectionVariables } from "../../src/load/by-k6.ts";
 import type { ConnectionOptions } from "../../src/load/connection.ts";
 import { buildApp } from "../../src/service/app.ts";
 import {
+  drivers,
   failure,
   newFolder,
   readTraceFile,
   removed,
-  runNode,
   scenarioFile,
+  textsBelow,
   tokensOf,
   wideRules,
 } from "./support.ts";
@@ -40,80 +42,90 @@ async function secureService(options: { readonly asksForClients: boolean }) {
   };
 }
 
-async function loaded(url: string, connection: ConnectionOptions, allowHost?: string) {
-  const path = await scenarioFile(folder, "secure", body);
-  return runNode(path, join(folder, "secure"), { target: { url, tokens, allowHost }, ...connection });
-}
+describe.each(drivers)("by $driver", ({ needs, run }) => {
+  async function loaded(url: string, connection: ConnectionOptions, allowHost?: string) {
+    const path = await scenarioFile(folder, "secure", body);
+    return run(path, join(folder, "secure"), { target: { url, tokens, allowHost }, ...connection });
+  }
 
-describe("a target of https", () => {
-  test("is loaded by the word of an authority of one's own", async () => {
-    const service = await secureService({ asksForClients: false });
-    const result = await loaded(service.url, { tls: { ca: pem("ca") } });
-    const { header, calls } = await readTraceFile(result.trace);
-    expect(header.target).toBe(service.url);
-    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(calls.map(({ scope }) => scope))).toEqual(new Set(["rest", "graphql"]));
-    await service.close();
+  describe("a target of https", needs, () => {
+    test("is loaded by the word of an authority of one's own", async () => {
+      const service = await secureService({ asksForClients: false });
+      const result = await loaded(service.url, { tls: { ca: pem("ca") } });
+      const { header, calls } = await readTraceFile(result.trace);
+      expect(header.target).toBe(service.url);
+      expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(calls.map(({ scope }) => scope))).toEqual(new Set(["rest", "graphql"]));
+      await service.close();
+    });
+
+    test("is none that an authority unknown here vouches for", async () => {
+      const service = await secureService({ asksForClients: false });
+      const error = await failure(loaded(service.url, {}));
+      expect(error.code).toBe("TARGET_UNREACHABLE");
+      expect(error.problems[0]?.got).toBe("a certificate that nobody known here vouches for");
+      await service.close();
+    });
+
+    test("that asks for certificates lets in who has one, and nobody else", async () => {
+      const service = await secureService({ asksForClients: true });
+      const ca = pem("ca");
+      const error = await failure(loaded(service.url, { tls: { ca } }));
+      expect(error.code).toBe("TARGET_UNREACHABLE");
+      const result = await loaded(service.url, { tls: { ca, cert: pem("client"), key: pem("client-key") } });
+      expect(result.account).toMatchObject({ unanswered: 0 });
+      expect(result.account.calls).toBeGreaterThan(2);
+      for (const text of (await textsBelow(join(folder, "secure"))).values())
+        expect(text).not.toContain(pem("client-key").split("\n")[1]);
+      await service.close();
+    });
   });
 
-  test("is none that an authority unknown here vouches for", async () => {
-    const service = await secureService({ asksForClients: false });
-    const error = await failure(loaded(service.url, {}));
-    expect(error.code).toBe("TARGET_UNREACHABLE");
-    expect(error.problems[0]?.got).toBe("a certificate that nobody known here vouches for");
-    await service.close();
-  });
+  describe("a proxy", needs, () => {
+    test("leads to targets of https elsewhere, and its password is in no file or result", async () => {
+      const service = await secureService({ asksForClients: true });
+      const proxy = await tunnelProxy(service.port);
+      const tls = { ca: pem("ca"), cert: pem("client"), key: pem("client-key") };
+      const url = "https://staging.test";
+      const result = await loaded(url, { tls, proxy: { url: proxy.url, except: "" } }, "staging.test");
+      const { text, calls } = await readTraceFile(result.trace);
+      expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(proxy.asked)).toEqual(new Set(["staging.test:443"]));
+      expect(text + JSON.stringify(result)).not.toContain("secret@");
+      await proxy.close();
+      await service.close();
+    });
 
-  test("that asks for certificates lets in who has one, and nobody else", async () => {
-    const service = await secureService({ asksForClients: true });
-    const ca = pem("ca");
-    const error = await failure(loaded(service.url, { tls: { ca } }));
-    expect(error.code).toBe("TARGET_UNREACHABLE");
-    const result = await loaded(service.url, { tls: { ca, cert: pem("client"), key: pem("client-key") } });
-    expect(result.account).toMatchObject({ unanswered: 0 });
-    expect(result.account.calls).toBeGreaterThan(2);
-    await service.close();
+    test("is never used for loopback, nor for hosts that it is not for", async () => {
+      const service = await secureService({ asksForClients: false });
+      const proxy = await tunnelProxy(service.port);
+      const tls = { ca: pem("ca") };
+      await loaded(service.url, { tls, proxy: { url: proxy.url, except: "" } });
+      const away = { tls, proxy: { url: proxy.url, except: "staging.test" } };
+      const error = await failure(loaded("https://staging.test", away, "staging.test"));
+      expect(error.problems[0]?.got).toBe("no such host");
+      expect(proxy.asked).toEqual([]);
+      await proxy.close();
+      await service.close();
+    });
+
+    test("that refuses is said", async () => {
+      const proxy = await tunnelProxy(1);
+      const wrong = proxy.url.replace("secret", "wrong");
+      const options = { proxy: { url: wrong, except: "" } };
+      const error = await failure(loaded("https://staging.test", options, "staging.test"));
+      expect(error.code).toBe("TARGET_UNREACHABLE");
+      expect(error.message).toContain("407");
+      expect(error.message).not.toContain("wrong");
+      await proxy.close();
+    });
   });
 });
 
-describe("a proxy", () => {
-  test("leads to targets of https elsewhere, and its password is in no file or result", async () => {
-    const service = await secureService({ asksForClients: true });
-    const proxy = await tunnelProxy(service.port);
-    const tls = { ca: pem("ca"), cert: pem("client"), key: pem("client-key") };
-    const url = "https://staging.test";
-    const result = await loaded(url, { tls, proxy: { url: proxy.url, except: "" } }, "staging.test");
-    const { text, calls } = await readTraceFile(result.trace);
-    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(proxy.asked)).toEqual(new Set(["staging.test:443"]));
-    expect(text + JSON.stringify(result)).not.toContain("secret@");
-    await proxy.close();
-    await service.close();
-  });
-
-  test("is never used for loopback, nor for hosts that it is not for", async () => {
-    const service = await secureService({ asksForClients: false });
-    const proxy = await tunnelProxy(service.port);
-    const tls = { ca: pem("ca") };
-    await loaded(service.url, { tls, proxy: { url: proxy.url, except: "" } });
-    const away = { tls, proxy: { url: proxy.url, except: "staging.test" } };
-    const error = await failure(loaded("https://staging.test", away, "staging.test"));
-    expect(error.problems[0]?.got).toBe("no such host");
-    expect(proxy.asked).toEqual([]);
-    await proxy.close();
-    await service.close();
-  });
-
-  test("that refuses is said", async () => {
-    const proxy = await tunnelProxy(1);
-    const wrong = proxy.url.replace("secret", "wrong");
-    const options = { proxy: { url: wrong, except: "" } };
-    const error = await failure(loaded("https://staging.test", options, "staging.test"));
-    expect(error.code).toBe("TARGET_UNREACHABLE");
-    expect(error.message).toContain("407");
-    expect(error.message).not.toContain("wrong");
-    await proxy.close();
-  });
+test.each(["darwin", "win32"] as const)("k6 cannot be told of an authority on %s", async (platform) => {
+  const error = await failure(connectionVariables(folder, { tls: { ca: pem("ca") } }, platform));
+  expect(error.code).toBe("USAGE");
+  expect(error.problems[0]?.allowed).toContain("--driver node");
 });
 
 describe("the options of a connection", () => {

@@ -19,6 +19,7 @@ function optionsOf(population: Omit<PopulationInput, "behaviour">, settings: Par
     graphqlUrl: "http://127.0.0.1:1/v1/graphql",
     timeoutMs: 30_000,
     keepAlive: false,
+    certificate: null,
     shared: false,
     trace: true,
     measured: null,

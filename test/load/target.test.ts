@@ -123,6 +123,19 @@ describe("before the run, a target is seen to be", () => {
     await target.close();
   });
 
+  test("silent for as long as the run waits for an answer", async () => {
+    const path = await scenarioFile(
+      folder,
+      "patient",
+      `duration: "1s", populations: { one: { clients: 1, behaviour: poller({ every: "1s", call: user }) } }`,
+    );
+    const silent = await fakeTarget(() => {});
+    const options = { target: { url: silent.url, tokens: tokensOf(1) }, timeoutMs: 300 };
+    const error = await failure(runNode(path, join(folder, "patient"), options));
+    expect(error.problems[0]?.got).toBe("no answer within 300 ms");
+    await silent.close();
+  });
+
   test("silent in the middle of its answer", async () => {
     const target = await fakeTarget((_request, response) => void response.writeHead(200).write("{"));
     expect(await asked(target.url)).toBe("no answer within 1000 ms");

@@ -13,7 +13,7 @@ const clientFunction = "client";
 const slackMs = 5_000;
 
 export function k6Options(settings: Settings): Options {
-  const { scenario, keepAlive } = settings;
+  const { scenario, keepAlive, certificate } = settings;
   const scenarios = scenario.populations.map((population, place) => [
     population.name,
     k6Scenario(settings, population, place),
@@ -27,6 +27,7 @@ export function k6Options(settings: Settings): Options {
     // A redirect may lead to a host that nobody allowed.
     maxRedirects: 0,
     throw: false,
+    ...(certificate === null ? {} : { tlsAuth: [certificate] }),
     userAgent: "spillway",
     summaryTrendStats: ["avg", "min", "med", "max", "p(50)", "p(90)", "p(95)", "p(99)"],
   };

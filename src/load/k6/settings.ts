@@ -19,6 +19,8 @@ import { isKnownToK6 } from "./options.ts";
 export interface Settings extends LedgerSettings, Addresses {
   readonly timeoutMs: number;
   readonly keepAlive: boolean;
+  /** PEM texts by which a target of https knows its caller. */
+  readonly certificate: { readonly cert: string; readonly key: string } | null;
   /** Which metrics of ours the thresholds need, `null` for none: each sample takes k6 as long as a header. */
   readonly measured: { readonly refused: boolean; readonly wait: boolean } | null;
   /** Whether each answer leaves a line. */
@@ -30,6 +32,13 @@ export interface Settings extends LedgerSettings, Addresses {
 function variable(name: Variable): string | undefined {
   const value = __ENV[name];
   return value === "" ? undefined : value;
+}
+
+function certificate(): Settings["certificate"] {
+  const [cert, key] = [variable("CERT"), variable("KEY")];
+  if (cert === undefined && key === undefined) return null;
+  if (cert === undefined || key === undefined) throw new Error("CERT and KEY go together");
+  return { cert: open(cert), key: open(key) };
 }
 
 function wholeNumber(name: Variable): number | undefined {
@@ -71,6 +80,7 @@ export function readSettings(written: Scenario): Settings {
     graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? scenario.network.timeoutMs,
     keepAlive: variable("KEEP_ALIVE") === "1",
+    certificate: certificate(),
     measured: measuredBy(scenario.expect),
     trace: variable("TRACE") === "1",
     shared: variable("SHARED") === "1",
