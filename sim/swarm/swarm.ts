@@ -2,6 +2,7 @@
 // breaks one is made smaller, and comes back as a file that breaks it again.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
+import { claimsInTraces } from "../../src/rules/algorithms.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import type { LawName } from "../../src/rules/laws.ts";
 import { scopes } from "../../src/rules/rules.ts";
@@ -261,7 +262,10 @@ async function judgeWorld(
     }
   };
   try {
-    const verdict = claimedVerdict(await judge(header, lines()), limiter?.factory.claims ?? "all");
+    const verdict = claimedVerdict(
+      await judge(header, lines()),
+      limiter === undefined ? "all" : claimsInTraces(limiter.factory),
+    );
     const failure = count > callsMost ? null : failureOf(verdict, law);
     return { calls: count, windows: verdict.windows, failure };
   } catch (error) {

@@ -6,9 +6,8 @@ import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildFailure, build } from "esbuild";
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { closest } from "../rules/closest.ts";
+import { algorithmHint, promiseProblems } from "../rules/algorithms.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
-import { lawNames } from "../rules/laws.ts";
 import { requireFile } from "./files.ts";
 
 // The same code runs from `src` (tests) and from `dist/src` (installed).
@@ -37,6 +36,14 @@ export async function loadLimiterFactory(
       (): Promise<{ default?: unknown }> => import(/* @vite-ignore */ pathToFileURL(module).href),
     );
     const loaded = await loading.catch((cause: unknown) => {
+      if (isKitError(cause)) {
+        const { message, problems, hint = shape } = cause;
+        throw new SpillwayError("ADAPTER_INVALID", `${file}: ${message.split("\n")[0]}`, {
+          problems,
+          hint,
+          cause,
+        });
+      }
       const got = cause instanceof Error ? `${cause.name}: ${cause.message}` : quote(cause);
       throw invalid(
         "throws while it is loaded",
@@ -50,12 +57,19 @@ export async function loadLimiterFactory(
   }
 }
 
-const invalid = (what: string, problems: readonly Problem[], cause?: unknown): SpillwayError =>
-  new SpillwayError("ADAPTER_INVALID", `the adapter file ${what}`, {
-    problems,
-    hint: 'export default { name, claims: "all", create(rules) { return { decide(call, nowMs) { ... } } } }',
-    cause,
-  });
+/** Whether the kit that was bundled with the file refused what it was given: its class is not ours. */
+const isKitError = (cause: unknown): cause is SpillwayError =>
+  cause instanceof Error &&
+  cause.name === "SpillwayError" &&
+  Array.isArray((cause as SpillwayError).problems);
+
+const shape =
+  'export default { name, algorithm: "fixed-window", claims: "all", create(rules) { return { decide(call, nowMs) { ... } } } }';
+
+const invalid = (what: string, problems: readonly Problem[], cause?: unknown): SpillwayError => {
+  const hint = problems.some(({ path }) => path === "algorithm") ? algorithmHint : shape;
+  return new SpillwayError("ADAPTER_INVALID", `the adapter file ${what}`, { problems, hint, cause });
+};
 
 async function bundled(file: string): Promise<string> {
   // CommonJS packages that are bundled here still find `require`, as seen from the user's file.
@@ -91,7 +105,7 @@ function factoryOf(exported: unknown, file: string): LimiterFactory {
     const got = exported === undefined ? "nothing" : typeof exported;
     throw invalid("has no limiter", [{ path: "default export", got, allowed: "a LimiterFactory" }]);
   }
-  const { name, claims, create, restore } = exported as Partial<Record<keyof LimiterFactory, unknown>>;
+  const { name, create, restore } = exported as Partial<Record<keyof LimiterFactory, unknown>>;
   const problems: Problem[] = [];
   if (name !== undefined && typeof name !== "string")
     problems.push({ path: "name", got: quote(name), allowed: "a string" });
@@ -99,19 +113,8 @@ function factoryOf(exported: unknown, file: string): LimiterFactory {
     problems.push({ path: "create", got: quote(create), allowed: "a function of the rules" });
   if (restore !== undefined && typeof restore !== "function")
     problems.push({ path: "restore", got: quote(restore), allowed: "a function, or nothing" });
-  problems.push(...claimProblems(claims));
+  problems.push(...promiseProblems(exported));
   if (problems.length > 0) throw invalid("has no limiter", problems);
   const factory = exported as LimiterFactory;
   return name === undefined ? Object.assign(Object.create(factory), { name: basename(file) }) : factory;
-}
-
-function claimProblems(claims: unknown): Problem[] {
-  if (claims === "all") return [];
-  const allowed = '"all", or an array of law names';
-  if (!Array.isArray(claims)) return [{ path: "claims", got: quote(claims), allowed }];
-  return claims.flatMap((law: unknown, index) => {
-    if (lawNames.includes(law as never)) return [];
-    const meant = closest(String(law), lawNames);
-    return [{ path: `claims[${index}]`, got: quote(law), allowed: meant ?? lawNames.join(", ") }];
-  });
 }

@@ -1,6 +1,7 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import type { SimulateLimiterOptions } from "../../sim/adapter/simulate-limiter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
+import { claimsInTraces } from "../rules/algorithms.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
@@ -181,7 +182,7 @@ async function simulatedBy(
   const { simulateLimiter } = await import("../../sim/adapter/simulate-limiter.ts");
   return {
     simulation: simulateLimiter(scenario, factory, { ...options, clock }),
-    claims: factory.claims,
+    claims: claimsInTraces(factory),
     notes: limiterNotes(factory, scenario.rules),
   };
 }

@@ -5,6 +5,7 @@ import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
 import { counted } from "../report/format.ts";
+import { claimsInTraces } from "../rules/algorithms.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, type SwitchName, scopes } from "../rules/rules.ts";
 import { loadLimiterFactory } from "./adapter-file.ts";
@@ -37,7 +38,8 @@ export async function openLimiter(file: string): Promise<OpenedLimiter> {
 
 /** What the reader of such a run must know. */
 export function limiterNotes(factory: LimiterFactory, asked: Rules | null): string[] {
-  const { name, claims, scopes: known = scopes } = factory;
+  const { name, scopes: known = scopes } = factory;
+  const claims = claimsInTraces(factory);
   const judged = claims === "all" ? "every law" : `${counted(claims.length, "law")} that it claims`;
   const rules = asked ?? parseRules({});
   const own = ownSemantics(rules, followedRules(factory, rules), known);

@@ -1,6 +1,7 @@
 // The shapes of a decision, and the small interface behind which any limiter can be checked, simulated or
 // broken on purpose.
-import type { LawName } from "../rules/laws.ts";
+import type { Algorithm } from "../rules/algorithms.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import type { Owner, Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
 
 /** One call to decide. */
@@ -67,6 +68,8 @@ export interface PartialReadings {
 export interface PartialDecision extends PartialReadings {
   readonly admitted: boolean;
   readonly refusedBy?: Owner | null | undefined;
+  /** How long a refusal tells the caller to wait, ms from now. */
+  readonly retryAfterMs?: number | undefined;
   /** Plain JSON; handed back to `settle` as it is. */
   readonly reservation?: unknown;
 }
@@ -129,8 +132,12 @@ export interface Seam {
 /** Makes fresh limiters of one kind, and says what they promise. */
 export interface LimiterFactory {
   readonly name: string;
+  /** What it counts. A law that the algorithm does not promise is never claimed (`lawsOf`). */
+  readonly algorithm: Algorithm;
   /** The laws that this kind of limiter promises; the others are reported as not claimed. */
-  readonly claims: "all" | readonly LawName[];
+  readonly claims: "all" | readonly LimiterLawName[];
+  /** The claims are those of its algorithm, and nobody's word: what it does not show is no broken claim. */
+  readonly claimsAsShown?: boolean;
   /**
    * The values of each semantics switch that `create` understands; a switch left out may have any. Laws draw
    * their rules from these. A limiter with one fixed behaviour names one value for each.
@@ -147,6 +154,8 @@ export interface LimiterFactory {
   readonly callers?: Readonly<Record<string, readonly string[]>>;
   /** A first-request window opens at a whole multiple of so many ms: 1000 unless told (SPEC.md §3), or 1. */
   readonly opensToMs?: 1 | 1000;
+  /** The instant at which a window ends still belongs to it. */
+  readonly endsLate?: boolean;
   /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */
   setNow?(nowMs: number): unknown;
   /** @param seam what an asynchronous limiter may reach its store through, to have its calls interleaved */

@@ -1,7 +1,7 @@
 // The form of what a limiter answers: what is wrong with it, if anything, and a copy of it as it is now.
 const numberFields = ["limit", "current", "remaining", "reset", "resetAtMs"] as const;
 const readingFields = [...numberFields, "enforced"];
-const plainFields = ["admitted", "refusedBy", "reservation", "status", "body"];
+const plainFields = ["admitted", "refusedBy", "retryAfterMs", "reservation", "status", "body"];
 const readingNames = ["organization", "user", "rest", "graphql"];
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -28,6 +28,8 @@ export function decisionMistake(value: unknown): [string, unknown, string] | nul
   const refusedBy = value["refusedBy"] ?? null;
   if (refusedBy !== null && refusedBy !== "organization" && refusedBy !== "user")
     return ["refusedBy", refusedBy, '"organization", "user", null or nothing'];
+  const wait = value["retryAfterMs"] ?? null;
+  if (wait !== null && !Number.isFinite(wait)) return ["retryAfterMs", wait, "a number of ms, or nothing"];
   return readingsMistake(value);
 }
 

@@ -21,6 +21,7 @@ export function faultFactory(chosen: ChosenFault, seed: number): LimiterFactory 
   const { semantics } = chosen.fault;
   return {
     name: `a limiter with ${faultText(chosen)}`,
+    algorithm: "fixed-window",
     claims: "all",
     ...(semantics === undefined ? {} : { semantics }),
     create: (rules) => faultyAdapter(rules, injectFault(chosen, rules, seededRandom(seed))),

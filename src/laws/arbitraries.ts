@@ -4,6 +4,7 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
+import type { Algorithm } from "../rules/algorithms.ts";
 import {
   organizationLimit,
   type Rules,
@@ -27,6 +28,8 @@ export interface Profile {
   /** Moves to the end of a window, and moves that step back in time, relative to 30 others. */
   readonly edge: number;
   readonly back: number;
+  /** Moves by a window or more, in which nobody calls. */
+  readonly beyond: number;
 }
 
 export const usualProfile: Profile = {
@@ -38,6 +41,7 @@ export const usualProfile: Profile = {
   snapshot: 0,
   edge: 10,
   back: 4,
+  beyond: 2,
 };
 
 /** Everything that a limiter can be asked to do, and the rules that it can follow. */
@@ -48,6 +52,8 @@ export interface Subject {
   readonly scopes?: readonly Scope[] | undefined;
   readonly keyed?: boolean | undefined;
   readonly opensToMs?: 1 | 1000 | undefined;
+  readonly algorithm?: Algorithm | undefined;
+  readonly endsLate?: boolean | undefined;
   readonly callers?: LimiterFactory["callers"] | undefined;
   /** Milliseconds since the epoch, about which the scripts take place. */
   readonly startMs: number;
@@ -165,7 +171,7 @@ function knownWorld({ callers }: Subject): World | null {
 
 const owner = fc.constantFrom("organization" as const, "user" as const);
 const offsetMs = fc.constantFrom(0, -1, 1);
-function moveArbitrary({ edge, back }: Profile): fc.Arbitrary<Move> {
+function moveArbitrary({ edge, back, beyond }: Profile): fc.Arbitrary<Move> {
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 16, arbitrary: fc.record({ to: fc.constant("stay" as const) }) },
@@ -178,7 +184,7 @@ function moveArbitrary({ edge, back }: Profile): fc.Arbitrary<Move> {
     { weight: edge, arbitrary: fc.record({ to: fc.constant("edge" as const), owner, offsetMs }) },
     { weight: 3, arbitrary: fc.record({ to: fc.constant("wait" as const), owner }) },
     {
-      weight: 2,
+      weight: beyond,
       arbitrary: fc.record({
         to: fc.constant("beyond" as const),
         owner,
@@ -244,10 +250,15 @@ const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
 export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 30): fc.Arbitrary<Script> {
-  const { rules, keyed = false, opensToMs = 1000 } = subject;
+  const { rules, keyed = false, opensToMs = 1000, algorithm = "fixed-window", endsLate = false } = subject;
   const world = knownWorld(subject) ?? (rules === undefined ? drawnWorld : worldOf(rules));
   const drawn = rulesArbitrary(subject.semantics, keyed ? fc.constant(0) : morePoints);
-  const terms = { ...(keyed && { keyed }), ...(opensToMs !== 1000 && { opensToMs }) };
+  const terms = {
+    ...(keyed && { keyed }),
+    ...(opensToMs !== 1000 && { opensToMs }),
+    ...(algorithm !== "fixed-window" && { algorithm }),
+    ...(endsLate && { endsLate }),
+  };
   const intent: fc.Arbitrary<Intent> = fc.record({
     move: moveArbitrary(profile),
     act: actArbitrary(profile, world, subject.scopes ?? scopes),

@@ -1,21 +1,26 @@
 // Each law by name: how it judges, and which operations its scripts are rich in.
-import type { LawName } from "../rules/laws.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import { headersPresent, limitAgrees, refusalAgrees } from "./answers.ts";
 import { type Profile, usualProfile } from "./arbitraries.ts";
-import { allOrNothing, isolated, snapshotEquals, statusFree, timeTranslates } from "./comparisons.ts";
-import { bounded, conserved, monotone, remainingAgrees, resetAgrees } from "./counts.ts";
 import {
-  neverRollsBack,
-  recovers,
-  refusalJustified,
-  twiceAtMost,
-  unenforcedNeverRefuses,
-} from "./decisions.ts";
+  allOrNothing,
+  giveBack,
+  isolated,
+  snapshotEquals,
+  statusFree,
+  timeTranslates,
+} from "./comparisons.ts";
+import { bounded, conserved, monotone, remainingAgrees, resetAgrees } from "./counts.ts";
+import { neverRollsBack, recovers, refusalJustified, unenforcedNeverRefuses } from "./decisions.ts";
+import { honestWait } from "./honest-wait.ts";
 import type { Judge } from "./law.ts";
+import { rateBound, twiceAtMost } from "./spans.ts";
 
 export interface Law {
   readonly judge: Judge;
   readonly profile: Profile;
+  /** What a limiter must show for it to judge anything; absent where it judges by who is admitted. */
+  readonly needs?: string;
 }
 
 const usual = (judge: Judge, profile: Partial<Profile> = {}): Law => ({
@@ -23,24 +28,38 @@ const usual = (judge: Judge, profile: Partial<Profile> = {}): Law => ({
   profile: { ...usualProfile, ...profile },
 });
 
-export const laws: Readonly<Record<LawName, Law>> = {
-  bounded: usual(bounded),
-  conserved: usual(conserved),
-  "remaining-agrees": usual(remainingAgrees),
-  "reset-agrees": usual(resetAgrees),
-  "status-free": usual(statusFree, { status: 12 }),
+/** A law that judges what is shown. */
+const shown = (needs: string, judge: Judge, profile: Partial<Profile> = {}): Law => ({
+  ...usual(judge, profile),
+  needs,
+});
+
+const count = "a count: `current` or `remaining`";
+
+export const laws: Readonly<Record<LimiterLawName, Law>> = {
+  bounded: shown(count, bounded),
+  conserved: shown(count, conserved),
+  "remaining-agrees": shown("`current` and `remaining`", remainingAgrees),
+  "reset-agrees": shown("a reset", resetAgrees),
+  "status-free": shown("a status: `peek`", statusFree, { status: 12 }),
   // Only where no clock steps back can it compare with a run without the refused calls.
   "all-or-nothing": usual(allOrNothing, { back: 0 }),
   "refusal-justified": usual(refusalJustified),
   isolated: usual(isolated),
-  monotone: usual(monotone),
+  monotone: shown(count, monotone),
   recovers: usual(recovers, { edge: 30 }),
   "unenforced-never-refuses": usual(unenforcedNeverRefuses, { enforce: 6 }),
   "time-translates": usual(timeTranslates),
   "never-rolls-back": usual(neverRollsBack, { back: 24, sweep: 4 }),
   "twice-at-most": usual(twiceAtMost),
-  "snapshot-equals": usual(snapshotEquals, { snapshot: 5, sweep: 3, back: 8 }),
-  "headers-present": usual(headersPresent),
-  "limit-agrees": usual(limitAgrees),
-  "refusal-agrees": usual(refusalAgrees),
+  "snapshot-equals": shown("a snapshot", snapshotEquals, { snapshot: 5, sweep: 3, back: 8 }),
+  "headers-present": shown("headers", headersPresent),
+  "limit-agrees": shown("a limit", limitAgrees),
+  "refusal-agrees": shown("which window refused, or the body of a refusal", refusalAgrees),
+  // A time that steps back is no time that a caller waits.
+  "honest-wait": shown("how long a refused caller is to wait: `retryAfter`, or a reset", honestWait, {
+    back: 0,
+  }),
+  "rate-bound": usual(rateBound),
+  "give-back": usual(giveBack, { back: 0 }),
 };

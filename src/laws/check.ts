@@ -1,13 +1,18 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import { type Algorithm, claimsOf } from "../rules/algorithms.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { type LawName, lawNames, lawStatements, voidEverywhere, voidReason } from "../rules/laws.ts";
+import {
+  type LimiterLawName,
+  limiterLawNames,
+  limiterLawStatements,
+  voidEverywhere,
+  voidReason,
+} from "../rules/laws.ts";
 import { type Rules, scopes } from "../rules/rules.ts";
 import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
-import { play } from "./history.ts";
-import type { Judgement } from "./law.ts";
 import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport, Outcome } from "./report.ts";
 import type { Script } from "./script.ts";
@@ -16,7 +21,7 @@ import { Broken, Failed, Trials } from "./trials.ts";
 
 /** Where a check stands. */
 export interface CheckProgress {
-  readonly law: LawName;
+  readonly law: LimiterLawName;
   /** Runs of this law so far, and how many there are to be. */
   readonly run: number;
   readonly runs: number;
@@ -33,7 +38,7 @@ export interface CheckOptions {
   /** A 32-bit integer; drawn unless told. The same seed gives the same report. */
   readonly seed?: number;
   /** The laws to check; all unless told. */
-  readonly laws?: readonly LawName[];
+  readonly laws?: readonly LimiterLawName[];
   /** Goes straight to a counterexample found before; needs its seed and its one law. */
   readonly path?: string;
   /** Rules to check under; without them they are drawn, every semantics switch among them. */
@@ -63,7 +68,7 @@ interface Setting {
   readonly may: ReadonlySet<keyof Profile>;
   readonly runs: number;
   readonly seed: number;
-  readonly names: readonly LawName[];
+  readonly names: readonly LimiterLawName[];
 }
 
 /**
@@ -80,8 +85,8 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
   const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
-  const wanted = options.laws ?? lawNames;
-  const names = lawNames.filter((law) => wanted.includes(law));
+  const wanted = options.laws ?? limiterLawNames;
+  const names = limiterLawNames.filter((law) => wanted.includes(law));
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
   const { subject, may } = await prepare(factory, options);
@@ -98,29 +103,28 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
   return { limiter: factory.name, seed, runs, laws: reports, interrupted: cut, ok };
 }
 
-/** Judges one script by one law, as a kept counterexample is judged again. */
-export function judgeScript(factory: LimiterFactory, law: LawName, script: Script): Promise<Judgement> {
-  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops) });
-}
-
 /** A seed for each law: laws that draw alike should not all see the same scripts. */
-const seedOf = (law: LawName, seed: number): number =>
-  (seed + Math.imul(lawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
+const seedOf = (law: LimiterLawName, seed: number): number =>
+  (seed + Math.imul(limiterLawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
 
 /** A law's profile without what this limiter cannot be asked. */
-function profileFor(law: LawName, may: ReadonlySet<keyof Profile>): Profile {
+function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algorithm: Algorithm): Profile {
   const { profile } = laws[law];
   const weights = Object.entries(profile).map(([kind, weight]) => [
     kind,
     may.has(kind as keyof Profile) ? weight : 0,
   ]);
-  return Object.fromEntries(weights) as Profile;
+  // Where there is no window whose end could be met, a caller has to stay away for long.
+  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
+  const kept = Object.fromEntries(weights) as Profile;
+  // Places are given back about as often as they are taken.
+  return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
 }
 
-function unrun(law: LawName, seed: number, outcome: Outcome, reason?: string): LawReport {
+function unrun(law: LimiterLawName, seed: number, outcome: Outcome, reason?: string): LawReport {
   const report = {
     law,
-    statement: lawStatements[law],
+    statement: limiterLawStatements[law],
     outcome,
     seed,
     runs: 0,
@@ -131,17 +135,17 @@ function unrun(law: LawName, seed: number, outcome: Outcome, reason?: string): L
   return reason === undefined ? report : { ...report, reason };
 }
 
-async function checkLaw(law: LawName, setting: Setting, done: number): Promise<LawReport> {
+async function checkLaw(law: LimiterLawName, setting: Setting, done: number): Promise<LawReport> {
   const { factory, options, subject, may, runs, names } = setting;
-  if (factory.claims !== "all" && !factory.claims.includes(law))
-    return unrun(law, setting.seed, "not-claimed");
+  if (!claimsOf(factory).includes(law)) return unrun(law, setting.seed, "not-claimed");
   if (options.rules !== undefined && voidEverywhere(law, options.rules) !== null)
     return unrun(law, setting.seed, "skipped", whyVoid(law, options.rules));
   const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
     options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
   );
-  const property = fc.asyncProperty(scriptArbitrary(subject, profileFor(law, may)), (script) =>
-    trials.run(script),
+  const property = fc.asyncProperty(
+    scriptArbitrary(subject, profileFor(law, may, factory.algorithm)),
+    (script) => trials.run(script),
   );
   const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true, numRuns: 1 };
   const details = await walk(() =>
@@ -150,7 +154,7 @@ async function checkLaw(law: LawName, setting: Setting, done: number): Promise<L
   return reportOf(law, setting, trials, details);
 }
 
-const whyVoid = (law: LawName, rules: Rules): string =>
+const whyVoid = (law: LimiterLawName, rules: Rules): string =>
   scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");
 
 /** fast-check throws a plain Error where a path leads past the last script that it could lead to. */
@@ -167,7 +171,7 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
 }
 
 function reportOf(
-  law: LawName,
+  law: LimiterLawName,
   { seed, options }: Setting,
   trials: Trials,
   details: fc.RunDetails<[Script]>,
@@ -193,7 +197,7 @@ function reportOf(
 }
 
 function repeatCommand(
-  law: LawName,
+  law: LimiterLawName,
   seed: number,
   path: string | null,
   more: readonly string[] = [],

@@ -2,96 +2,37 @@
 // all-or-nothing. Each plays the script again with something changed that must not matter.
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { lacksRoom } from "./decisions.ts";
-import type { History, HistoryEvent, PartialReading } from "./history.ts";
-import { type Breach, type Compared, type Judge, type Judgement, type Opinion, Tally } from "./law.ts";
+import type { History } from "./history.ts";
+import { type Judge, type Judgement, type Opinion, Tally, type Trial } from "./law.ts";
 import { Ledger, type Sight, sightsOf } from "./ledger.ts";
-import { type CallOp, type Op, type Terms, without } from "./script.ts";
-
-/** Which part of an answer two runs are compared by. */
-type Part = "organization" | "user";
-
-const both: readonly Part[] = ["organization", "user"];
-
-/** The numbers of an answer by path. What one run does not show is not compared. */
-function numbersOf(event: HistoryEvent, parts: readonly Part[]): Map<string, unknown> {
-  const numbers = new Map<string, unknown>();
-  const add = (path: string, reading: PartialReading | null | undefined): void => {
-    for (const [field, value] of Object.entries(reading ?? {})) numbers.set(`${path}.${field}`, value);
-  };
-  if ("decision" in event) {
-    numbers.set("admitted", event.decision.admitted);
-    numbers.set("refusedBy", event.decision.refusedBy ?? undefined);
-  }
-  const readings = "decision" in event ? event.decision : "readings" in event ? event.readings : {};
-  for (const part of parts) add(part, readings[part]);
-  if ("status" in event) {
-    add("rest", event.status.rest);
-    add("graphql", event.status.graphql);
-  }
-  return numbers;
-}
-
-/** The first number that differs between two answers to the same operation, or "kept", or `null` (none shown). */
-function same(here: HistoryEvent, there: HistoryEvent, parts: readonly Part[], shiftMs = 0): Opinion {
-  const mine = numbersOf(here, parts);
-  let compared = false;
-  for (const [path, other] of numbersOf(there, parts)) {
-    const value = mine.get(path) ?? undefined;
-    const theirs =
-      path.endsWith("resetAtMs") && typeof other === "number" ? other - shiftMs : (other ?? undefined);
-    if (value === undefined || theirs === undefined) continue;
-    compared = true;
-    if (value !== theirs) return differs(path, value, theirs);
-  }
-  return compared ? "kept" : null;
-}
-
-const differs = (path: string, here: unknown, there: unknown): Breach => ({
-  expected: `${path} ${there}, as in the other run`,
-  got: `${path} ${here}`,
-  arithmetic: "the two runs differ only in what must not matter",
-});
-
-/** Compares the answers of a run with those of another that has some of its operations. */
-function comparison(
-  history: History,
-  compared: Compared,
-  options: { parts?: readonly Part[]; until?: number; from?: number } = {},
-): Judgement {
-  const tally = new Tally();
-  const there = new Map(compared.history.map((event) => [event.op, event]));
-  for (const [at, event] of history.entries()) {
-    const other = there.get(event.op);
-    if (other === undefined || at < (options.from ?? 0)) continue;
-    if (at >= (options.until ?? Number.POSITIVE_INFINITY)) break;
-    tally.add(same(event, other, options.parts ?? both), at, null);
-  }
-  return { history, compared, judged: tally.judged, violation: tally.violation };
-}
+import { comparison } from "./runs.ts";
+import { type CallOp, type Op, type Script, without } from "./script.ts";
 
 const silent = (history: History): Judgement => ({ history, judged: 0, violation: null });
 
 /** A run with status calls answers as one without them. */
-export const statusFree: Judge = async ({ script, play }) => {
-  const ops = without(script.ops, "snapshot");
-  const history = await play(ops);
+export const statusFree: Judge = async (trial) => {
+  const ops = without(trial.script.ops, "snapshot");
+  const history = await trial.play(ops);
   const from = ops.findIndex((op) => op.do === "status");
   if (from < 0) return silent(history);
-  const compared = { label: "without the status calls", history: await play(without(ops, "status")) };
-  return comparison(history, compared, { from });
+  const compared = { label: "without the status calls", history: await trial.play(without(ops, "status")) };
+  return comparison(trial, history, compared, { from });
 };
 
 /** A run that is stored and restored on its way answers as one that never stopped. */
-export const snapshotEquals: Judge = async ({ script, play }) => {
-  const from = script.ops.findIndex((op) => op.do === "snapshot");
-  const history = await play(script.ops);
+export const snapshotEquals: Judge = async (trial) => {
+  const { ops } = trial.script;
+  const from = ops.findIndex((op) => op.do === "snapshot");
+  const history = await trial.play(ops);
   if (from < 0) return silent(history);
-  const compared = { label: "without stopping", history: await play(without(script.ops, "snapshot")) };
-  return comparison(history, compared, { from });
+  const compared = { label: "without stopping", history: await trial.play(without(ops, "snapshot")) };
+  return comparison(trial, history, compared, { from });
 };
 
 /** Shifting all times by a common multiple of all window lengths shifts all answers by the same. */
-export const timeTranslates: Judge = async ({ script, play }) => {
+export const timeTranslates: Judge = async (trial) => {
+  const { script, play } = trial;
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
   const shiftMs = shiftSeconds(script.pick, commonMultiple(script.rules, ops)) * 1000;
@@ -99,13 +40,8 @@ export const timeTranslates: Judge = async ({ script, play }) => {
   // `Date` ends at 8.64e15 ms; a window of a century in common with one of 7 s passes it.
   if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return silent(history);
   const shifted = await play(ops.map((op) => ({ ...op, atMs: op.atMs + shiftMs })));
-  const tally = new Tally();
-  for (const [at, event] of history.entries()) {
-    const other = shifted[at];
-    if (other !== undefined) tally.add(same(event, other, both, shiftMs), at, null);
-  }
   const compared = { label: `with all times ${shiftMs / 1000} s later`, history: shifted };
-  return { history, compared, judged: tally.judged, violation: tally.violation };
+  return comparison(trial, history, compared, { shiftMs });
 };
 
 /** A few multiples, or some years of them: times beyond 2038 are times too. */
@@ -150,7 +86,8 @@ function distinct(ops: readonly Op[], nameOf: (op: CallOp) => string): CallOp[] 
 }
 
 /** Calls of other organizations, users or scopes change nothing here. */
-export const isolated: Judge = async ({ script, play }) => {
+export const isolated: Judge = async (trial) => {
+  const { script, play } = trial;
   const ops = without(script.ops, "snapshot");
   const calls = new Map(ops.flatMap((op) => (op.do === "call" ? [[op.id, op] as const] : [])));
   const callOf: CallOf = (op) => (op.do === "call" || op.do === "settle" ? (calls.get(op.id) ?? null) : null);
@@ -160,11 +97,11 @@ export const isolated: Judge = async ({ script, play }) => {
     const own = ownOps(ops, here, callOf);
     if (own.length < ops.length) {
       const label = `with the calls of ${here.organization} in ${here.scope} alone`;
-      const found = comparison(history, { label, history: await play(own) });
+      const found = await comparison(trial, history, { label, history: await play(own) });
       if (found.violation !== null) return found;
       judged += found.judged;
     }
-    const found = await isolatedUsers(script, own, callOf, play);
+    const found = await isolatedUsers(trial, own, callOf);
     if (found.violation !== null) return found;
     judged += found.judged;
   }
@@ -175,12 +112,8 @@ export const isolated: Judge = async ({ script, play }) => {
  * Each user of one organization and scope, with the others and without. Others may use up the organization's
  * window: what they must not change is the user's own, for as long as the organization's has room for everybody.
  */
-async function isolatedUsers(
-  terms: Terms,
-  ops: readonly Op[],
-  callOf: CallOf,
-  play: (ops: readonly Op[]) => Promise<History>,
-): Promise<Judgement> {
+async function isolatedUsers(trial: Trial, ops: readonly Op[], callOf: CallOf): Promise<Judgement> {
+  const { script: terms, play } = trial;
   const users = distinct(ops, ({ user }) => user);
   if (users.length < 2) return silent([]);
   const history = await play(ops);
@@ -190,7 +123,7 @@ async function isolatedUsers(
     const alone = await play(ops.filter((op) => (callOf(op)?.user ?? user) === user));
     const until = Math.min(crowded, tightFrom(terms, alone, history));
     const label = `with ${user}'s calls alone`;
-    const found = comparison(history, { label, history: alone }, { parts: ["user"], until });
+    const found = await comparison(trial, history, { label, history: alone }, { parts: ["user"], until });
     if (found.violation !== null) return found;
     judged += found.judged;
   }
@@ -198,7 +131,7 @@ async function isolatedUsers(
 }
 
 /** Index in `reference` of the first operation at which a run's organization may have refused. */
-function tightFrom(terms: Terms, history: History, reference: History): number {
+function tightFrom(terms: Script, history: History, reference: History): number {
   for (const sight of sightsOf(terms, history)) {
     if (sight.owner !== "organization" || !("decision" in sight.event)) continue;
     const { op, decision } = sight.event;
@@ -210,26 +143,78 @@ function tightFrom(terms: Terms, history: History, reference: History): number {
 }
 
 /** Leaving out the refused calls changes no other answer; where refusals are charged, only the named window. */
-export const allOrNothing: Judge = async ({ script, play }) => {
+export const allOrNothing: Judge = async (trial) => {
+  const { script, play } = trial;
   const ops = without(script.ops, "snapshot");
   const history = await play(ops);
   const tally = new Tally();
   const ledger = new Ledger(script);
-  const left = new Set<Op>();
   for (const [at, event] of history.entries()) {
     const sights = ledger.look(event);
     if (!("decision" in event) || event.decision.admitted) continue;
-    if (chargesNothing(script.rules, event.op, event.decision.refusedBy)) left.add(event.op);
     for (const sight of sights) tally.add(untouched(sight), at, sight);
   }
   const judged = { history, judged: tally.judged, violation: tally.violation };
-  // Leaving out a call also leaves out the time that it has seen, which counts where the clock steps back.
-  const steps = ops.some((op, at) => op.atMs < (ops[at - 1]?.atMs ?? 0));
-  if (tally.violation !== null || left.size === 0 || steps) return judged;
+  const left = freeRefusals(script, history);
+  if (tally.violation !== null || left.size === 0) return judged;
   const rest = await play(ops.filter((op) => !left.has(op)));
-  const second = comparison(history, { label: "without the refused calls", history: rest });
+  const second = await comparison(trial, history, { label: "without the refused calls", history: rest });
   return { ...second, judged: tally.judged + second.judged };
 };
+
+/**
+ * The limiter leaves no trace of a refused call, in whom it lets through afterwards. Where others were refused, the
+ * script is played with calls at its end that use up what is left, and once more without the refused calls.
+ */
+export const giveBack: Judge = async (trial) => {
+  const { script, play } = trial;
+  const ops = without(script.ops, "snapshot");
+  const first = await play(ops);
+  if (freeRefusals(script, first).size === 0) return silent(first);
+  const longer = [...ops, ...closingOf(script, first)];
+  const history = await play(longer);
+  const left = freeRefusals(script, history.slice(0, ops.length));
+  const rest = await play(longer.filter((op) => !left.has(op)));
+  return comparison(
+    trial,
+    history,
+    { label: "without the refused calls", history: rest },
+    { decisions: true },
+  );
+};
+
+/** The most calls that look for what is left at the end of a script. */
+const closingMost = 40;
+
+/** Calls of whoever was refused last, at the end and one after the other, that use up what is left. */
+function closingOf(script: Script, history: History): readonly CallOp[] {
+  const refused = history.findLast((event) => "decision" in event && !event.decision.admitted);
+  const last = history.at(-1);
+  if (refused === undefined || last === undefined || !("decision" in refused)) return [];
+  const { organization, user, scope } = refused.op;
+  const { limit } = userLimit(script.rules, organization, user, scope);
+  const id = 1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
+  return Array.from({ length: Math.min(limit + 1, closingMost) }, (_, n) => ({
+    ...{ do: "call" as const, organization, user, scope, cost: 1 },
+    id: id + n,
+    atMs: last.op.atMs,
+  }));
+}
+
+/**
+ * The refused calls that are charged nowhere, and may be left out. Empty where the clock steps back: with a call the
+ * time that it has seen is left out, too. A limiter by key may open a window for a call that can never fit.
+ */
+function freeRefusals({ rules, keyed }: Script, history: History): ReadonlySet<Op> {
+  if (history.some(({ op }, at) => op.atMs < (history[at - 1]?.op.atMs ?? 0))) return new Set();
+  const free = history.flatMap((event) => {
+    if (!("decision" in event) || event.decision.admitted) return [];
+    const { organization, user, scope, cost } = event.op;
+    const isHopeless = keyed === true && cost > userLimit(rules, organization, user, scope).limit;
+    return isHopeless || !chargesNothing(rules, event.op, event.decision.refusedBy) ? [] : [event.op];
+  });
+  return new Set(free);
+}
 
 /** Whether a refusal is charged nowhere under these rules (SPEC.md §8). */
 function chargesNothing(rules: Rules, { scope }: CallOp, refusedBy: string | null | undefined): boolean {

@@ -53,14 +53,14 @@ export const remainingAgrees: Judge = overSights("remaining-agrees", () => (sigh
 });
 
 /** The instants, in ms, at which a window of which `clockMs` is a part may end, where reset reads `seconds`. */
-function endsBy(seconds: number, { clockMs, lengthMs, semantics }: Sight): [number, number] {
+function endsBy(seconds: number, { clockMs, lengthMs, lateMs, semantics }: Sight): [number, number] {
   const asked = clockMs + seconds * 1000;
   // Half a second may be rounded either way: the rules do not say.
   const [least, most] = { ceil: [-999, 0], floor: [0, 999], round: [-500, 500] }[semantics.reset] as [
     number,
     number,
   ];
-  return [Math.max(asked + least, clockMs + 1), Math.min(asked + most, clockMs + lengthMs)];
+  return [Math.max(asked + least, clockMs + 1 - lateMs), Math.min(asked + most, clockMs + lengthMs)];
 }
 
 /** `reset` against `reset_at`, against W, and both against what this window showed before. */
@@ -78,11 +78,11 @@ export const resetAgrees: Judge = overSights("reset-agrees", () => {
 
 /** When the window ends by this reading alone, or how the reading contradicts itself. */
 function agreement(sight: Sight, reset: number | null, resetAtMs: number | null): Opinion | [number, number] {
-  const { clockMs, lengthMs, semantics } = sight;
+  const { clockMs, lengthMs, lateMs, semantics } = sight;
   const rounding = semantics.reset;
   const seconds = lengthMs / 1000;
   if (reset !== null) {
-    const least = rounding === "ceil" ? 1 : 0;
+    const least = rounding === "ceil" ? 1 - lateMs : 0;
     if (reset < least || reset > seconds)
       return {
         expected: `${least} <= reset <= ${seconds}`,
@@ -91,7 +91,7 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
       };
   }
   if (resetAtMs === null) return endsBy(reset ?? 0, sight);
-  if (resetAtMs <= clockMs || resetAtMs > clockMs + lengthMs)
+  if (resetAtMs <= clockMs - lateMs || resetAtMs > clockMs + lengthMs)
     return {
       expected: `reset_at within ${seconds} s after now`,
       got: `reset_at ${resetAtMs - clockMs} ms after now`,

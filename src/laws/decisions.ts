@@ -1,8 +1,7 @@
-// The laws on what a limiter decides: refusal-justified, recovers, unenforced-never-refuses,
-// never-rolls-back and twice-at-most.
-import { type Breach, type Judge, type Opinion, overEvents, spanText, Tally } from "./law.ts";
-import { nameOf, type Sight, sightsOf, type WindowKey } from "./ledger.ts";
-import { without } from "./script.ts";
+// The laws on what a limiter decides: refusal-justified, recovers, unenforced-never-refuses and never-rolls-back.
+import { type Breach, type Judge, type Opinion, overEvents, spanText } from "./law.ts";
+import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
+import { algorithmOf } from "./script.ts";
 import type { Span } from "./window-book.ts";
 
 /** The windows of a decided call with its answer, or `null` for any other operation. */
@@ -40,7 +39,8 @@ function found(sights: readonly Sight[]): string {
       const count = countBefore(sight);
       const state = sight.enforced ? "" : " (not enforced)";
       const limit = sight.reading.limit ?? sight.limit;
-      return `${sight.owner} ${count === null ? "?" : spanText(count)} of ${limit}${state}`;
+      const owner = sights.length === 1 ? "" : `${sight.owner} `;
+      return `${owner}${count === null ? "?" : spanText(count)} of ${limit}${state}`;
     })
     .join(", ");
 }
@@ -68,7 +68,7 @@ const culprit = (sights: readonly Sight[], lacking: readonly (boolean | null)[])
   sights[lacking.indexOf(true)] ?? null;
 
 /** A window that has ended and in which nothing was charged since cannot refuse what fits its limit. */
-export const recovers: Judge = overEvents("recovers", () => (sights) => {
+const renews: Judge = overEvents("recovers", () => (sights) => {
   const call = decided(sights);
   if (call === null) return [];
   const { cost } = call.call;
@@ -82,11 +82,38 @@ export const recovers: Judge = overEvents("recovers", () => (sights) => {
   if (guilty === undefined || !renewed(guilty)) return [];
   const breach: Breach = {
     expected: "admitted",
-    got: refuser === undefined ? "refused" : `refused by the ${guilty.owner}'s window`,
+    got: refuser === undefined || sights.length === 1 ? "refused" : `refused by the ${guilty.owner}'s window`,
     arithmetic: `that window ended, nothing was charged since, and ${cost} <= ${guilty.limit}`,
   };
   return [[breach, guilty]];
 });
+
+/** How many window lengths a caller stays away until nothing of its calls can count any more. */
+const idleWindows = 2;
+
+/** Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. */
+const forgets: Judge = overEvents("recovers", () => {
+  const latest = new Map<string, number>();
+  return (sights) => {
+    const call = decided(sights);
+    return sights.flatMap((sight): [Opinion, WindowKey][] => {
+      const key = nameOf(sight);
+      const { atMs } = sight.event.op;
+      const idleMs = atMs - (latest.get(key) ?? Number.POSITIVE_INFINITY);
+      latest.set(key, atMs);
+      if (call === null || idleMs < idleWindows * sight.lengthMs || call.call.cost > sight.limit) return [];
+      if (call.decision.admitted) return [["kept", sight]];
+      const { refusedBy } = call.decision;
+      if (refusedBy && refusedBy !== sight.owner) return [];
+      const arithmetic = `nobody called for ${idleMs / 1000} s, and ${call.call.cost} <= ${sight.limit}`;
+      return [[{ expected: "admitted", got: "refused", arithmetic }, sight]];
+    });
+  };
+});
+
+/** After its window, or after two windows without a call, a caller is admitted again. */
+export const recovers: Judge = (trial) =>
+  algorithmOf(trial.script) === "fixed-window" ? renews(trial) : forgets(trial);
 
 /** While `enforced` is false nothing is refused, and counting goes on. */
 export const unenforcedNeverRefuses: Judge = overEvents("unenforced-never-refuses", () => (sights) => {
@@ -150,108 +177,4 @@ function extra(sight: Sight): Opinion {
     got: "admitted",
     arithmetic: `at the later time this window had ${spanText(sight.before)} of ${sight.limit}, and the call costs ${op.cost}`,
   };
-}
-
-/** One admitted call in one window. */
-interface Admitted {
-  readonly at: number;
-  readonly clockMs: number;
-  /** What it is charged in the end. */
-  charge: number;
-  window: number | null;
-  /** The window had room when it was admitted: under postpaid its overshoot is legal. */
-  readonly excused: boolean;
-}
-
-/** What one window's owner was admitted in the whole run. */
-interface Track {
-  readonly key: WindowKey;
-  readonly limit: number;
-  readonly lengthMs: number;
-  readonly postpaid: boolean;
-  enforced: boolean;
-  readonly calls: Map<number, Admitted>;
-}
-
-/** Any span of length W, by the window's own clock, holds at most 2 x limit admitted. */
-export const twiceAtMost: Judge = async ({ script, play }) => {
-  const history = await play(without(script.ops, "snapshot"));
-  const tracks = tracksOf(sightsOf(script, history));
-  const tally = new Tally();
-  for (const track of tracks.values())
-    if (track.enforced) for (const [at, opinion] of widestSpans(track)) tally.add(opinion, at, track.key);
-  return { history, judged: tally.judged, violation: tally.violation };
-};
-
-function tracksOf(sights: Iterable<Sight>): Map<string, Track> {
-  const tracks = new Map<string, Track>();
-  for (const sight of sights) {
-    const { event } = sight;
-    const track = trackOf(tracks, sight);
-    if ("decision" in event) {
-      track.enforced &&= sight.enforced;
-      if (!event.decision.admitted) continue;
-      const excused = lacksRoom(sight, event.op.cost, sight.before) !== true;
-      const charge = sight.charge?.least ?? 0;
-      track.calls.set(event.op.id, {
-        at: sight.at,
-        clockMs: sight.clockMs,
-        charge,
-        window: sight.window,
-        excused,
-      });
-    } else if ("readings" in event) {
-      const call = track.calls.get(event.op.id);
-      if (call === undefined) continue;
-      call.charge += (sight.charge?.least ?? 0) - sight.givenBack;
-      call.window ??= sight.window;
-    }
-  }
-  return tracks;
-}
-
-function trackOf(tracks: Map<string, Track>, sight: Sight): Track {
-  const key = nameOf(sight);
-  let track = tracks.get(key);
-  if (track === undefined) {
-    const postpaid = sight.scope === "graphql" && sight.semantics.graphqlCharge === "postpaid";
-    const { limit, lengthMs } = sight;
-    track = { key: sight, limit, lengthMs, postpaid, enforced: true, calls: new Map() };
-    tracks.set(key, track);
-  }
-  return track;
-}
-
-/** For each admitted call, the span of length W that ends with it. */
-function* widestSpans(track: Track): Generator<[number, Opinion]> {
-  const calls = [...track.calls.values()];
-  let first = 0;
-  let total = 0;
-  for (const last of calls) {
-    total += last.charge;
-    while ((calls[first]?.clockMs ?? last.clockMs) <= last.clockMs - track.lengthMs) {
-      total -= calls[first]?.charge ?? 0;
-      first += 1;
-    }
-    const over = track.postpaid ? overshoots(track, calls, first, last) : 0;
-    const most = 2 * track.limit + over;
-    yield [last.at, total <= most ? "kept" : tooMuch(track, total, most, over)];
-  }
-}
-
-const tooMuch = ({ limit, lengthMs }: Track, total: number, most: number, over: number): Breach => ({
-  expected: `at most ${most} admitted in any ${lengthMs / 1000} s`,
-  got: `${total} admitted in the ${lengthMs / 1000} s up to this call`,
-  arithmetic: `2 x ${limit}${over > 0 ? ` + ${over} of overshoots` : ""} = ${most}`,
-});
-
-/** By how much the windows of a span passed their limit through calls that were admitted with room left. */
-function overshoots(track: Track, calls: readonly Admitted[], first: number, last: Admitted): number {
-  const windows = new Set(calls.slice(first, calls.indexOf(last) + 1).map(({ window }) => window));
-  let over = 0;
-  for (const window of windows) {
-    const held = calls.filter((call) => call.window === window && call.excused);
-    over += Math.max(0, held.reduce((sum, { charge }) => sum + charge, 0) - track.limit);
-  }
-  return over;
 }

@@ -1,11 +1,18 @@
 // The laws as cases of a test runner: whichever has a `test(name, body)`. A case that fails prints the smallest
 // counterexample as a timeline, and the line that repeats it.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { type LawName, lawNames } from "../rules/laws.ts";
+import { claimsOf } from "../rules/algorithms.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import { CallerLine } from "./caller-line.ts";
+import { laws as catalogue } from "./catalogue.ts";
+import { type KnownCause, sharedCause } from "./causes.ts";
 import { type CheckOptions, checkLaws } from "./check.ts";
 import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts";
 import { renderInterleaving } from "./interleavings-text.ts";
+import type { Unexplained } from "./orders.ts";
+import { patient } from "./patience.ts";
 import type { LawReport } from "./report.ts";
+import type { Script } from "./script.ts";
 import { anySeed } from "./subject.ts";
 import { renderCounterexample } from "./timeline.ts";
 
@@ -26,31 +33,41 @@ export interface DescribeOptions
   readonly interleavings?: boolean | InterleavingOptions;
   /** How long a case may take, for runners whose `test` takes it third (Vitest, Jest, Bun); 60,000 unless told. */
   readonly timeoutMs?: number;
-  /** A law that is claimed and could judge nothing, because nothing is shown of it, fails. */
+  /**
+   * Fails a law that is claimed and judged nothing; `true` unless told. Where no `claims` are given, a law that needs
+   * what the limiter does not show is skipped instead.
+   */
   readonly strict?: boolean;
 }
 
-/** The line that repeats a counterexample stands in its report; what else it needs is in the test file. */
-const again = (options: string): string => `describeLimiter(test, limiter, { ${options} })`;
-
 /**
- * Registers each law that a limiter claims as a case, at once: call it where cases are declared. The seed is
- * drawn anew each time, and stands in the titles, unless one is given.
+ * Registers each law that a limiter claims as a case, at once: call it where cases are declared. The seed is drawn
+ * anew each time, unless one is given; a failure tells it. One bug breaks many laws: the first case that it breaks
+ * fails, and the others are skipped with its name, where the runner lets a case skip itself (node:test, Vitest,
+ * Mocha), or fail with one line.
  *
  * @example
- * const counts = new Map<string, number>();
+ * const windows = new Map<string, { count: number; resetAt: number }>();
  * describeLimiter(test, keyedLimiter({
  *   name: "my limiter",
- *   anchor: "epoch",
+ *   algorithm: "fixed-window",
  *   create({ limit, windowMs }) {
- *     counts.clear();
+ *     windows.clear();
+ *     const windowOf = (key: string, nowMs: number) => {
+ *       const known = windows.get(key);
+ *       return known && known.resetAt > nowMs ? known : { count: 0, resetAt: nowMs + windowMs };
+ *     };
+ *     const shown = ({ count, resetAt }: { count: number; resetAt: number }) =>
+ *       ({ limit, current: count, remaining: limit - count, resetAt });
  *     return {
  *       consume(key, _cost, nowMs) {
- *         const window = `${key} ${Math.floor(nowMs / windowMs)}`;
- *         const count = counts.get(window) ?? 0;
- *         if (count < limit) counts.set(window, count + 1);
- *         return { allowed: count < limit, remaining: Math.max(0, limit - count - 1) };
+ *         const window = windowOf(key, nowMs);
+ *         const allowed = window.count < limit;
+ *         if (allowed) window.count += 1;
+ *         windows.set(key, window);
+ *         return { allowed, ...shown(window) };
  *       },
+ *       peek: (key, nowMs) => shown(windowOf(key, nowMs)),
  *     };
  *   },
  * }), { runs: 50 });
@@ -60,63 +77,136 @@ export function describeLimiter(
   factory: LimiterFactory,
   options: DescribeOptions = {},
 ): void {
-  const {
-    interleavings = false,
-    timeoutMs = 60_000,
-    strict = false,
-    laws = lawNames,
-    path,
-    ...rest
-  } = options;
-  const replay = path === undefined ? {} : { path };
-  const seed = options.seed ?? anySeed();
-  for (const law of lawNames) {
+  const line = new CallerLine(describeLimiter);
+  const { timeoutMs = 60_000, laws = limiterLawNames, interleavings = false } = options;
+  const suite = new Suite(factory, { ...options, seed: options.seed ?? anySeed() }, line);
+  const claimed = claimsOf(factory);
+  for (const law of limiterLawNames) {
     if (!laws.includes(law)) continue;
-    if (factory.claims !== "all" && !factory.claims.includes(law)) {
-      test.skip?.(`${factory.name} does not claim ${law}`, async () => {});
-      continue;
-    }
-    const body = async (): Promise<void> =>
-      requireKept(await oneLaw(factory, law, { ...rest, ...replay, seed }), strict);
-    test(`${factory.name} keeps ${law} (seed ${seed})`, body, timeoutMs);
+    if (claimed.includes(law))
+      line.call(
+        test,
+        `${factory.name} keeps ${law}`,
+        suite.caseOf(() => suite.law(law)),
+        timeoutMs,
+      );
+    else test.skip?.(`${factory.name} does not claim ${law}`, async () => {});
   }
-  if (interleavings !== false)
-    test(
-      `${factory.name} explains overlapping calls (seed ${seed})`,
-      () => requireExplained(factory, { ...rest, seed, ...(interleavings === true ? {} : interleavings) }),
-      timeoutMs,
-    );
+  if (interleavings === false) return;
+  const body = suite.caseOf(() => suite.overlaps(interleavings === true ? {} : interleavings));
+  line.call(test, `${factory.name} explains overlapping calls`, body, timeoutMs);
 }
 
-async function oneLaw(factory: LimiterFactory, law: LawName, options: CheckOptions): Promise<LawReport> {
-  const { laws } = await checkLaws(factory, { ...options, laws: [law] });
-  const [report] = laws;
-  if (report === undefined) throw new RangeError(`no report of ${law}`);
-  return report;
-}
+/** How a case ends: `null` where the law is kept. */
+type Ending = { readonly fails: readonly string[] } | { readonly skips: string } | null;
 
-function requireKept(report: LawReport, strict: boolean): void {
-  const { law, outcome, seed, path } = report;
-  if (outcome === "violated" || outcome === "failed") {
+/** So many runs are enough to say that a law is never reached. */
+const runsUntilSilent = 100;
+
+/** The cases of one limiter, and the causes of those that failed. */
+class Suite {
+  readonly #factory: LimiterFactory;
+  readonly #options: DescribeOptions & { readonly seed: number };
+  readonly #line: CallerLine;
+  readonly #causes: KnownCause[] = [];
+
+  constructor(
+    factory: LimiterFactory,
+    options: DescribeOptions & { readonly seed: number },
+    line: CallerLine,
+  ) {
+    const { timers, answerMsMost } = options;
+    this.#factory = timers === undefined ? factory : patient(factory, timers, answerMsMost);
+    this.#options = options;
+    this.#line = line;
+  }
+
+  /** A body without parameters: Jest and Mocha take one for a callback. */
+  caseOf(run: () => Promise<Ending>): Body {
+    const line = this.#line;
+    return async function (this: unknown, ...context: readonly unknown[]): Promise<void> {
+      const ending = await run();
+      if (ending === null) return;
+      if ("fails" in ending) throw line.failure(ending.fails);
+      const skip = skipOf(this, context);
+      if (skip !== null) skip(ending.skips);
+      else if (ending.skips.startsWith(sameCause)) throw line.failure([ending.skips]);
+    };
+  }
+
+  async law(law: LimiterLawName): Promise<Ending> {
+    const report = await this.#check(law, this.#options.runs);
+    const { outcome, reason, seed, path, counterexample, failure } = report;
+    if (outcome === "skipped") return { skips: `${law} is void: ${reason}` };
+    if (outcome === "not-observed") return this.#silence(law);
+    if (outcome !== "violated" && outcome !== "failed") return null;
+    const found = { law, script: counterexample?.script ?? null, got: failure?.got ?? null };
+    const cause = await sharedCause(this.#factory, this.#causes, found);
+    if (cause !== null) return { skips: `${sameCause} ${cause.law}: ${law}` };
+    this.#causes.push(found);
     const repeat = again(`seed: ${seed}, laws: ["${law}"], path: "${path}"`);
-    throw failure(renderCounterexample({ ...report, repeat }));
+    return { fails: renderCounterexample({ ...report, repeat }) };
   }
-  if (strict && outcome === "not-observed")
-    throw failure([
-      `${law} is claimed, but the limiter shows nothing that it could judge: leave it out of \`claims\``,
-    ]);
+
+  async overlaps(options: InterleavingOptions): Promise<Ending> {
+    const report = await checkInterleavings(this.#factory, { ...this.#options, ...options });
+    if (report.ok) return null;
+    const { seed, path, counterexample, failure } = report;
+    const found = {
+      script: counterexample === undefined ? null : playedOps(counterexample),
+      got: failure?.got ?? null,
+    };
+    const cause = await sharedCause(this.#factory, this.#causes, found);
+    if (cause !== null) return { skips: `${sameCause} ${cause.law}: overlapping calls` };
+    const repeat = again(`laws: [], interleavings: { seed: ${seed}, path: "${path}" }`);
+    return { fails: renderInterleaving({ ...report, repeat }) };
+  }
+
+  /** How a case ends in which nothing was judged. */
+  async #silence(law: LimiterLawName): Promise<Ending> {
+    const { strict = true, runs = runsUntilSilent } = this.#options;
+    const { needs } = catalogue[law];
+    if (!strict) return null;
+    if (needs !== undefined && this.#factory.claimsAsShown === true)
+      return { skips: `${law} judges nothing: the limiter does not show ${needs}` };
+    if (needs === undefined && runs < runsUntilSilent) {
+      const longer = await this.#check(law, runsUntilSilent);
+      if (longer.outcome !== "not-observed") return null;
+    }
+    const why =
+      needs === undefined
+        ? "no run came to what it judges"
+        : `the limiter does not show ${needs}: show it, or leave the law out of \`claims\``;
+    return {
+      fails: [`${law} is claimed and judged nothing in ${Math.max(runs, runsUntilSilent)} runs: ${why}`],
+    };
+  }
+
+  async #check(law: LimiterLawName, runs: number | undefined): Promise<LawReport> {
+    const { interleavings: _, timeoutMs: __, strict: ___, ...options } = this.#options;
+    const { laws } = await checkLaws(this.#factory, { ...options, laws: [law], ...(runs && { runs }) });
+    const [report] = laws;
+    if (report === undefined) throw new RangeError(`no report of ${law}`);
+    return report;
+  }
 }
 
-async function requireExplained(factory: LimiterFactory, options: InterleavingOptions): Promise<void> {
-  const report = await checkInterleavings(factory, options);
-  if (report.ok) return;
-  const repeat = again(`laws: [], interleavings: { seed: ${report.seed}, path: "${report.path}" }`);
-  throw failure(renderInterleaving({ ...report, repeat }));
-}
+const sameCause = "the same calls break";
 
-/** An error that is its message: where it was thrown says nothing about the limiter. */
-function failure(lines: readonly string[]): Error {
-  const error = new Error(lines.join("\n"));
-  error.stack = `Error: ${error.message}`;
-  return error;
+/** The calls of an interleaving as a script, one after the other. */
+const playedOps = ({ script, rounds }: Unexplained): Script => ({
+  ...script,
+  ops: rounds.flatMap(({ events }) => events.map(({ op }) => op)),
+});
+
+/** The line that repeats a counterexample; what else it needs is in the test file. */
+const again = (options: string): string => `describeLimiter(test, limiter, { ${options} })`;
+
+/** By which a case skips itself: node:test's and Vitest's context, and Mocha's `this`, have it. */
+function skipOf(self: unknown, context: readonly unknown[]): ((why: string) => void) | null {
+  for (const candidate of [context[0], self]) {
+    const skip: unknown = (candidate as { skip?: unknown } | null | undefined)?.skip;
+    if (typeof skip === "function") return (why) => void skip.call(candidate, why);
+  }
+  return null;
 }

@@ -24,6 +24,7 @@ export function engineAdapter(rules: Rules, limiter: Limiter): LimiterAdapter {
 /** The engine; it promises every law. */
 export const engineFactory: LimiterFactory = {
   name: "engine",
+  algorithm: "fixed-window",
   claims: "all",
   create: (rules) => engineAdapter(rules, new Limiter(rules)),
   restore: (rules, snapshot) => engineAdapter(rules, Limiter.restore(rules, snapshot)),

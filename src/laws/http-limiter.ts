@@ -2,13 +2,7 @@
 // middleware of Express's kind. A call becomes a request with a key of its own, 429 is a refusal, and headers
 // are read in whichever dialect they are.
 import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
-import {
-  type KeyedAnswer,
-  type KeyedKind,
-  type KeyedReading,
-  type KeyedSettings,
-  keyedLimiter,
-} from "./keyed.ts";
+import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
 import { readRateLimitHeaders } from "./rate-limit-headers.ts";
 
@@ -20,7 +14,7 @@ const keyHeader = "x-key";
 /** What is common to limiters behind HTTP. */
 export interface HttpKind extends KeyedKind {
   /** What is read of an answer; `readRateLimitHeaders` unless told, which knows the usual dialects. */
-  read?(answer: HttpAnswer, nowMs: number): KeyedReading;
+  read?(answer: HttpAnswer, nowMs: number): Omit<KeyedAnswer, "allowed">;
   /** The status of a refusal: 429 unless told. Any other from 500 on is a limiter that failed. */
   readonly refusedStatus?: number;
 }
@@ -43,6 +37,7 @@ export interface FetchOptions extends HttpKind {
  * @example
  * const handler = fetchLimiter({
  *   name: "a handler",
+ *   algorithm: "fixed-window",
  *   anchor: "epoch",
  *   create({ limit, windowMs }) {
  *     const hits = new Map<string, number>();
@@ -104,6 +99,7 @@ export interface InjectOptions extends HttpKind {
  * @example
  * const plugin = injectLimiter({
  *   name: "@fastify/rate-limit",
+ *   algorithm: "fixed-window",
  *   refused: "counted",
  *   async create({ limit, windowMs }) {
  *     const app = fastify();
@@ -144,6 +140,7 @@ export interface MiddlewareOptions extends HttpKind {
  * @example
  * const middleware = middlewareLimiter({
  *   name: "express-rate-limit",
+ *   algorithm: "fixed-window",
  *   refused: "counted",
  *   create: ({ limit, windowMs }) => rateLimit({ limit, windowMs, standardHeaders: "draft-7" }),
  *   setNow: (nowMs) => clock.set(nowMs),

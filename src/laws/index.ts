@@ -10,11 +10,13 @@ export type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
-export { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
+export { type Algorithm, algorithmStatements, algorithms, lawsOf } from "../rules/algorithms.ts";
+export { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../rules/laws.ts";
 export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
-export { type CheckOptions, type CheckProgress, checkLaws, judgeScript } from "./check.ts";
+export { judgeScript } from "./causes.ts";
+export { type CheckOptions, type CheckProgress, checkLaws } from "./check.ts";
 export { type DescribeOptions, describeLimiter, type RegisterTest } from "./describe-limiter.ts";
 export { engineAdapter, engineFactory } from "./engine-factory.ts";
 export type { History, HistoryEvent } from "./history.ts";

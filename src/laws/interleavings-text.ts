@@ -29,16 +29,16 @@ function roundText(round: Round, { script, violation }: Unexplained, last: boole
   const [alone] = events;
   if (events.length === 1 && alone !== undefined)
     return [
-      `${when}  ${operation(alone, 1, script.keyed === true)}  ${answer(alone)}`,
-      ...(last ? breach(violation) : []),
+      `${when}  ${operation(alone, 1, script)}  ${answer(alone, script)}`,
+      ...(last ? breach(violation, script) : []),
     ];
   return [
     `${when}  ${events.length} calls overlap`,
     ...steps.map((step) => `${" ".repeat(14)}. ${step}`),
     ...events.map((event) => {
-      const asked = operation(event, 1, script.keyed === true).trimEnd();
-      return `${" ".repeat(14)}call ${event.op.id}: ${asked}: ${answer(event).trimEnd()}`;
+      const asked = operation(event, 1, script).trimEnd();
+      return `${" ".repeat(14)}call ${event.op.id}: ${asked}: ${answer(event, script).trimEnd()}`;
     }),
-    ...(last ? breach(violation) : []),
+    ...(last ? breach(violation, script) : []),
   ];
 }

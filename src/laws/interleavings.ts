@@ -3,7 +3,8 @@
 // themselves: the claimed ones that look at one run.
 import fc from "fast-check";
 import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
-import type { LawName } from "../rules/laws.ts";
+import { claimsOf } from "../rules/algorithms.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions } from "./check.ts";
 import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
@@ -61,6 +62,7 @@ interface Drawn {
  * @example
  * const racy = keyedLimiter({
  *   name: "reads, then writes",
+ *   algorithm: "fixed-window",
  *   anchor: "epoch",
  *   create({ limit, windowMs }, seam) {
  *     const counts = new Map<string, number>();
@@ -93,7 +95,8 @@ export async function checkInterleavings(
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
   const most = requireInteger("overlap", options.overlap ?? 3, 2, 5);
   const { subject } = await prepare(factory, options);
-  const claimed = judges.filter((law) => factory.claims === "all" || factory.claims.includes(law));
+  const claims = claimsOf(factory);
+  const claimed = judges.filter((law) => claims.includes(law));
   const trial = new OverlapTrial(factory, claimed, options.signal, options.path !== undefined);
   const report = { limiter: factory.name, seed, runs: 0, overlapped: 0, ok: true };
   if (claimed.length === 0) return { ...report, outcome: "not-claimed" };
@@ -145,7 +148,7 @@ class FailedOverlap extends Error {
 class OverlapTrial {
   overlapped = 0;
   readonly #factory: LimiterFactory;
-  readonly #claimed: readonly LawName[];
+  readonly #claimed: readonly LimiterLawName[];
   readonly #signal: AbortSignal | undefined;
   readonly #replaying: boolean;
   #kind: "broken" | "failed" | null = null;
@@ -153,7 +156,7 @@ class OverlapTrial {
 
   constructor(
     factory: LimiterFactory,
-    claimed: readonly LawName[],
+    claimed: readonly LimiterLawName[],
     signal: AbortSignal | undefined,
     replaying: boolean,
   ) {

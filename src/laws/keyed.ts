@@ -1,4 +1,4 @@
-// Limiters as most modules have them: one window for each key, a limit and a length, a function that takes a
+// Limiters as most modules have them: one count for each key, a limit and a length, a function that takes a
 // call, or a store that counts. A few lines make one checkable; what it does not show is not judged.
 import type {
   LimiterAdapter,
@@ -7,7 +7,9 @@ import type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
-import type { LawName } from "../rules/laws.ts";
+import { type Algorithm, algorithmHint, lawsOf, promiseProblems } from "../rules/algorithms.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import { stillSeam } from "./seam.ts";
 
@@ -20,9 +22,9 @@ export interface Instant {
 
 /** What a limiter by key is made with; the laws draw it. */
 export interface KeyedSettings {
-  /** The most that one key may use up in a window; an integer >= 1. */
+  /** The most that one key may use up in a window, a bucket's capacity, or calls under way; an integer >= 1. */
   readonly limit: number;
-  /** Length of the window, whole seconds in ms. */
+  /** Length of the window, whole seconds in ms. A bucket that is empty is full again after it. */
   readonly windowMs: number;
   /** The same in seconds. */
   readonly windowSeconds: number;
@@ -45,6 +47,12 @@ export interface KeyedReading {
 /** The answer to one call: whether it was let through, and what its key's window shows just after. */
 export interface KeyedAnswer extends KeyedReading {
   readonly allowed: boolean;
+  /** How long a refused caller is told to wait, seconds from now. */
+  readonly retryAfter?: number | undefined;
+  /** The same in ms. */
+  readonly retryAfterMs?: number | undefined;
+  /** Whatever `release` needs to end this call. */
+  readonly lease?: unknown;
 }
 
 /** One limiter; every key starts unused. */
@@ -57,6 +65,8 @@ export interface KeyedLimiter {
   consume(key: string, cost: number, nowMs: number): Awaitable<boolean | KeyedAnswer>;
   /** Shows a key's window without using it; `null` where the key is not known. */
   peek?(key: string, nowMs: number): Awaitable<KeyedReading | null | undefined>;
+  /** Ends a call that was let through: by this a limiter of `concurrency` has a place free again. */
+  release?(key: string, cost: number, nowMs: number, lease: unknown): Awaitable<unknown>;
   /** Lets go of what it holds. */
   close?(): Awaitable<unknown>;
 }
@@ -64,12 +74,22 @@ export interface KeyedLimiter {
 /** What kind of limiter it is. Each default is what most packages do; what is not so must be said. */
 export interface KeyedKind {
   readonly name: string;
-  /** The laws that it promises; `keyedLaws` unless told. The others are reported as not claimed. */
-  readonly claims?: readonly LawName[];
+  /**
+   * What it counts: `fixed-window`, `token-bucket` (leaky buckets and GCRA, too), `sliding-log`, `sliding-counter`,
+   * `concurrency` or `unknown`. Only laws that the algorithm promises are claimed.
+   */
+  readonly algorithm: Algorithm;
+  /**
+   * The laws that it promises. Unless told, those of its algorithm (`keyedLaws`), as far as it shows what they judge.
+   * The others are reported as not claimed.
+   */
+  readonly claims?: readonly LimiterLawName[];
   /** A window opens with its first call (the default), or at whole multiples of its length since the epoch. */
   readonly anchor?: "first-request" | "epoch";
   /** To what a first-request window's opening is rounded down: the ms (the default), or the second. */
   readonly opensTo?: "millisecond" | "second";
+  /** Whether the instant at which a window ends is the next window's (the default), or still this one's. */
+  readonly end?: "exclusive" | "inclusive";
   /** Whether refused calls use up the window, too: `uncounted` unless told. */
   readonly refused?: "uncounted" | "counted";
   /** How `reset` is rounded to whole seconds: up unless told. */
@@ -78,26 +98,35 @@ export interface KeyedKind {
   readonly remaining?: "clamped" | "signed";
   /** Calls may cost more than 1. */
   readonly weighted?: boolean;
-  /** Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. */
+  /**
+   * Sets the clock that it reads, where it reads one: `(ms) => vi.setSystemTime(ms)`. It may return a promise. One in
+   * another process reads the time from a file, `(ms) => writeFile("now.txt", String(ms))`, or is told by a command.
+   */
   setNow?(nowMs: number): unknown;
 }
 
-/** The laws that a limiter by key with a fixed window can be held to (SPEC.md §7). */
-export const keyedLaws: readonly LawName[] = [
-  "bounded",
-  "conserved",
-  "remaining-agrees",
-  "reset-agrees",
-  "status-free",
-  "all-or-nothing",
-  "refusal-justified",
-  "isolated",
-  "monotone",
-  "recovers",
-  "time-translates",
-  "twice-at-most",
-  "limit-agrees",
+/** Laws that no limiter by key is held to unless it says so: organizations, clocks that step back, eight headers. */
+const neverByDefault: readonly LimiterLawName[] = [
+  "unenforced-never-refuses",
+  "never-rolls-back",
+  "snapshot-equals",
+  "headers-present",
+  "refusal-agrees",
 ];
+/** Laws that say nothing where refused calls are counted, too. */
+const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
+
+/**
+ * The laws that a limiter by key is held to unless it names others (SPEC.md §7). Whether an `unknown` limiter counts
+ * refused calls is not known either, unless it says so.
+ */
+export function keyedLaws({
+  algorithm,
+  refused = algorithm === "unknown" ? "counted" : "uncounted",
+}: Pick<KeyedKind, "algorithm" | "refused">): readonly LimiterLawName[] {
+  const without = refused === "counted" ? [...neverByDefault, ...ofFreeRefusals] : neverByDefault;
+  return lawsOf(algorithm).filter((law) => !without.includes(law));
+}
 
 export interface KeyedOptions extends KeyedKind {
   /** Makes a fresh limiter. `seam`: what it may reach a store through, to have overlapping calls interleaved. */
@@ -105,11 +134,14 @@ export interface KeyedOptions extends KeyedKind {
 }
 
 /**
- * A limiter with one window for each key, for `checkLaws` and `describeLimiter`.
+ * A limiter with one count for each key, for `checkLaws` and `describeLimiter`.
+ *
+ * @throws SpillwayError `ADAPTER_INVALID` where it does not say its algorithm, or claims what that does not promise
  *
  * @example
  * const fixedWindow = keyedLimiter({
  *   name: "fixed window",
+ *   algorithm: "fixed-window",
  *   anchor: "epoch",
  *   create({ limit, windowMs }) {
  *     const counts = new Map<string, number>();
@@ -132,7 +164,7 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
     ...kindOf(options),
     scopes: [scope],
     create: async (rules, seam = stillSeam) =>
-      keyedAdapter(await options.create(settingsOf(rules, scope), seam), scope),
+      keyedAdapter(await options.create(settingsOf(rules, scope), seam), scope, options.algorithm),
   };
 }
 
@@ -159,7 +191,9 @@ export interface CountingStore {
   close?(): Awaitable<unknown>;
 }
 
-export interface StoreOptions extends Omit<KeyedKind, "refused" | "weighted"> {
+export interface StoreOptions extends Omit<KeyedKind, "algorithm" | "refused" | "weighted"> {
+  /** `fixed-window` unless told: such a store counts hits in windows. */
+  readonly algorithm?: Algorithm;
   create(settings: KeyedSettings, seam: Seam): Awaitable<CountingStore>;
 }
 
@@ -187,6 +221,7 @@ export interface StoreOptions extends Omit<KeyedKind, "refused" | "weighted"> {
  */
 export function storeLimiter(options: StoreOptions): LimiterFactory {
   return keyedLimiter({
+    algorithm: "fixed-window",
     ...options,
     refused: "counted",
     async create(settings, seam) {
@@ -225,12 +260,22 @@ function countedBy(count: StoreCount): KeyedReading & { readonly current: number
 
 /** All of a factory but what it makes. */
 function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
+  const { name, algorithm, claims } = kind;
+  const problems = promiseProblems({ algorithm, claims: claims ?? [] });
+  if (problems.length > 0)
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} does not say what it is`, {
+      problems,
+      hint: algorithmHint,
+    });
   return {
-    name: kind.name,
-    claims: kind.claims ?? keyedLaws,
+    name,
+    algorithm,
+    claims: claims ?? keyedLaws(kind),
+    claimsAsShown: claims === undefined,
     keyed: true,
     scopes: ["rest"],
     opensToMs: kind.opensTo === "second" ? 1000 : 1,
+    endsLate: kind.end === "inclusive",
     semantics: {
       anchor: [kind.anchor ?? "first-request"],
       refused: [kind.refused ?? "uncounted"],
@@ -248,32 +293,54 @@ function settingsOf(rules: Rules, scope: Scope = "rest"): KeyedSettings {
   return { limit, windowSeconds, windowMs: windowSeconds * 1000 };
 }
 
-function keyedAdapter(limiter: KeyedLimiter, scope: Scope): LimiterAdapter {
+function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm): LimiterAdapter {
   if (typeof limiter?.consume !== "function") throw new TypeError("a limiter with `consume` was expected");
+  const { peek, release, close } = limiter;
+  const shown = algorithm === "fixed-window" ? windowReading : wholeReading;
+  const leases: unknown[] = [];
   return {
     async decide({ organization, user, cost }, nowMs) {
-      return decisionOf(await limiter.consume(`${organization}/${user}`, cost, nowMs), nowMs);
+      const key = `${organization}/${user}`;
+      const answer = await limiter.consume(key, cost, nowMs);
+      const decision = decisionOf(answer, nowMs, shown);
+      if (release === undefined || !decision.admitted) return decision;
+      // A lease may be no JSON: it stays here, and its number stands for it.
+      const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
+      return { ...decision, reservation: { key, cost, lease } };
     },
-    ...(limiter.peek && {
+    ...(peek && {
       async status(organization: string, nowMs: number, user: string) {
-        const reading = await limiter.peek?.(`${organization}/${user}`, nowMs);
-        const shown = reading === null || reading === undefined ? {} : windowReading(reading, nowMs);
-        return { [scope]: shown };
+        const reading = await peek.call(limiter, `${organization}/${user}`, nowMs);
+        return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
       },
     }),
-    ...(limiter.close && { close: () => limiter.close?.() }),
+    ...(release && {
+      async settle(reservation: unknown, _actual: number, nowMs: number) {
+        const { key, cost, lease } = reservation as { key: string; cost: number; lease: number };
+        await release.call(limiter, key, cost, nowMs, leases[lease]);
+        return {};
+      },
+    }),
+    ...(close && { close: () => close.call(limiter) }),
   };
 }
 
+type ReadingForm = (reading: KeyedReading, nowMs: number) => Partial<WindowReading>;
+
 /** A keyed answer as the laws read it; what is of the wrong form is left for them to name. */
-function decisionOf(answer: boolean | KeyedAnswer, nowMs: number): PartialDecision {
+function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: ReadingForm): PartialDecision {
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
   if (typeof answer !== "object" || answer === null)
     throw new TypeError(`true, false or an object with \`allowed\` was expected, got ${String(answer)}`);
-  const { allowed } = answer;
+  const {
+    allowed,
+    retryAfter,
+    retryAfterMs = retryAfter === undefined ? undefined : retryAfter * 1000,
+  } = answer;
   if (typeof allowed !== "boolean")
     throw new TypeError(`allowed: true or false was expected, got ${String(allowed)}`);
-  return { admitted: allowed, refusedBy: allowed ? null : "user", user: windowReading(answer, nowMs) };
+  if (allowed) return { admitted: true, refusedBy: null, user: shown(answer, nowMs) };
+  return { admitted: false, refusedBy: "user", retryAfterMs, user: shown(answer, nowMs) };
 }
 
 function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
@@ -282,4 +349,16 @@ function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowRead
   const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
   const shown = { limit, current, remaining, reset, resetAtMs };
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
+}
+
+/** A reading in whole numbers: a bucket may have 3.7 units, which let three calls through, and be full in 0.3 ms. */
+function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
+  const { current, remaining, reset, resetAtMs, ...shown } = windowReading(reading, nowMs);
+  return {
+    ...shown,
+    ...(current !== undefined && { current: Math.ceil(current) }),
+    ...(remaining !== undefined && { remaining: Math.floor(remaining) }),
+    ...(reset !== undefined && { reset: Math.ceil(reset) }),
+    ...(resetAtMs !== undefined && { resetAtMs: Math.ceil(resetAtMs) }),
+  };
 }

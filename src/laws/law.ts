@@ -1,6 +1,6 @@
 // What a law is to the runner: a judge of one script against one kind of limiter. It plays what it needs,
 // says how much it could judge, and names the first breach.
-import { type LawName, voidReason } from "../rules/laws.ts";
+import { type LimiterLawName, voidReason } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { History } from "./history.ts";
 import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
@@ -63,11 +63,11 @@ export class Tally {
 const keyOf = ({ organization, user, scope }: WindowKey): WindowKey => ({ organization, user, scope });
 
 /** Whether a law says nothing of this scope under these rules (SPEC.md §7). */
-const isVoid = (law: LawName, rules: Rules, { scope }: WindowKey): boolean =>
+const isVoid = (law: LimiterLawName, rules: Rules, { scope }: WindowKey): boolean =>
   voidReason(law, rules, scope) !== null;
 
 /** A law over one run, that looks at one window at a time. `begin` gives each run a memory of its own. */
-export function overSights(law: LawName, begin: (rules: Rules) => (sight: Sight) => Opinion): Judge {
+export function overSights(law: LimiterLawName, begin: (rules: Rules) => (sight: Sight) => Opinion): Judge {
   return overEvents(law, (rules) => {
     const judge = begin(rules);
     return (sights) => sights.map((sight) => [judge(sight), sight]);
@@ -76,7 +76,7 @@ export function overSights(law: LawName, begin: (rules: Rules) => (sight: Sight)
 
 /** A law over one run, that looks at an operation's windows together. */
 export function overEvents(
-  law: LawName,
+  law: LimiterLawName,
   begin: (rules: Rules) => (sights: readonly Sight[]) => readonly (readonly [Opinion, WindowKey | null])[],
 ): Judge {
   return async ({ script, play }) => {

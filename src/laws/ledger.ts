@@ -35,6 +35,8 @@ export interface Sight extends WindowKey {
   /** The rules' limit. */
   readonly limit: number;
   readonly lengthMs: number;
+  /** 1 where the instant at which a window ends still belongs to it, else 0. */
+  readonly lateMs: number;
   /** The time that counts for this window: never earlier than one its calls have seen (SPEC.md §2.8). */
   readonly clockMs: number;
   /** The operation's own time was earlier than that. */
@@ -71,6 +73,8 @@ type StatusEvent = Extract<HistoryEvent, { status: unknown }>;
 export class Ledger {
   readonly #rules: Rules;
   readonly #opensToMs: number;
+  readonly #endsLate: boolean;
+  readonly #isKeyed: boolean;
   readonly #owners: readonly Owner[];
   readonly #semantics: Readonly<Record<Scope, Semantics>>;
   readonly #books = new Map<string, WindowBook>();
@@ -79,9 +83,11 @@ export class Ledger {
   #floorMs = 0;
   #at = -1;
 
-  constructor({ rules, opensToMs = 1000, keyed = false }: Terms) {
+  constructor({ rules, opensToMs = 1000, endsLate = false, keyed = false }: Terms) {
     this.#rules = rules;
     this.#opensToMs = opensToMs;
+    this.#endsLate = endsLate;
+    this.#isKeyed = keyed;
     this.#owners = keyed ? ["user"] : ["organization", "user"];
     this.#semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
   }
@@ -105,7 +111,8 @@ export class Ledger {
       const key = keyOf(op, owner);
       const reading = decision[owner] ?? {};
       return this.#sight(event, key, reading, (book) => {
-        const charge = chargeOf(owner, op, decision, this.#semantics[op.scope]);
+        const charge =
+          chargeOf(owner, op, decision, this.#semantics[op.scope]) ?? this.#openingOf(key, op, decision);
         if (!this.#mayRefuse(key)) book.unenforced = true;
         book.count(charge, reading.resetAtMs ?? null);
         held[owner] = book.held;
@@ -114,6 +121,11 @@ export class Ledger {
     });
     this.#held.set(op.id, held);
     return sights;
+  }
+
+  /** A limiter by key may open a window, in which nothing is counted, for a call that can never fit. */
+  #openingOf(key: WindowKey, { cost }: CallOp, { admitted }: PartialDecision): Span | null {
+    return this.#isKeyed && !admitted && cost > limitOf(this.#rules, key).limit ? exactly(0) : null;
   }
 
   #completion(event: SettleEvent, call: CallOp): readonly Sight[] {
@@ -174,6 +186,7 @@ export class Ledger {
       semantics: this.#semantics[key.scope],
       limit,
       lengthMs: book.lengthMs,
+      lateMs: book.lateMs,
       clockMs,
       steppedBack: event.op.atMs < clockMs,
       before,
@@ -202,7 +215,8 @@ export class Ledger {
     let book = this.#books.get(name);
     if (book === undefined) {
       const epoch = this.#semantics[key.scope].anchor === "epoch";
-      book = new WindowBook(limitOf(this.#rules, key).windowSeconds * 1000, epoch, this.#opensToMs);
+      const lengthMs = limitOf(this.#rules, key).windowSeconds * 1000;
+      book = new WindowBook(lengthMs, epoch, this.#opensToMs, this.#endsLate);
       this.#books.set(name, book);
     }
     return book;

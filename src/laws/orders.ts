@@ -1,6 +1,6 @@
 // Whether some order of the calls that overlapped explains their answers: a search, one round after the other, in
 // which the claimed laws themselves say whether an order will do.
-import { type LawName, voidEverywhere } from "../rules/laws.ts";
+import { type LimiterLawName, voidEverywhere } from "../rules/laws.ts";
 import { laws } from "./catalogue.ts";
 import type { CallEvent } from "./history.ts";
 import type { Violation } from "./law.ts";
@@ -20,14 +20,14 @@ export interface Unexplained {
   /** The last one is what cannot be explained. */
   readonly rounds: readonly Round[];
   /** The law that the likeliest order breaks: the one in which the calls were answered. */
-  readonly law: LawName;
+  readonly law: LimiterLawName;
   readonly violation: Violation;
   /** How many orders were tried. */
   readonly orders: number;
 }
 
 /** The laws by which orders are told apart: those that look at one run and nothing else. */
-export const judges: readonly LawName[] = [
+export const judges: readonly LimiterLawName[] = [
   "refusal-justified",
   "conserved",
   "bounded",
@@ -42,14 +42,14 @@ const ordersMost = 2_000;
 /** Looks for one order a round, such that the whole keeps every law. */
 export class OrderSearch {
   readonly #terms: Script;
-  readonly #claimed: readonly LawName[];
+  readonly #claimed: readonly LimiterLawName[];
   readonly #rounds: readonly Round[];
   #orders = 0;
   /** How far any order came, and how the first that came so far ended. */
   #furthest = -1;
-  #breach: { law: LawName; violation: Violation } | null = null;
+  #breach: { law: LimiterLawName; violation: Violation } | null = null;
 
-  constructor(terms: Script, claimed: readonly LawName[], rounds: readonly Round[]) {
+  constructor(terms: Script, claimed: readonly LimiterLawName[], rounds: readonly Round[]) {
     this.#terms = terms;
     this.#claimed = claimed.filter((law) => voidEverywhere(law, terms.rules) === null);
     this.#rounds = rounds;
@@ -80,7 +80,7 @@ export class OrderSearch {
     return false;
   }
 
-  async #judge(history: readonly CallEvent[]): Promise<{ law: LawName; violation: Violation } | null> {
+  async #judge(history: readonly CallEvent[]): Promise<{ law: LimiterLawName; violation: Violation } | null> {
     for (const law of this.#claimed) {
       const trial = { script: this.#terms, play: async () => history };
       const { violation } = await laws[law].judge(trial);

@@ -12,7 +12,7 @@ import {
   semanticsOf,
   userLimit,
 } from "../rules/rules.ts";
-import type { CallOp, Op, Terms, World } from "./script.ts";
+import { algorithmOf, type CallOp, type Op, type Terms, type World } from "./script.ts";
 
 /** Where the time of an operation lies, seen from the one before and the windows that it touches. */
 export type Move =
@@ -84,6 +84,8 @@ class Planner {
   readonly #rules: Rules;
   readonly #opensToMs: number;
   readonly #costLeast: number;
+  /** Every call is under way until it is completed, not those of GraphQL alone. */
+  readonly #allUnderWay: boolean;
   readonly #world: World;
   readonly #guesses = new Map<string, Guess>();
   readonly #inFlight: CallOp[] = [];
@@ -93,7 +95,9 @@ class Planner {
   #clockMs: number;
   #last: Target;
 
-  constructor({ rules, opensToMs = 1000, keyed = false }: Terms, world: World, startMs: number) {
+  constructor(terms: Terms, world: World, startMs: number) {
+    const { rules, opensToMs = 1000, keyed = false } = terms;
+    this.#allUnderWay = algorithmOf(terms) === "concurrency";
     // SPEC.md allows calls that cost nothing; to a limiter by key they are mostly a mistake.
     this.#costLeast = keyed ? 1 : 0;
     this.#rules = rules;
@@ -146,7 +150,7 @@ class Planner {
       this.#calls += 1;
       this.ops.push(op);
       const admitted = this.#guessAdmitted(target, cost);
-      if (graphql && admitted) this.#inFlight.push(op);
+      if (this.#allUnderWay || (graphql && admitted)) this.#inFlight.push(op);
     }
   }
 

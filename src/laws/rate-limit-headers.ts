@@ -1,7 +1,7 @@
 // The dialects in which HTTP tells of a window: the IETF draft's three headers, its combined one, and the
 // `X-` kinds before them. A number that two dialects would read differently is told apart or left unread.
 import type { HttpAnswer } from "../engine/adapter.ts";
-import type { KeyedReading } from "./keyed.ts";
+import type { KeyedAnswer, KeyedReading } from "./keyed.ts";
 
 /** Values of a reset from here on are seconds since the epoch, and from there on milliseconds. */
 const epochSecondsFrom = 1_000_000_000;
@@ -13,20 +13,36 @@ const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
  * Reads what an answer shows of the caller's window:
  * - `RateLimit-Limit`, `-Remaining`, `-Reset`, also as `X-RateLimit-` and `X-Rate-Limit-`;
  * - `RateLimit: limit=10, remaining=4, reset=30`, and `RateLimit: "name";r=4;t=30` with its `RateLimit-Policy`;
- * - `Retry-After` where nothing else tells the reset.
+ * - `Retry-After` of a refusal; where nothing else tells the reset, it does.
  *
  * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. One that is rounded to a
  * second of the epoch is read at whole seconds only: between them it depends on the rounding what it says.
  */
-export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): KeyedReading {
+export function readRateLimitHeaders(
+  { headers, status }: HttpAnswer,
+  nowMs: number,
+): Omit<KeyedAnswer, "allowed"> {
   const values = new Map(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), String(value).trim()] as const],
     ),
   );
   const told = combined(values) ?? separate(values) ?? {};
-  const reset = told.reset ?? (status === 429 ? values.get("retry-after") : undefined);
-  return { limit: integer(told.limit), remaining: integer(told.remaining), ...resetOf(reset, nowMs) };
+  const wait = status === 429 ? values.get("retry-after") : undefined;
+  return {
+    limit: integer(told.limit),
+    remaining: integer(told.remaining),
+    ...resetOf(told.reset ?? wait, nowMs),
+    ...waitOf(wait, nowMs),
+  };
+}
+
+/** `Retry-After` is seconds, or a date. */
+function waitOf(text: string | undefined, nowMs: number): Pick<KeyedAnswer, "retryAfterMs"> {
+  if (text === undefined) return {};
+  if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? {} : { retryAfterMs: Math.max(0, atMs - nowMs) };
 }
 
 interface Told {

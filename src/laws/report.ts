@@ -1,5 +1,5 @@
 // What a check found: plain JSON, one entry a law.
-import type { LawName } from "../rules/laws.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
 import type { History } from "./history.ts";
 import type { Compared, Violation } from "./law.ts";
 import type { Script } from "./script.ts";
@@ -47,7 +47,7 @@ export interface Failure {
 }
 
 export interface LawReport {
-  readonly law: LawName;
+  readonly law: LimiterLawName;
   readonly statement: string;
   readonly outcome: Outcome;
   /** The seed of the check; each law draws from it by its name. */

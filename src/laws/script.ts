@@ -1,6 +1,7 @@
 // A script is one concrete sequence of operations under one set of rules: what a property plays against a
 // limiter, and what a counterexample is made of. Plain JSON with absolute times, so that it can be kept,
 // shown and played again without the random numbers that it came from.
+import type { Algorithm } from "../rules/algorithms.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
 /** A call, named by a number of its own so that a script with some operations left out still refers to it. */
@@ -58,7 +59,13 @@ export interface Terms {
   readonly opensToMs?: 1 | 1000;
   /** Only users have windows. */
   readonly keyed?: boolean;
+  /** What the limiter says that it is; `fixed-window` unless told. */
+  readonly algorithm?: Algorithm;
+  /** The instant at which a window ends still belongs to it. */
+  readonly endsLate?: boolean;
 }
+
+export const algorithmOf = ({ algorithm = "fixed-window" }: Terms): Algorithm => algorithm;
 
 export interface Script extends Terms {
   /** The time of the first operation, before any step; what a timeline calls 0. */

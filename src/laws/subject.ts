@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
+import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -17,11 +18,17 @@ export interface Prepared {
   readonly may: ReadonlySet<keyof Profile>;
 }
 
-/** @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made */
+/** @throws SpillwayError `ADAPTER_INVALID` where the limiter does not say what it is, or cannot be made */
 export async function prepare(
   factory: LimiterFactory,
   given: { readonly rules?: Rules | undefined; readonly startMs?: number | undefined },
 ): Promise<Prepared> {
+  const problems = promiseProblems(factory);
+  if (problems.length > 0)
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} does not say what it is`, {
+      problems,
+      hint: algorithmHint,
+    });
   const startMs = given.startMs ?? newYear2026Ms;
   const rules = factory.keyed && given.rules !== undefined ? keyedRules(given.rules) : given.rules;
   const may = await abilities(factory, rules, startMs);
@@ -54,13 +61,13 @@ async function abilities(
   startMs: number,
 ): Promise<Set<keyof Profile>> {
   const limiter = await tried(factory, rules ?? firstRules(factory), startMs);
-  const may = new Set<keyof Profile>(["call", "edge"]);
+  const may = new Set<keyof Profile>(["call", "edge", "beyond"]);
   if (limiter.settle !== undefined) may.add("settle");
   if (limiter.status !== undefined) may.add("status");
   if (limiter.setEnforced !== undefined) may.add("enforce");
   if (limiter.sweep !== undefined) may.add("sweep");
   if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
-  if (factory.claims === "all" || factory.claims.includes("never-rolls-back")) may.add("back");
+  if (claimsOf(factory).includes("never-rolls-back")) may.add("back");
   return may;
 }
 
@@ -77,6 +84,8 @@ function subjectOf(
     scopes: factory.scopes,
     keyed: factory.keyed,
     opensToMs: factory.opensToMs,
+    algorithm: factory.algorithm,
+    endsLate: factory.endsLate,
     callers: factory.callers,
     startMs: options.startMs,
   };

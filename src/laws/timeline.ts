@@ -11,9 +11,9 @@ import {
 } from "../rules/rules.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { Violation } from "./law.ts";
-import { Ledger, nameOf, type Sight } from "./ledger.ts";
+import { Ledger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
-import type { Terms } from "./script.ts";
+import { algorithmOf, type CallOp, type Terms } from "./script.ts";
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export function renderCounterexample(report: LawReport): string[] {
@@ -80,8 +80,8 @@ function rulesText({ script, history }: Played): string[] {
   const ledger = new Ledger(script);
   for (const event of history)
     for (const sight of ledger.look(event)) {
-      windows.set(nameOf(sight), windowText(rules, sight));
-      for (const text of switchesText(rules, sight, script.keyed === true)) switches.add(text);
+      windows.set(nameOf(sight), script.keyed === true ? keyText(script, sight) : windowText(rules, sight));
+      for (const text of switchesText(script, sight)) switches.add(text);
     }
   return [...windows.values(), ...switches].map((line) => `rule: ${line}`);
 }
@@ -95,15 +95,37 @@ function windowText(rules: Rules, { organization, user, scope }: Sight): string 
   return `${organization} ${scope}: ${limit} per ${windowSeconds} s${enforced ? "" : ", not enforced"}`;
 }
 
-function switchesText(rules: Rules, { scope }: Sight, keyed: boolean): string[] {
-  const semantics = semanticsOf(rules, scope);
-  return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
-    const meaningless =
-      (scope === "rest" && name === "graphqlCharge") ||
-      (keyed && (name === "userEnforced" || name === "retryAfter"));
-    const usual = semantics[name] === switchValues[name][0] || meaningless;
-    return usual ? [] : [`${scope}: ${name} = ${semantics[name]}`];
+/** What a limiter by key was made with. */
+function keyText(terms: Terms, sight: Sight): string {
+  const { limit, windowSeconds } = userLimit(terms.rules, sight.organization, sight.user ?? "", sight.scope);
+  const key = ownerText(sight, terms);
+  const algorithm = algorithmOf(terms);
+  return algorithm === "concurrency" ? `${key}: ${limit} at once` : `${key}: ${limit} per ${windowSeconds} s`;
+}
+
+/** The switches that mean something to a limiter by key, and do not say who is limited. */
+const keyedSwitches: readonly SwitchName[] = ["anchor", "refused", "remaining", "reset"];
+
+function switchesText(terms: Terms, { scope }: Sight): string[] {
+  const semantics = semanticsOf(terms.rules, scope);
+  const algorithm = algorithmOf(terms);
+  const isKeyed = terms.keyed === true;
+  const ending = terms.endsLate === true ? ["the end of a window is still of it"] : [];
+  const kind = algorithm === "fixed-window" ? [] : [algorithm];
+  const switches = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+    const isMeaningless = isKeyed
+      ? !keyedSwitches.includes(name) || (name === "anchor" && algorithm !== "fixed-window")
+      : scope === "rest" && name === "graphqlCharge";
+    if (semantics[name] === switchValues[name][0] || isMeaningless) return [];
+    return [`${isKeyed ? "" : `${scope}: `}${name} = ${semantics[name]}`];
   });
+  return [...kind, ...ending, ...switches];
+}
+
+/** Whose window it is: `acme rest`, or `acme/ann`, which is a key. */
+function ownerText({ organization, user, scope }: WindowKey, { keyed }: Terms): string {
+  const whose = user === null ? organization : `${organization}/${user}`;
+  return keyed === true ? whose : `${whose} ${scope}`;
 }
 
 /** One line an operation, calls that follow each other unchanged taken together. */
@@ -114,31 +136,33 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;
   for (const [at, event] of history.entries()) {
-    lines.push(...passed(edges, nowMs, event.op.atMs, startMs));
+    lines.push(...passed(edges, nowMs, event.op.atMs, startMs, terms));
     nowMs = event.op.atMs;
     const sights = ledger.look(event);
     for (const sight of sights)
-      if (sight.untilMs !== null) edges.set(`${nameOf(sight)} ${sight.untilMs}`, sight);
-    if (at !== violation?.at && continues(event, history[at + 1]) && at + 1 !== violation?.at) {
+      if (sight.untilMs !== null && algorithmOf(terms) === "fixed-window")
+        edges.set(`${nameOf(sight)} ${sight.untilMs}`, sight);
+    const isNumbered = algorithmOf(terms) === "concurrency";
+    if (
+      !isNumbered &&
+      at !== violation?.at &&
+      continues(event, history[at + 1]) &&
+      at + 1 !== violation?.at
+    ) {
       burst += 1;
       continue;
     }
-    lines.push(
-      `${time(nowMs, startMs)}  ${operation(event, burst + 1, terms.keyed === true)}  ${answer(event)}`,
-    );
+    lines.push(`${time(nowMs, startMs)}  ${operation(event, burst + 1, terms)}  ${answer(event, terms)}`);
     burst = 0;
-    if (at === violation?.at) lines.push(...breach(violation));
+    if (at === violation?.at) lines.push(...breach(violation, terms));
   }
   return lines;
 }
 
 const indent = " ".repeat(14);
 
-export function breach({ expected, got, arithmetic, window }: Violation): string[] {
-  const owner =
-    window === null
-      ? ""
-      : ` (${window.organization}${window.user === null ? "" : `/${window.user}`} ${window.scope})`;
+export function breach({ expected, got, arithmetic, window }: Violation, terms: Terms): string[] {
+  const owner = window === null ? "" : ` (${ownerText(window, terms)})`;
   return [
     `${indent}^ expected ${expected}${owner}`,
     `${indent}  answered ${got}`,
@@ -152,7 +176,13 @@ export const time = (atMs: number, startMs: number): string => {
 };
 
 /** The window edges between two operations, or that the clock stepped back. */
-function passed(edges: Map<string, Sight>, fromMs: number, toMs: number, startMs: number): string[] {
+function passed(
+  edges: Map<string, Sight>,
+  fromMs: number,
+  toMs: number,
+  startMs: number,
+  { keyed }: Terms,
+): string[] {
   if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
   const over = [...edges].filter(([, { untilMs }]) => (untilMs ?? 0) <= toMs);
   for (const [name] of over) edges.delete(name);
@@ -161,7 +191,7 @@ function passed(edges: Map<string, Sight>, fromMs: number, toMs: number, startMs
     .sort((a, b) => (a.untilMs ?? 0) - (b.untilMs ?? 0))
     .map(({ organization, user, scope, untilMs }) => {
       const whose = user === null ? organization : `${organization}/${user}`;
-      return `${time(untilMs ?? 0, startMs)}  ---- the ${scope} window of ${whose} ends`;
+      return `${time(untilMs ?? 0, startMs)}  ---- the ${keyed === true ? "" : `${scope} `}window of ${whose} ends`;
     });
 }
 
@@ -181,20 +211,14 @@ function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean
   return key(event) === key(next);
 }
 
-export function operation(event: HistoryEvent, times: number, keyed: boolean): string {
+export function operation(event: HistoryEvent, times: number, terms: Terms): string {
   const { op } = event;
-  const again =
-    times > 1
-      ? ` x${times}`
-      : "id" in op && "scope" in op && op.scope === "graphql"
-        ? ` (call ${op.id})`
-        : "";
+  const isKeyed = terms.keyed === true;
   const text = {
-    call: () =>
-      "scope" in op && "cost" in op && `${op.organization}/${op.user} ${op.scope} ${op.cost}${again}`,
-    settle: () => "actual" in op && `call ${op.id} completes, actual ${op.actual}`,
-    status: () =>
-      "organization" in op && `status of ${op.organization}${keyed && "user" in op ? `/${op.user}` : ""}`,
+    call: () => op.do === "call" && callText(op, times, terms),
+    settle: () =>
+      op.do === "settle" && (isKeyed ? `call ${op.id} ends` : `call ${op.id} completes, actual ${op.actual}`),
+    status: () => op.do === "status" && `status of ${op.organization}${isKeyed ? `/${op.user}` : ""}`,
     enforce: () => "enforced" in op && `${op.organization} ${op.scope} enforced = ${op.enforced}`,
     sweep: () => "sweep",
     snapshot: () => "stored and restored",
@@ -202,16 +226,33 @@ export function operation(event: HistoryEvent, times: number, keyed: boolean): s
   return String(text).padEnd(28);
 }
 
-export function answer(event: HistoryEvent): string {
+/** `acme/ann rest 1`, `acme/ann graphql 3 (call 2)`; of a limiter by key `acme/ann`, `acme/ann, cost 3`. */
+function callText({ organization, user, scope, cost, id }: CallOp, times: number, terms: Terms): string {
+  const isKeyed = terms.keyed === true;
+  const caller = `${organization}/${user}`;
+  const what = isKeyed
+    ? scope === "graphql"
+      ? `${caller}, cost ${cost}`
+      : caller
+    : `${caller} ${scope} ${cost}`;
+  const isNumbered = isKeyed ? algorithmOf(terms) === "concurrency" : scope === "graphql";
+  return `${what}${times > 1 ? ` x${times}` : isNumbered ? ` (call ${id})` : ""}`;
+}
+
+export function answer(event: HistoryEvent, { keyed }: Terms): string {
   if ("decision" in event) {
-    const { admitted, refusedBy, organization, user } = event.decision;
-    const outcome = admitted ? "admitted" : `REFUSED${refusedBy ? ` by ${refusedBy}` : ""}`;
-    return [outcome.padEnd(24), windows({ organization, user })].join(" ").trimEnd();
+    const { admitted, refusedBy, organization, user, retryAfterMs } = event.decision;
+    const refused = refusedBy && keyed !== true ? `REFUSED by ${refusedBy}` : "REFUSED";
+    const wait = retryAfterMs === undefined || admitted ? [] : [`retry after ${retryAfterMs / 1000} s`];
+    const shown = keyed === true ? keyedText(user, event.op.atMs) : windows({ organization, user });
+    const said = [shown, ...wait].filter((text) => text !== "").join(", ");
+    return [(admitted ? "admitted" : refused).padEnd(keyed === true ? 9 : 24), said].join(" ").trimEnd();
   }
   if ("readings" in event)
     return event.call === null ? "(it had been refused)" : windows({ ...event.readings });
-  if ("status" in event) return windows({ rest: event.status.rest, graphql: event.status.graphql });
-  return "";
+  if (!("status" in event)) return "";
+  const { rest, graphql } = event.status;
+  return keyed === true ? keyedText(rest ?? graphql, event.op.atMs) : windows({ rest, graphql });
 }
 
 const shows = (reading: unknown): boolean => Object.keys(reading ?? {}).length > 0;
@@ -229,4 +270,17 @@ function readingText({ current, limit, remaining, reset }: PartialReading): stri
   const left = (remaining ?? null) === null ? [] : [`${remaining} left`];
   const seconds = (reset ?? null) === null ? [] : [`reset ${reset} s`];
   return [count, ...left, ...seconds].join(", ");
+}
+
+/** What one key's limiter shows: its count where it shows one, and the end that it tells by an instant. */
+function keyedText(reading: PartialReading | undefined, nowMs: number): string {
+  const { current, limit, reset, resetAtMs } = reading ?? {};
+  const isCounted = (current ?? limit ?? null) !== null;
+  const text = shows(reading) ? readingText(reading ?? {}) : "";
+  const shown = isCounted ? text : text.replace(/^\? of \?(, )?/, "");
+  const until = (reset ?? null) === null && typeof resetAtMs === "number";
+  return [
+    ...(shown === "" ? [] : [shown]),
+    ...(until ? [`reset in ${(resetAtMs - nowMs) / 1000} s`] : []),
+  ].join(", ");
 }

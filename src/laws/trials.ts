@@ -2,7 +2,7 @@
 // kind while it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { changedForms, type LawName, voidEverywhere, voidReason } from "../rules/laws.ts";
+import { changedForms, type LimiterLawName, voidEverywhere, voidReason } from "../rules/laws.ts";
 import { type Rules, scopes } from "../rules/rules.ts";
 import { AdapterFailure, play } from "./history.ts";
 import type { Judge, Judgement, Violation } from "./law.ts";
@@ -42,7 +42,7 @@ export class Trials {
   /** How often the limiter gave no answer in time. */
   hung = 0;
   readonly #factory: LimiterFactory;
-  readonly #law: LawName;
+  readonly #law: LimiterLawName;
   readonly #judge: Judge;
   readonly #signal: AbortSignal | undefined;
   readonly #onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>;
@@ -51,7 +51,7 @@ export class Trials {
 
   constructor(
     factory: LimiterFactory,
-    law: LawName,
+    law: LimiterLawName,
     judge: Judge,
     signal: AbortSignal | undefined,
     onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>,

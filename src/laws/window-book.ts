@@ -24,6 +24,8 @@ export class WindowBook {
   readonly lengthMs: number;
   readonly epoch: boolean;
   readonly opensToMs: number;
+  /** 1 where the instant at which a window ends still belongs to it, else 0. */
+  readonly lateMs: number;
   /** The latest time that this window's calls have seen. */
   seenMs = 0;
   /** When the open window ends; `null` where none is known to be open. */
@@ -41,15 +43,20 @@ export class WindowBook {
   /** How many windows have ended. */
   ended = 0;
 
-  /** @param opensToMs a first-request window opens at a whole multiple of it */
-  constructor(lengthMs: number, epoch: boolean, opensToMs: number) {
+  /**
+   * @param opensToMs a first-request window opens at a whole multiple of it
+   * @param endsLate the instant at which a window ends still belongs to it
+   */
+  constructor(lengthMs: number, epoch: boolean, opensToMs: number, endsLate: boolean) {
     this.lengthMs = lengthMs;
     this.epoch = epoch;
     this.opensToMs = opensToMs;
+    this.lateMs = endsLate ? 1 : 0;
   }
 
   copy(): WindowBook {
-    return Object.assign(new WindowBook(this.lengthMs, this.epoch, this.opensToMs), this);
+    const { lengthMs, epoch, opensToMs, lateMs } = this;
+    return Object.assign(new WindowBook(lengthMs, epoch, opensToMs, lateMs > 0), this);
   }
 
   get span(): Span {
@@ -69,7 +76,7 @@ export class WindowBook {
   advance(nowMs: number, floorMs: number): number {
     this.seenMs = Math.max(nowMs, this.seenMs, floorMs);
     const end = this.untilMs ?? (this.doubtUntilMs > 0 ? this.doubtUntilMs : null);
-    if (end !== null && this.seenMs >= end) this.#close();
+    if (end !== null && this.seenMs >= end + this.lateMs) this.#close();
     return this.seenMs;
   }
 
@@ -100,10 +107,11 @@ export class WindowBook {
 
   #open(charge: Span | null, toldMs: number | null): void {
     const now = this.seenMs;
-    const possible = toldMs !== null && toldMs > now && toldMs <= now + this.lengthMs;
+    const possible = toldMs !== null && toldMs > now - this.lateMs && toldMs <= now + this.lengthMs;
     const surely = this.epoch || (charge !== null && charge.least > 0);
     if (surely && (possible || this.doubtUntilMs === 0)) {
-      const opened = now - (now % (this.epoch ? this.lengthMs : this.opensToMs));
+      const within = now - (this.epoch ? this.lateMs : 0);
+      const opened = within - (within % (this.epoch ? this.lengthMs : this.opensToMs));
       this.untilMs = possible ? toldMs : opened + this.lengthMs;
       this.doubtUntilMs = 0;
     } else this.doubtUntilMs = now + this.lengthMs;

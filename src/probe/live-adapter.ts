@@ -39,6 +39,7 @@ export function clockedLimiter(live: LiveCaller, { name, rules, clockHeader, now
   const shifts = new Shifts(rules, live.callers, nowMs);
   return {
     name,
+    algorithm: "fixed-window" as const,
     callers,
     scopes: ["rest"] as const,
     create: () => new ClockedLimiter(live, tokens, clockHeader, shifts),

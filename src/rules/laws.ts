@@ -30,24 +30,39 @@ export const lawStatements = {
 export type LawName = keyof typeof lawStatements;
 export const lawNames = Object.keys(lawStatements) as readonly LawName[];
 
+/**
+ * Laws that only a limiter which can be asked anew is judged by, since each compares with calls that nobody made.
+ * They need no fixed window. The oracle does not know them.
+ */
+const promiseStatements = {
+  "honest-wait": "a caller who waits alone as long as the refusal said is admitted",
+  "rate-bound": "no span of time admits more than the capacity and the rate times the span",
+  "give-back": "where refused calls are free, a refused call leaves no trace",
+} as const;
+
+/** Each law of a limiter with its statement; the property kit checks all of them. */
+export const limiterLawStatements = { ...lawStatements, ...promiseStatements } as const;
+export type LimiterLawName = keyof typeof limiterLawStatements;
+export const limiterLawNames = Object.keys(limiterLawStatements) as readonly LimiterLawName[];
+
 /** Why a law says nothing about this scope under these semantics, or `null` where it holds (SPEC.md §7). */
-export function voidReason(law: LawName, rules: Rules, scope: Scope): string | null {
-  const semantics = semanticsOf(rules, scope);
-  const postpaid = scope === "graphql" && semantics.graphqlCharge === "postpaid";
-  if (law === "bounded" && semantics.refused === "counted") return "refused calls are counted";
-  if (law === "bounded" && postpaid) return "postpaid may overshoot";
+export function voidReason(law: LimiterLawName, rules: Rules, scope: Scope): string | null {
+  const { refused, graphqlCharge } = semanticsOf(rules, scope);
+  const isPostpaid = scope === "graphql" && graphqlCharge === "postpaid";
+  if ((law === "bounded" || law === "give-back") && refused === "counted") return "refused calls are counted";
+  if ((law === "bounded" || law === "rate-bound") && isPostpaid) return "postpaid may overshoot";
   return null;
 }
 
 /** Why a law says nothing about any scope under these rules, or `null` where it holds for one of them. */
-export function voidEverywhere(law: LawName, rules: Rules): string | null {
+export function voidEverywhere(law: LimiterLawName, rules: Rules): string | null {
   const reasons = scopes.map((scope) => voidReason(law, rules, scope));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
 }
 
 /** A switch that leaves a law standing in another form: a row of the column "changed by" in SPEC.md §7. */
 interface Change<S extends SwitchName = SwitchName> {
-  readonly law: LawName;
+  readonly law: LimiterLawName;
   readonly name: S;
   readonly value: SwitchValue<S>;
   /** What the law says instead, as the report puts it. */
@@ -55,7 +70,7 @@ interface Change<S extends SwitchName = SwitchName> {
 }
 
 const change = <S extends SwitchName>(
-  law: LawName,
+  law: LimiterLawName,
   name: S,
   value: SwitchValue<S>,
   form: string,
@@ -81,10 +96,14 @@ const changes: readonly Change[] = [
   change("unenforced-never-refuses", "userEnforced", "always", "the user's window may refuse"),
   change("twice-at-most", "graphqlCharge", "postpaid", "2 x limit and the overshoots"),
   change("twice-at-most", "graphqlCharge", "reserved", "by the final charges"),
+  change("honest-wait", "reset", "floor", "a wait of whole seconds is a second longer"),
+  change("honest-wait", "reset", "round", "a wait of whole seconds is half a second longer"),
+  change("rate-bound", "graphqlCharge", "reserved", "by the final charges"),
+  change("give-back", "refusedByUser", "charges-organization", "users' refusals are not judged"),
 ];
 
 /** How the switches change a law that they leave standing, in words; empty where it stands as stated. */
-export function changedForms(law: LawName, rules: Rules, scope: Scope): string[] {
+export function changedForms(law: LimiterLawName, rules: Rules, scope: Scope): string[] {
   if (voidReason(law, rules, scope) !== null) return [];
   const semantics = semanticsOf(rules, scope);
   return changes.flatMap((row) => {

@@ -18,7 +18,7 @@ import { spillway } from "../support/command.ts";
 const userOnly = `
 import { type LimiterFactory, parseRules } from "spillway/laws";
 const windows: LimiterFactory = {
-  name: "user only",
+  name: "user only", algorithm: "fixed-window",
   claims: ["refusal-justified", "recovers", "snapshot-equals"],
   semantics: { anchor: ["epoch"], refused: ["uncounted"], refusedByUser: ["charges-nothing"], graphqlCharge: ["prepaid"] },
   create(rules = parseRules({})) {
@@ -42,7 +42,7 @@ export default windows;
 const racy = `
 import { keyedLimiter } from "spillway/laws";
 export default keyedLimiter({
-  name: "racy",
+  name: "racy", algorithm: "fixed-window",
   claims: ["refusal-justified", "conserved"],
   anchor: "epoch",
   create({ limit, windowMs }, seam) {
@@ -68,13 +68,18 @@ const files: Record<string, string> = {
   "racy.ts": racy,
   "user-only.ts": userOnly,
   "throws.mjs":
-    "export default { name: 'mine', claims: 'all', create: () => ({ decide() { throw new Error('no store'); } }) };",
-  "hangs.mjs": "export default { claims: 'all', create: () => ({ decide: () => new Promise(() => {}) }) };",
+    "export default { name: 'mine', algorithm: 'fixed-window', claims: 'all', create: () => ({ decide() { throw new Error('no store'); } }) };",
+  "hangs.mjs":
+    "export default { algorithm: 'fixed-window', claims: 'all', create: () => ({ decide: () => new Promise(() => {}) }) };",
   "holds.mjs":
-    "setInterval(() => {}, 1000); export default { claims: ['recovers'], create: () => ({ decide: () => ({ admitted: true }) }) };",
+    "setInterval(() => {}, 1000); export default { algorithm: 'fixed-window', claims: ['recovers'], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "bare.mjs": "export default { decide() {} };",
+  "silent.mjs":
+    "import { keyedLimiter } from 'spillway/laws'; export default keyedLimiter({ name: 'mine', create: () => ({ consume: () => true }) });",
+  "bucket.mjs":
+    "export default { name: 'mine', algorithm: 'token-bucket', claims: ['isolated', 'conserved'], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "nothing.mjs": "export const limiter = 5;",
-  "claims.mjs": "export default { claims: ['bouned'], create() {} };",
+  "claims.mjs": "export default { algorithm: 'fixed-window', claims: ['bouned'], create() {} };",
   "syntax.ts": "export default {\n  name: = };",
   "loads.mjs": "throw new Error('cannot connect');",
 };
@@ -85,6 +90,9 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const choices =
+  'one of "fixed-window", "token-bucket", "sliding-log", "sliding-counter", "concurrency", "unknown"';
 
 describe("adapter files", () => {
   test("TypeScript is bundled, with this package's own entries", async () => {
@@ -99,6 +107,14 @@ describe("adapter files", () => {
 
   test.each([
     ["bare.mjs", "create", "nothing", "a function of the rules"],
+    ["bare.mjs", "algorithm", "nothing", choices],
+    ["silent.mjs", "algorithm", "nothing", choices],
+    [
+      "bucket.mjs",
+      "claims[1]",
+      '"conserved", no law of a token-bucket',
+      expect.stringContaining("rate-bound"),
+    ],
     ["nothing.mjs", "default export", "nothing", "a LimiterFactory"],
     ["claims.mjs", "claims[0]", '"bouned"', "bounded"],
     ["syntax.ts", expect.stringMatching(/syntax\.ts:2$/), 'Unexpected "="', expect.any(String)],
@@ -116,7 +132,7 @@ describe("the command", () => {
     const { code, stdout } = await spillway(["check", "--runs", "20", "--seed", "7"]);
     expect(code).toBe(0);
     expect(stdout).toContain("refusal-agrees            no counterexample in 20 runs");
-    expect(stdout).toContain("no law violated: 18 laws, 360 runs");
+    expect(stdout).toContain("no law violated: 21 laws, 420 runs");
   });
 
   test("--json prints the report and nothing else", async () => {

@@ -10,7 +10,7 @@ import { spillway } from "../support/command.ts";
 const byTimer = (limitOf: string): string => `
 import { keyedLimiter } from "spillway/laws";
 export default keyedLimiter({
-  name: "by timer",
+  name: "by timer", algorithm: "fixed-window",
   create({ limit, windowMs }) {
     const windows = new Map<string, { count: number; resetAt: number }>();
     return {
@@ -40,8 +40,8 @@ const files = {
   "crowd.ts": scenario,
   "right.ts": byTimer("limit"),
   "wrong.ts": byTimer("limit + 1"),
-  "failing.ts": `export default { name: "failing", claims: "all", create: () => ({ decide() { throw new Error("no luck"); } }) };`,
-  "stuck.ts": `export default { name: "stuck", claims: "all", create: () => ({ decide: () => new Promise(() => {}) }) };`,
+  "failing.ts": `export default { name: "failing", algorithm: "fixed-window", claims: "all", create: () => ({ decide() { throw new Error("no luck"); } }) };`,
+  "stuck.ts": `export default { name: "stuck", algorithm: "fixed-window", claims: "all", create: () => ({ decide: () => new Promise(() => {}) }) };`,
 };
 
 let folder = "";

@@ -67,7 +67,7 @@ describe("simulate --swarm", () => {
     const limiter = `
       import { keyedLimiter } from "spillway/laws";
       export default keyedLimiter({
-        name: "one too many",
+        name: "one too many", algorithm: "fixed-window",
         create({ limit, windowMs }) {
           const windows = new Map();
           return {
@@ -107,7 +107,7 @@ describe("simulate --swarm", () => {
     const limiter = `
       import { writeFileSync } from "node:fs";
       export default {
-        name: "begun",
+        name: "begun", algorithm: "fixed-window",
         claims: [],
         create() {
           writeFileSync("begun", "");

@@ -2,7 +2,8 @@
 import { simulate } from "../../sim/simulate.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { faultFactory } from "../../src/faults/factory.ts";
-import { checkLaws, engineFactory, type LawName, type LawReport, lawNames } from "../../src/laws/index.ts";
+import { checkLaws, engineFactory, type LawReport } from "../../src/laws/index.ts";
+import { type LimiterLawName, lawNames } from "../../src/rules/laws.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
@@ -14,10 +15,10 @@ import { crowd, crowdRules } from "./crowd.ts";
 export interface LawsCell {
   readonly caught: boolean;
   /** The law that took the fewest runs, and how many: the one with the counterexample included. */
-  readonly law: LawName | null;
+  readonly law: LimiterLawName | null;
   readonly runs: number;
   /** All laws that found a counterexample. */
-  readonly laws: readonly LawName[];
+  readonly laws: readonly LimiterLawName[];
 }
 
 /** What the oracle said of one trace. */

@@ -15,7 +15,7 @@ import {
   checkLaws,
   fetchLimiter,
   keyedLimiter,
-  type LawName,
+  type LimiterLawName,
   middlewareLimiter,
   readRateLimitHeaders,
   renderCounterexample,
@@ -39,14 +39,14 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-function expectNone(report: CheckReport, judged: readonly LawName[]): void {
+function expectNone(report: CheckReport, judged: readonly LimiterLawName[]): void {
   const text = report.laws.flatMap(renderCounterexample).join("\n");
   expect(text, text).toBe("");
   for (const law of judged) expect([law, entry(report, law).outcome]).toEqual([law, "no-counterexample"]);
 }
 
 /** What the laws say of a limiter, by the laws that it breaks. */
-const broken = ({ laws }: CheckReport): LawName[] =>
+const broken = ({ laws }: CheckReport): LimiterLawName[] =>
   laws.flatMap(({ law, outcome }) => (outcome === "violated" ? [law] : []));
 
 /** The examples of a file, by the function that they stand above. */
@@ -85,12 +85,15 @@ describe("the example of", () => {
 
 test("the example of describeLimiter registers cases that pass", async () => {
   const [[, example = ""] = []] = examplesOf("describe-limiter.ts");
-  const bodies: (() => Promise<void>)[] = [];
+  const bodies: ((context: { skip(why: string): void }) => Promise<void>)[] = [];
   const register = (_name: string, body: () => Promise<void>): number => bodies.push(body);
   const { code } = await transform(example, { loader: "ts" });
   new Function("test", "keyedLimiter", "describeLimiter", code)(register, keyedLimiter, kit.describeLimiter);
-  expect(bodies).toHaveLength(kit.keyedLaws.length);
-  for (const body of bodies) await body();
+  expect(bodies).toHaveLength(kit.keyedLaws({ algorithm: "fixed-window" }).length);
+  // Each law of the example judges something: none skips itself.
+  const skipped: string[] = [];
+  for (const body of bodies) await body({ skip: (why) => skipped.push(why) });
+  expect(skipped).toEqual([]);
 });
 
 test("the example of checkInterleavings finds what it shows", async () => {
@@ -113,6 +116,7 @@ describe("a limiter in a function", () => {
   const windows = (bug: Bug, weighted: boolean) =>
     keyedLimiter({
       name: bug,
+      algorithm: "fixed-window",
       weighted,
       create({ limit, windowMs }) {
         const kept = new Map<string, { count: number; resetAt: number }>();
@@ -132,7 +136,7 @@ describe("a limiter in a function", () => {
               kept.set(bug === "shared" ? "all" : key, window);
             }
             const remaining = limit - window.count;
-            return allowed ? { allowed, limit, remaining, resetAt: new Date(window.resetAt) } : { allowed };
+            return { allowed, limit, remaining, resetAt: new Date(window.resetAt) };
           },
           peek(key, nowMs) {
             const window = at(key, nowMs);
@@ -145,10 +149,10 @@ describe("a limiter in a function", () => {
 
   test.each([true, false])("keeps what it claims, weighted: %s", async (weighted) => {
     const report = await checkLaws(windows("none", weighted), { seed });
-    expectNone(report, kit.keyedLaws);
+    expectNone(report, kit.keyedLaws({ algorithm: "fixed-window" }));
   });
 
-  test.each<[Bug, boolean, LawName]>([
+  test.each<[Bug, boolean, LimiterLawName]>([
     ["costs 1", true, "conserved"],
     ["shared", false, "isolated"],
     ["peek counts", false, "status-free"],
@@ -162,6 +166,7 @@ describe("a limiter in a function", () => {
   test("a bare yes or no is judged by that", async () => {
     const oneShort = keyedLimiter({
       name: "one short",
+      algorithm: "fixed-window",
       anchor: "epoch",
       create({ limit, windowMs }) {
         const counts = new Map<string, number>();
@@ -185,7 +190,11 @@ describe("a limiter in a function", () => {
     ["half a point", () => ({ allowed: true, remaining: 0.5 }), "user.remaining = 0.5"],
     ["a date of nowhere", () => ({ allowed: true, resetAt: new Date("soon") }), "user.resetAtMs = NaN"],
   ])("%s is named", async (_, consume, got) => {
-    const factory = keyedLimiter({ name: "nonsense", create: () => ({ consume }) });
+    const factory = keyedLimiter({
+      name: "nonsense",
+      algorithm: "fixed-window",
+      create: () => ({ consume }),
+    });
     const law = entry(await checkLaws(factory, { seed, runs: 5 }), "isolated");
     expect(law.failure?.got).toContain(got);
   });
@@ -195,6 +204,7 @@ describe("a limiter in a function", () => {
     const settings = new Set<string>();
     const factory = keyedLimiter({
       name: "told",
+      algorithm: "fixed-window",
       claims: ["isolated"],
       create(told) {
         settings.add(JSON.stringify(told));
@@ -237,6 +247,7 @@ describe("real packages behind HTTP", () => {
   test("hono-rate-limiter, through app.fetch", async () => {
     const factory = fetchLimiter({
       name: "hono-rate-limiter",
+      algorithm: "fixed-window",
       refused: "counted",
       create({ limit, windowMs }) {
         const app = new Hono();
@@ -259,6 +270,7 @@ describe("real packages behind HTTP", () => {
     async (draft) => {
       const factory = middlewareLimiter({
         name: draft,
+        algorithm: "fixed-window",
         refused: "counted",
         create: ({ limit, windowMs }) =>
           expressRateLimit({ limit, windowMs, standardHeaders: draft, legacyHeaders: false }),
@@ -275,14 +287,22 @@ describe("real packages behind HTTP", () => {
   );
 
   test("an answer of 500 is a limiter that failed", async () => {
-    const factory = fetchLimiter({ name: "down", create: () => () => new Response("", { status: 503 }) });
+    const factory = fetchLimiter({
+      name: "down",
+      algorithm: "fixed-window",
+      create: () => () => new Response("", { status: 503 }),
+    });
     const { failure } = entry(await checkLaws(factory, { seed, runs: 5 }), "recovers");
     expect(failure?.got).toBe("Error: the answer has status 503");
   });
 
   test("what middleware passes to next, or uses and is not there, is named", async () => {
     const failing = (create: kit.MiddlewareOptions["create"]) =>
-      checkLaws(middlewareLimiter({ name: "failing", create }), { seed, runs: 5, laws: ["recovers"] });
+      checkLaws(middlewareLimiter({ name: "failing", algorithm: "fixed-window", create }), {
+        seed,
+        runs: 5,
+        laws: ["recovers"],
+      });
     const passed = await failing(() => (_request, _response, next) => next(new Error("no redis")));
     expect(entry(passed, "recovers").failure?.got).toBe("Error: no redis");
     const absent = await failing(() => (_request: never, response: { render(): void }) => response.render());

@@ -1,7 +1,7 @@
 // Limiters with one bug each, most of them bugs that real ones have shipped, by the law that they break. Each
 // is the tiny limiter with one method wrong.
 import type { Asked, Call, HttpAnswer, PartialDecision, WindowReading } from "../../src/engine/adapter.ts";
-import type { LawName } from "../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { Owner, Rules } from "../../src/rules/rules.ts";
 import { TinyLimiter, type TinyWindow } from "./tiny-limiter.ts";
 
@@ -258,7 +258,7 @@ const userHeadersAsOrganization = sending((answer) =>
 );
 
 /** Every law, and the limiters that it must catch; `ops` bounds the operations of the shrunk counterexample. */
-export const brokenLimiters: readonly { law: LawName; fault: string; Kind: Kind; ops: number }[] = [
+export const brokenLimiters: readonly { law: LimiterLawName; fault: string; Kind: Kind; ops: number }[] = [
   { law: "bounded", fault: "one-extra", Kind: OneExtra, ops: 2 },
   { law: "bounded", fault: "cost-over-limit-admitted", Kind: CostOverLimitAdmitted, ops: 1 },
   {
@@ -373,4 +373,10 @@ export const brokenLimiters: readonly { law: LawName; fault: string; Kind: Kind;
     ),
     ops: 2,
   },
+  { law: "honest-wait", fault: "boundary-inclusive", Kind: BoundaryInclusive, ops: 2 },
+  { law: "honest-wait", fault: "lost-expiry", Kind: NewResetOldCount, ops: 2 },
+  { law: "rate-bound", fault: "one-extra", Kind: OneExtra, ops: 2 },
+  { law: "rate-bound", fault: "cost-ignored", Kind: CostIgnored, ops: 3 },
+  { law: "give-back", fault: "refused-counted", Kind: RefusedCounted, ops: 2 },
+  { law: "give-back", fault: "narrow-drains-broad", Kind: NarrowDrainsBroad, ops: 4 },
 ];

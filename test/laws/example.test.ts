@@ -8,6 +8,7 @@ vi.useFakeTimers({ toFake: ["Date"] });
 
 const limiter = middlewareLimiter({
   name: "express-rate-limit",
+  algorithm: "fixed-window",
   refused: "counted",
   create: ({ limit, windowMs }) => rateLimit({ limit, windowMs, standardHeaders: "draft-7" }),
   setNow: (nowMs) => vi.setSystemTime(nowMs),

@@ -1,7 +1,7 @@
 // What tests of the laws share: a report as text, and how a law must end.
 import { expect } from "vitest";
 import { type CheckReport, type LawReport, renderCounterexample } from "../../src/laws/index.ts";
-import type { LawName } from "../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../src/rules/laws.ts";
 
 /** The one entry of a report of one law. */
 export function only(report: CheckReport): LawReport {
@@ -10,14 +10,14 @@ export function only(report: CheckReport): LawReport {
   return law;
 }
 
-export function entry(report: CheckReport, name: LawName): LawReport {
+export function entry(report: CheckReport, name: LimiterLawName): LawReport {
   const found = report.laws.find(({ law }) => law === name);
   if (found === undefined) throw new Error(`no entry for ${name}`);
   return found;
 }
 
 /** Every law was judged and no counterexample found, but for the laws that are expected to be skipped. */
-export function expectKept(report: CheckReport, skipped: readonly LawName[] = []): void {
+export function expectKept(report: CheckReport, skipped: readonly LimiterLawName[] = []): void {
   const text = report.laws.flatMap(renderCounterexample).join("\n");
   expect(text, text).toBe("");
   for (const { law, outcome } of report.laws)

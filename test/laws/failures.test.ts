@@ -19,6 +19,7 @@ const timers = { setTimeout, clearTimeout };
 
 const limiter = (decide: LimiterAdapter["decide"], more: Partial<LimiterAdapter> = {}): LimiterFactory => ({
   name: "mine",
+  algorithm: "fixed-window",
   claims: "all",
   create: () => ({ decide, ...more }),
 });
@@ -156,7 +157,12 @@ describe("a limiter that never answers", () => {
   });
 
   test("is named while it is made, and then no law is checked", async () => {
-    const never: LimiterFactory = { name: "mine", claims: "all", create: () => new Promise(() => {}) };
+    const never: LimiterFactory = {
+      name: "mine",
+      algorithm: "fixed-window",
+      claims: "all",
+      create: () => new Promise(() => {}),
+    };
     await expect(check(never)).rejects.toMatchObject({
       code: "ADAPTER_INVALID",
       problems: [{ got: "TimeoutError: no answer within 0.1 s" }],
@@ -227,7 +233,12 @@ describe("a limiter that changes what is not its own", () => {
 });
 
 test("a limiter that cannot be made is named before any law", async () => {
-  const bare: LimiterFactory = { name: "mine", claims: "all", create: () => ({}) as never };
+  const bare: LimiterFactory = {
+    name: "mine",
+    algorithm: "fixed-window",
+    claims: "all",
+    create: () => ({}) as never,
+  };
   await expect(check(bare)).rejects.toMatchObject({
     code: "ADAPTER_INVALID",
     problems: [{ path: "create(rules)", got: "{}", allowed: "a limiter with `decide`" }],

@@ -39,6 +39,7 @@ const windowOf = (key: string, nowMs: number, windowMs: number): string =>
 const racy = (wrap: Wrap): LimiterFactory =>
   keyedLimiter({
     name: "reads, then writes",
+    algorithm: "fixed-window",
     anchor: "epoch",
     create({ limit, windowMs }, seam) {
       const counts = new Map<string, number>();
@@ -65,6 +66,7 @@ const racy = (wrap: Wrap): LimiterFactory =>
 const adding = (wrap: Wrap, takesBack: boolean): LimiterFactory =>
   keyedLimiter({
     name: "adds",
+    algorithm: "fixed-window",
     anchor: "epoch",
     refused: takesBack ? "uncounted" : "counted",
     create({ limit, windowMs }, seam) {
@@ -226,12 +228,15 @@ describe("what some order explains is not accused", () => {
 
 describe("a limiter that fails while calls overlap", () => {
   const failing = (consume: () => Promise<boolean>): Promise<InterleavingReport> =>
-    checkInterleavings(keyedLimiter({ name: "failing", create: () => ({ consume }) }), {
-      seed: 1,
-      runs: 20,
-      timers: { setTimeout, clearTimeout },
-      answerMsMost: 50,
-    });
+    checkInterleavings(
+      keyedLimiter({ name: "failing", algorithm: "fixed-window", create: () => ({ consume }) }),
+      {
+        seed: 1,
+        runs: 20,
+        timers: { setTimeout, clearTimeout },
+        answerMsMost: 50,
+      },
+    );
 
   test("by a rejection is named", async () => {
     const report = await failing(() => Promise.reject(new Error("connection lost")));

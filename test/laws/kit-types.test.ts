@@ -45,8 +45,11 @@ test("this file compiles: the test functions of five runners fit, and what does 
   [nodeTest, test, ...others] satisfies readonly RegisterTest[];
   // @ts-expect-error: `consume` is missing
   ({}) satisfies KeyedLimiter;
+  const algorithm = "fixed-window";
   // @ts-expect-error: no law has this name
-  keyedLimiter({ name: "x", claims: ["bouned"], create: () => ({ consume: () => true }) });
+  () => keyedLimiter({ name: "x", algorithm, claims: ["bouned"], create: () => ({ consume: () => true }) });
+  // @ts-expect-error: the algorithm is missing
+  () => keyedLimiter({ name: "x", create: () => ({ consume: () => true }) });
   // @ts-expect-error: a number is no answer
   ({ consume: () => 5 }) satisfies KeyedLimiter;
   const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -63,19 +66,28 @@ describe("what fits", () => {
   test("handlers, applications and middleware as their packages type them", () => {
     const handler = (_request: IncomingMessage, _response: ServerResponse, next: () => void): void => next();
     const factories: readonly LimiterFactory[] = [
-      fetchLimiter({ name: "Hono", create: () => new Hono() }),
-      fetchLimiter({ name: "app.fetch", create: () => new Hono().fetch }),
-      fetchLimiter({ name: "Workers", create: async () => async (request) => new Response(request.url) }),
+      fetchLimiter({ name: "Hono", algorithm: "fixed-window", create: () => new Hono() }),
+      fetchLimiter({ name: "app.fetch", algorithm: "fixed-window", create: () => new Hono().fetch }),
+      fetchLimiter({
+        name: "Workers",
+        algorithm: "fixed-window",
+        create: async () => async (request) => new Response(request.url),
+      }),
       injectLimiter({
         name: "Fastify",
+        algorithm: "fixed-window",
         async create({ limit, windowMs }) {
           const app = fastify();
           await app.register(fastifyRateLimit, { max: limit, timeWindow: windowMs });
           return app;
         },
       }),
-      middlewareLimiter({ name: "Connect", create: () => handler }),
-      middlewareLimiter({ name: "express-rate-limit", create: ({ limit }) => expressRateLimit({ limit }) }),
+      middlewareLimiter({ name: "Connect", algorithm: "fixed-window", create: () => handler }),
+      middlewareLimiter({
+        name: "express-rate-limit",
+        algorithm: "fixed-window",
+        create: ({ limit }) => expressRateLimit({ limit }),
+      }),
     ];
     expect(factories.map(({ keyed }) => keyed)).toEqual(factories.map(() => true));
   });

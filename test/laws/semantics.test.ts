@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import {
   checkLaws,
   engineFactory,
-  type LawName,
   type LimiterAdapter,
   type LimiterFactory,
-  lawNames,
+  type LimiterLawName,
+  limiterLawNames,
   type PartialDecision,
   parseRules,
   type Rules,
@@ -31,14 +31,14 @@ const withSwitch = (name: SwitchName, value: unknown): Rules =>
 describe("void laws", () => {
   test.each(switches)("under $name = $value only those of SPEC.md §7", ({ name, value }) => {
     const rules = withSwitch(name, value);
-    const found = lawNames.flatMap((law) =>
+    const found = limiterLawNames.flatMap((law) =>
       scopes.filter((scope) => voidReason(law, rules, scope) !== null).map((scope) => `${law} ${scope}`),
     );
     const expected =
       name === "refused" && value === "counted"
-        ? ["bounded rest", "bounded graphql"]
+        ? ["bounded rest", "bounded graphql", "give-back rest", "give-back graphql"]
         : name === "graphqlCharge" && value === "postpaid"
-          ? ["bounded graphql"]
+          ? ["bounded graphql", "rate-bound graphql"]
           : [];
     expect(found).toEqual(expected);
   });
@@ -71,11 +71,11 @@ describe("void laws", () => {
 });
 
 describe("laws in another form", () => {
-  const formsOf = (law: LawName, name: SwitchName, value: unknown): string[] =>
+  const formsOf = (law: LimiterLawName, name: SwitchName, value: unknown): string[] =>
     scopes.flatMap((scope) => changedForms(law, withSwitch(name, value), scope));
   // A form belongs to a value where another value of the same switch does not have it.
   const changed = switches.flatMap(({ name, value }) =>
-    lawNames.flatMap((law) => {
+    limiterLawNames.flatMap((law) => {
       const others = switchValues[name].filter((other) => other !== value);
       const own = formsOf(law, name, value).filter((form) =>
         others.some((other) => !formsOf(law, name, other).includes(form)),
@@ -92,7 +92,11 @@ describe("laws in another form", () => {
       "conserved: graphqlCharge = reserved",
       "conserved: refused = counted",
       "conserved: refusedByUser = charges-organization",
+      "give-back: refusedByUser = charges-organization",
+      "honest-wait: reset = floor",
+      "honest-wait: reset = round",
       "monotone: graphqlCharge = reserved",
+      "rate-bound: graphqlCharge = reserved",
       "refusal-justified: graphqlCharge = postpaid",
       "remaining-agrees: remaining = signed",
       "reset-agrees: reset = floor",
@@ -118,6 +122,7 @@ describe("laws in another form", () => {
 function engineThat(change: (limiter: LimiterAdapter) => Partial<LimiterAdapter>): LimiterFactory {
   return {
     name: "changed engine",
+    algorithm: "fixed-window",
     claims: "all",
     async create(rules) {
       const limiter = await engineFactory.create(rules);
@@ -138,7 +143,7 @@ const oneMore = (decision: PartialDecision, owner: "organization" | "user"): Par
 });
 
 describe("what a changed form must still find", () => {
-  const cases: readonly [string, LawName, SwitchName, unknown, LimiterFactory][] = [
+  const cases: readonly [string, LimiterLawName, SwitchName, unknown, LimiterFactory][] = [
     [
       "a count beyond the limit of the scope that is not void",
       "bounded",
@@ -253,7 +258,7 @@ test("a postpaid limiter that charges late completions to the window then open i
 
 describe("a limiter that says one value and follows another", () => {
   /** The law that must notice, whatever the two values are. */
-  const noticedBy: Partial<Record<SwitchName, LawName>> = {
+  const noticedBy: Partial<Record<SwitchName, LimiterLawName>> = {
     anchor: "conserved",
     refused: "conserved",
     refusedByUser: "conserved",
@@ -276,6 +281,7 @@ describe("a limiter that says one value and follows another", () => {
     });
     const factory: LimiterFactory = {
       name: "two-faced",
+      algorithm: "fixed-window",
       claims: "all",
       semantics: { [name]: [says] },
       create: (rules) => engineFactory.create(actual(rules)),

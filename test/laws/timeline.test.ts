@@ -1,11 +1,11 @@
 // A counterexample as people read it.
 import { expect, test } from "vitest";
-import { checkLaws, type LawName, renderCounterexample } from "../../src/laws/index.ts";
+import { checkLaws, type LimiterLawName, renderCounterexample } from "../../src/laws/index.ts";
 import { brokenLimiters } from "./broken-limiters.ts";
 import { only } from "./expectations.ts";
 import { tinyFactory } from "./tiny-limiter.ts";
 
-async function rendered(law: LawName, fault: string): Promise<string[]> {
+async function rendered(law: LimiterLawName, fault: string): Promise<string[]> {
   const Kind = brokenLimiters.find((limiter) => limiter.fault === fault)?.Kind;
   const report = await checkLaws(tinyFactory(fault, Kind), { seed: 2, laws: [law] });
   return renderCounterexample(only(report)).map((line) => line.trimEnd());

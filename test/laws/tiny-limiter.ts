@@ -217,6 +217,7 @@ export function tinyFactory(
 ): LimiterFactory {
   return {
     name,
+    algorithm: "fixed-window",
     claims: "all",
     semantics: oneDialect,
     create: (rules) => new Kind(rules),

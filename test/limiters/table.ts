@@ -6,7 +6,7 @@ import { checkLaws } from "../../src/laws/check.ts";
 import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import type { Outcome } from "../../src/laws/report.ts";
-import { type LawName, lawNames } from "../../src/rules/laws.ts";
+import { type LimiterLawName, lawNames } from "../../src/rules/laws.ts";
 import { claimsOf, type Stranger, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
 import { keep, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
@@ -14,8 +14,8 @@ import { installStrangers, versionOf } from "./strangers.ts";
 
 /** The rows: the laws over calls that follow one another, and all of them over calls that overlap. */
 const overlapping = "overlapping calls";
-const rows = [...lawNames, overlapping] as const;
-type Row = (typeof rows)[number];
+const rows: readonly Row[] = [...lawNames, overlapping];
+type Row = LimiterLawName | typeof overlapping;
 
 /** One limiter under one law. */
 export interface Cell {
@@ -139,7 +139,7 @@ const marks: Readonly<Record<Cell["outcome"], string>> = {
 };
 
 /** Why no limiter here claims a law. */
-const unclaimed: { readonly [L in LawName]?: string } = {
+const unclaimed: { readonly [L in LimiterLawName]?: string } = {
   bounded: "refused calls are counted too, or no count is shown",
   "status-free": "there is no call that shows a window and costs nothing",
   "all-or-nothing": "a call touches one window; what a refused call charges is not promised",

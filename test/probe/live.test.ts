@@ -4,7 +4,12 @@
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { describe, expect, test } from "vitest";
 import { injectFault, parseFault } from "../../src/faults/choice.ts";
-import { checkLaws, type LawName, lawNames, renderCounterexample } from "../../src/laws/index.ts";
+import {
+  checkLaws,
+  type LimiterLawName,
+  limiterLawNames,
+  renderCounterexample,
+} from "../../src/laws/index.ts";
 import { LiveCaller, type LiveOptions } from "../../src/probe/live.ts";
 import { clockedLimiter, notSeenFromOutside } from "../../src/probe/live-adapter.ts";
 import { checkLive, type LiveReport } from "../../src/probe/live-check.ts";
@@ -87,11 +92,11 @@ class Deployment {
 }
 
 describe("a deployment whose clock is moved by a header", () => {
-  const check = (input: RulesInput, fault?: string, laws: readonly LawName[] = lawNames) => {
+  const check = (input: RulesInput, fault?: string, laws: readonly LimiterLawName[] = limiterLawNames) => {
     const rules = parseRules(input);
     const live = new Deployment(input, fault).caller();
     const limiter = clockedLimiter(live, { name: "live", rules, clockHeader: "x-now", nowMs: startMs });
-    const claims = laws.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
+    const claims = laws.filter((law) => !(notSeenFromOutside as readonly LimiterLawName[]).includes(law));
     return checkLaws({ ...limiter, claims }, { seed: 3, runs: 20, rules });
   };
 
@@ -120,7 +125,7 @@ describe("a deployment whose clock is moved by a header", () => {
     );
   });
 
-  test.each<[string, LawName]>([
+  test.each<[string, LimiterLawName]>([
     ["one-extra", "refusal-justified"],
     ["double-count", "conserved"],
     ["narrow-drains-broad", "all-or-nothing"],

@@ -9,6 +9,7 @@ import { simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import { Clock } from "../../src/cli/virtual-clock.ts";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import { fetchLimiter, keyedLimiter, middlewareLimiter } from "../../src/laws/index.ts";
+import { claimsInTraces } from "../../src/rules/algorithms.ts";
 import { defineScenario, pipelinesQuery, rest, waitReset, worker } from "../../src/scenario/index.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { claimedVerdict } from "../../src/verify/claims.ts";
@@ -36,6 +37,7 @@ const scenario = defineScenario({
 const flexible = (weighted: boolean, more = 0): LimiterFactory =>
   keyedLimiter({
     name: `rate-limiter-flexible${weighted ? ", by points" : ""}`,
+    algorithm: "fixed-window",
     refused: "counted",
     weighted,
     create({ limit, windowSeconds }) {
@@ -58,13 +60,13 @@ const flexible = (weighted: boolean, more = 0): LimiterFactory =>
 
 const strangers: readonly LimiterFactory[] = [
   middlewareLimiter({
-    name: "express-rate-limit",
+    name: "express-rate-limit", algorithm: "fixed-window",
     refused: "counted",
     create: ({ limit, windowMs }) =>
       rateLimit({ limit, windowMs, standardHeaders: "draft-7", validate: false }),
   }),
   fetchLimiter({
-    name: "hono-rate-limiter",
+    name: "hono-rate-limiter", algorithm: "fixed-window",
     refused: "counted",
     create({ limit, windowMs }) {
       const app = new Hono();
@@ -87,7 +89,7 @@ async function run(factory: LimiterFactory) {
   });
   const lines = [];
   for await (const call of calls) lines.push({ line: lines.length + 2, call });
-  const verdict = claimedVerdict(await judge(header, lines), factory.claims);
+  const verdict = claimedVerdict(await judge(header, lines), claimsInTraces(factory));
   return { lines, verdict };
 }
 

@@ -10,6 +10,7 @@ import { faultFactory } from "../../src/faults/factory.ts";
 import { engineFactory } from "../../src/laws/engine-factory.ts";
 import { keyedLimiter } from "../../src/laws/keyed.ts";
 import { patient } from "../../src/laws/patience.ts";
+import { claimsInTraces } from "../../src/rules/algorithms.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import { defineScenario, graphql, poller, rest, status } from "../../src/scenario/index.ts";
@@ -41,7 +42,7 @@ async function judged(
       yield { line, call };
     }
   };
-  return claimedVerdict(await judge(header, numbered()), factory.claims);
+  return claimedVerdict(await judge(header, numbered()), claimsInTraces(factory));
 }
 
 /** The same limiter, every answer of it a promise. */
@@ -121,6 +122,7 @@ describe("a limiter with a fault is accused", () => {
 describe("what a limiter does not show is not judged", () => {
   const yesOrNo = keyedLimiter({
     name: "yes or no",
+    algorithm: "fixed-window",
     claims: ["bounded", "twice-at-most"],
     anchor: "epoch",
     create: ({ limit, windowMs }) => {
@@ -159,6 +161,7 @@ describe("what a limiter does not show is not judged", () => {
   test("one that admits everything is found by its admissions alone", async () => {
     const sieve = keyedLimiter({
       name: "sieve",
+      algorithm: "fixed-window",
       claims: ["bounded", "twice-at-most"],
       create: () => ({ consume: () => true }),
     });
@@ -181,6 +184,7 @@ describe("a limiter that fails is named, with its client and the virtual time", 
   });
   const of = (decide: LimiterAdapter["decide"]): LimiterFactory => ({
     name: "odd",
+    algorithm: "fixed-window",
     claims: "all",
     create: () => ({ decide }),
   });
@@ -235,7 +239,7 @@ describe("a limiter that fails is named, with its client and the virtual time", 
     const create = () => {
       throw new Error("no memory");
     };
-    await expect(run({ name: "none", claims: "all", create })).rejects.toThrow(
+    await expect(run({ name: "none", algorithm: "fixed-window", claims: "all", create })).rejects.toThrow(
       /before the first call: create\(.*no memory/,
     );
   });
@@ -250,6 +254,7 @@ test("a limiter that knows its users is asked by them, and too few of them are s
   const users = new Set<string>();
   const factory: LimiterFactory = {
     name: "known users",
+    algorithm: "fixed-window",
     claims: [],
     callers: { here: ["ann", "bob", "cid"], there: ["dan"] },
     create: () => ({
@@ -272,6 +277,7 @@ test("a limiter is let go of, also when nobody reads to the end", async () => {
   let closed = 0;
   const factory: LimiterFactory = {
     name: "counted",
+    algorithm: "fixed-window",
     claims: [],
     create: () => ({ decide: () => ({ admitted: true }), close: () => (closed += 1) }),
   };

@@ -111,6 +111,7 @@ describe("somebody else's limiter", () => {
     let count = 0;
     const failing: LimiterFactory = {
       name: "failing",
+      algorithm: "fixed-window",
       claims: "all",
       create: () => {
         count = 0;
@@ -134,6 +135,7 @@ describe("somebody else's limiter", () => {
     const asked = new Set<string>();
     const yes = keyedLimiter({
       name: "yes",
+      algorithm: "fixed-window",
       claims: ["headers-present"],
       create: () => ({
         consume: (_key, cost) => {

@@ -28,6 +28,7 @@ export function bottleneck(name: string, claims: readonly LawName[]): LimiterFac
   const Bottleneck = load<Package>(name);
   return keyedFactory({
     name,
+    algorithm: "fixed-window",
     claims,
     scopes,
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },

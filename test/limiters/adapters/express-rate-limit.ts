@@ -42,6 +42,7 @@ export function expressRateLimit(name: string, claims: readonly LawName[]): Limi
   const { rateLimit } = load<Package>(name);
   return keyedFactory({
     name,
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },

@@ -33,6 +33,7 @@ export function fastifyRateLimit(
   const fastify = load<Fastify>(names.fastify);
   return keyedFactory({
     name: names.plugin,
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },

@@ -30,6 +30,7 @@ export function honoRateLimiter(name: string, claims: readonly LawName[]): Limit
   const { Hono } = load<{ Hono: new () => Application }>("hono");
   return keyedFactory({
     name,
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },

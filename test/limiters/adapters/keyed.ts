@@ -10,6 +10,7 @@ import type {
   WindowReading,
 } from "../../../src/engine/adapter.ts";
 import { stillSeam } from "../../../src/laws/seam.ts";
+import type { Algorithm } from "../../../src/rules/algorithms.ts";
 import type { LawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
 
@@ -36,6 +37,7 @@ export interface Said extends Partial<WindowReading> {
 
 export interface Keyed {
   readonly name: string;
+  readonly algorithm: Algorithm;
   readonly claims: readonly LawName[];
   readonly scopes: readonly Scope[];
   readonly semantics: NonNullable<LimiterFactory["semantics"]>;
@@ -83,9 +85,10 @@ function adapterOf(limiter: Asks): LimiterAdapter {
 
 /** A factory by key, whose limiters run with our clock in place of the process's. */
 export function keyedFactory(keyed: Keyed): LimiterFactory {
-  const { name, claims, scopes, semantics, create, restore, onTime, frozen = false } = keyed;
+  const { name, algorithm, claims, scopes, semantics, create, restore, onTime, frozen = false } = keyed;
   return {
     name,
+    algorithm,
     claims,
     scopes,
     semantics: { ...always, ...semantics },

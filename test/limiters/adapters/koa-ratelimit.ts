@@ -28,6 +28,7 @@ export function koaRatelimit(name: string, claims: readonly LawName[]): LimiterF
   const ratelimit = underClock(() => load<Package>(name));
   return keyedFactory({
     name,
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },

@@ -18,6 +18,7 @@ export function limiter(name: string, claims: readonly LawName[]): LimiterFactor
   const { RateLimiter } = load<Package>(name);
   return keyedFactory({
     name,
+    algorithm: "token-bucket",
     claims,
     scopes,
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },

@@ -53,6 +53,7 @@ async function asking(
 export function nestThrottler(name: string, claims: readonly LawName[]): LimiterFactory {
   return keyedFactory({
     name,
+    algorithm: "sliding-log",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },
@@ -73,6 +74,7 @@ export function nestThrottler(name: string, claims: readonly LawName[]): Limiter
 export function nestThrottlerElsewhere(name: string, claims: readonly LawName[]): LimiterFactory {
   return keyedFactory({
     name: `${name} with a storage elsewhere`,
+    algorithm: "sliding-log",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },

@@ -77,6 +77,7 @@ export function flexibleMemory(name: string, claims: readonly LawName[], frozen 
   });
   return keyedFactory({
     name: `${name} RateLimiterMemory`,
+    algorithm: "fixed-window",
     claims,
     scopes,
     semantics,
@@ -100,6 +101,7 @@ export function flexibleRedis(
   const { RateLimiterMemory, RateLimiterRedis } = load<Package>(name);
   return keyedFactory({
     name: `${name} RateLimiterRedis`,
+    algorithm: "fixed-window",
     claims,
     scopes,
     semantics,

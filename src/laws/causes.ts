@@ -1,0 +1,48 @@
+// One bug breaks many laws. A counterexample whose calls break a law that was found broken before is of that cause.
+import type { LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
+import { laws } from "./catalogue.ts";
+import { AdapterFailure, play } from "./history.ts";
+import type { Judgement } from "./law.ts";
+import type { Script } from "./script.ts";
+
+/** A law that was found broken, or could not be judged since the limiter failed. */
+export interface KnownCause {
+  readonly law: LimiterLawName;
+  /** The counterexample; `null` where the limiter failed. */
+  readonly script: Script | null;
+  /** How the limiter failed; `null` where the law is broken. */
+  readonly got: string | null;
+}
+
+/** Judges one script by one law, as a kept counterexample is judged again. */
+export function judgeScript(
+  factory: LimiterFactory,
+  law: LimiterLawName,
+  script: Script,
+): Promise<Judgement> {
+  return laws[law].judge({ script, play: (ops) => play(factory, script.rules, ops) });
+}
+
+/** The first of the known causes that also explains what was found; `null` where none does. */
+export async function sharedCause(
+  factory: LimiterFactory,
+  known: readonly KnownCause[],
+  found: Pick<KnownCause, "script" | "got">,
+): Promise<KnownCause | null> {
+  for (const cause of known) {
+    if (found.got !== null && cause.got === found.got) return cause;
+    if (found.script === null || cause.script === null) continue;
+    if (await breaks(factory, cause.law, found.script)) return cause;
+  }
+  return null;
+}
+
+async function breaks(factory: LimiterFactory, law: LimiterLawName, script: Script): Promise<boolean> {
+  try {
+    return (await judgeScript(factory, law, script)).violation !== null;
+  } catch (error) {
+    if (error instanceof AdapterFailure) return false;
+    throw error;
+  }
+}

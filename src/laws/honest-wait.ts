@@ -1,0 +1,105 @@
+// The law honest-wait. A refusal tells a caller how long to wait; the law waits exactly so long, on a fresh limiter
+// that saw the same calls, and lets nobody else call meanwhile.
+import type { Algorithm } from "../rules/algorithms.ts";
+import type { Owner } from "../rules/rules.ts";
+import type { CallEvent, History } from "./history.ts";
+import { type Judge, Tally } from "./law.ts";
+import { Ledger, type Sight, type WindowKey } from "./ledger.ts";
+import { algorithmOf, type CallOp, type Script, without } from "./script.ts";
+
+/** What a refusal promised to one window's owner. */
+interface Promised {
+  /** Index in the history of the refusal. */
+  readonly at: number;
+  readonly op: CallOp;
+  readonly key: WindowKey & { readonly owner: Owner };
+  /** How long to wait, ms, and the words that said so. */
+  readonly waitMs: number;
+  readonly words: string;
+}
+
+/** So many refusals of a script are put to the test: each takes another run. */
+const testedMost = 3;
+
+/** A caller who waits alone as long as the refusal said is admitted. */
+export const honestWait: Judge = async ({ script, play }) => {
+  const ops = without(script.ops, "snapshot");
+  const history = await play(ops);
+  const tally = new Tally();
+  for (const promised of chosen(promisesOf(script, history), script.pick)) {
+    const { at, op, key, waitMs, words } = promised;
+    const again: CallOp = { ...op, id: nextId(history), atMs: op.atMs + waitMs };
+    const tried = await play([...ops.slice(0, at + 1), again]);
+    const last = tried.at(-1);
+    if (last === undefined || !("decision" in last)) continue;
+    const { admitted, refusedBy } = last.decision;
+    // Another window than the one that promised may lack room.
+    if (!admitted && refusedBy && refusedBy !== key.owner) continue;
+    const arithmetic = `the refusal before said ${words}, the caller waited so long, and nobody else called`;
+    const breach = { expected: "admitted", got: "refused again", arithmetic };
+    tally.add(admitted ? "kept" : breach, tried.length - 1, key);
+    if (!admitted) return { history: tried, judged: tally.judged, violation: tally.violation };
+  }
+  return { history, judged: tally.judged, violation: null };
+};
+
+const nextId = (history: History): number =>
+  1 + Math.max(...history.map(({ op }) => ("id" in op ? op.id : 0)));
+
+/** Some of them, the last one among them. */
+function chosen(promises: readonly Promised[], pick: number): readonly Promised[] {
+  if (promises.length <= testedMost) return promises;
+  const step = Math.ceil(promises.length / testedMost);
+  const picked = promises.filter((_, index) => index % step === pick % step).slice(0, testedMost - 1);
+  const last = promises.at(-1);
+  return last === undefined || picked.includes(last) ? picked : [...picked, last];
+}
+
+/** The window, where there is but one: of several any may have refused. */
+const lone = (sights: readonly Sight[]): Sight | undefined => (sights.length === 1 ? sights[0] : undefined);
+
+function promisesOf(script: Script, history: History): Promised[] {
+  const ledger = new Ledger(script);
+  return history.flatMap((event, at) => {
+    const sights = ledger.look(event);
+    if (!("decision" in event) || event.decision.admitted) return [];
+    const { refusedBy } = event.decision;
+    const sight = refusedBy ? sights.find(({ owner }) => owner === refusedBy) : lone(sights);
+    // No waiting makes room for a call that costs more than the limit.
+    if (sight === undefined || event.op.cost > sight.limit) return [];
+    return waitsOf(script, event, sight).flatMap(([waitMs, words]) =>
+      Number.isSafeInteger(waitMs) && waitMs >= 0 && event.op.atMs + waitMs <= 8e15
+        ? [{ at, op: event.op, key: sight, waitMs, words }]
+        : [],
+    );
+  });
+}
+
+/** A moment more than was said: for what adds up fractions of a unit, and for windows that end late. */
+const momentMs = (algorithm: Algorithm, endsLate: boolean): number =>
+  endsLate || algorithm === "token-bucket" || algorithm === "sliding-counter" || algorithm === "unknown"
+    ? 1
+    : 0;
+
+/**
+ * How long a refusal said to wait, ms, by each of the fields that say so. The end of a fixed window is a promise; a
+ * bucket's or a log's reset is one to calls that cost 1, whether it says when some room is back or all of it. The
+ * reset of a counter says when its window ends, and that the window's count still weighs then is no fault.
+ */
+function waitsOf(script: Script, { op, decision }: CallEvent, sight: Sight): readonly [number, string][] {
+  const algorithm = algorithmOf(script);
+  const moment = momentMs(algorithm, script.endsLate === true);
+  const waits: [number, string][] = [];
+  const { retryAfterMs } = decision;
+  if (typeof retryAfterMs === "number")
+    waits.push([Math.ceil(retryAfterMs) + moment, `retry after ${retryAfterMs / 1000} s`]);
+  const isWindow = algorithm === "fixed-window";
+  const isOther = algorithm === "token-bucket" || algorithm === "sliding-log";
+  if (!isWindow && !(isOther && op.cost === 1)) return waits;
+  const { resetAtMs, reset } = sight.reading;
+  if (typeof resetAtMs === "number")
+    waits.push([resetAtMs - op.atMs + moment, `reset ${(resetAtMs - op.atMs) / 1000} s later`]);
+  const short = { ceil: 0, floor: 1000, round: 500 }[sight.semantics.reset];
+  if (typeof reset === "number") waits.push([reset * 1000 + short + moment, `reset ${reset} s`]);
+  return waits;
+}

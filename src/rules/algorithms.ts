@@ -1,0 +1,95 @@
+// The kinds of limiters, and the laws that each can be held to. A law that an algorithm does not promise is never
+// claimed for it: a token bucket has no window whose count could be conserved.
+import { closest } from "./closest.ts";
+import { type Problem, quote } from "./errors.ts";
+import { type LawName, type LimiterLawName, lawNames, limiterLawNames } from "./laws.ts";
+
+/** Each algorithm with what it counts, as messages put it. */
+export const algorithmStatements = {
+  "fixed-window": "counts calls in windows that follow one another",
+  "token-bucket": "refills all the time or in steps; leaky buckets and GCRA are of this kind",
+  "sliding-log": "keeps the time of each call",
+  "sliding-counter": "weighs the count of the window before",
+  concurrency: "counts calls that are under way",
+  unknown: "anything else",
+} as const;
+
+export type Algorithm = keyof typeof algorithmStatements;
+export const algorithms = Object.keys(algorithmStatements) as readonly Algorithm[];
+
+/** Laws that need no algorithm: they speak of a caller's own calls, and of what a refusal says. */
+const ofAny: readonly LimiterLawName[] = [
+  "isolated",
+  "status-free",
+  "snapshot-equals",
+  "honest-wait",
+  "rate-bound",
+  "give-back",
+];
+
+/** Laws of every limiter that admits so much per time, whatever it counts. */
+const ofRates: readonly LimiterLawName[] = [
+  ...ofAny,
+  "recovers",
+  "time-translates",
+  "twice-at-most",
+  "limit-agrees",
+];
+
+/** The laws that an algorithm can be held to, in the order of `limiterLawNames`. */
+export function lawsOf(algorithm: Algorithm): readonly LimiterLawName[] {
+  if (algorithm === "fixed-window") return limiterLawNames;
+  const among = algorithm === "unknown" || algorithm === "concurrency" ? ofAny : ofRates;
+  return limiterLawNames.filter((law) => among.includes(law));
+}
+
+/** What a limiter says that it is and promises. */
+export interface Promised {
+  readonly algorithm: Algorithm;
+  readonly claims: "all" | readonly LimiterLawName[];
+}
+
+/** The laws that a limiter claims and its algorithm can be held to. */
+export const claimsOf = ({ algorithm, claims }: Promised): readonly LimiterLawName[] =>
+  lawsOf(algorithm).filter((law) => claims === "all" || claims.includes(law));
+
+/** Of these, the laws by which a trace of it can be judged: windows are looked for only where there are fixed ones. */
+export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
+  const isWindow = promised.algorithm === "fixed-window";
+  if (isWindow && promised.claims === "all") return "all";
+  const claims = claimsOf(promised);
+  return lawNames.filter(
+    (law) => claims.includes(law) && (isWindow || law === "twice-at-most" || law === "limit-agrees"),
+  );
+}
+
+const choices = algorithms.map(quote).join(", ");
+
+/** What is wrong with what a limiter says of itself; empty where nothing is. */
+export function promiseProblems(promised: {
+  readonly algorithm?: unknown;
+  readonly claims?: unknown;
+}): Problem[] {
+  const { algorithm, claims } = promised;
+  const known = algorithms.find((name) => name === algorithm);
+  const problems: Problem[] =
+    known === undefined ? [{ path: "algorithm", got: quote(algorithm), allowed: `one of ${choices}` }] : [];
+  return [...problems, ...claimProblems(claims, known)];
+}
+
+function claimProblems(claims: unknown, algorithm: Algorithm | undefined): Problem[] {
+  if (claims === "all") return [];
+  if (!Array.isArray(claims))
+    return [{ path: "claims", got: quote(claims), allowed: '"all", or an array of law names' }];
+  const promised = algorithm === undefined ? limiterLawNames : lawsOf(algorithm);
+  return claims.flatMap((law: unknown, index): Problem[] => {
+    if (promised.includes(law as LimiterLawName)) return [];
+    const path = `claims[${index}]`;
+    if (limiterLawNames.includes(law as LimiterLawName))
+      return [{ path, got: `${quote(law)}, no law of a ${algorithm}`, allowed: promised.join(", ") }];
+    return [{ path, got: quote(law), allowed: closest(String(law), limiterLawNames) ?? promised.join(", ") }];
+  });
+}
+
+/** The next step for who left the algorithm out. */
+export const algorithmHint = `say what the limiter counts: ${algorithms.map((name) => `${name} ${algorithmStatements[name]}`).join("; ")}`;

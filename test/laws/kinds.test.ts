@@ -1,0 +1,150 @@
+// Limiters of every algorithm: right ones are accused of nothing under the claims that they have unless told, and each
+// wrong one is found by the law that speaks of its bug.
+import { describe, expect, test } from "vitest";
+import {
+  type CheckReport,
+  checkLaws,
+  keyedLaws,
+  keyedLimiter,
+  type LimiterLawName,
+  renderCounterexample,
+} from "../../src/laws/index.ts";
+import { type Algorithm, algorithms, lawsOf } from "../../src/rules/algorithms.ts";
+import { entry } from "./expectations.ts";
+import {
+  both,
+  concurrency,
+  fixedWindow,
+  gcra,
+  type KindOfLimiter,
+  partedCounter,
+  slidingCounter,
+  slidingLog,
+  tokenBucket,
+} from "./kinds.ts";
+
+const seed = 6;
+const check = (name: string, kind: KindOfLimiter, runs: number): Promise<CheckReport> =>
+  checkLaws(keyedLimiter({ name, ...kind }), { seed, runs });
+
+const right: readonly [string, KindOfLimiter][] = [
+  ["windows of the epoch", fixedWindow({ anchor: "epoch" })],
+  ["windows from the first call", fixedWindow()],
+  ["windows that a call which can never fit opens", fixedWindow({ weighted: true })],
+  ["windows that count refused calls", fixedWindow({ counted: true, weighted: true })],
+  ["windows that end late", fixedWindow({ inclusive: true })],
+  ["a bucket of fractions", tokenBucket()],
+  ["a bucket of fractions, weighted", tokenBucket({ weighted: true })],
+  ["a bucket that is filled once a window", tokenBucket({ parts: 1 })],
+  ["a bucket that is filled on the epoch's grid", tokenBucket({ parts: 2, grid: true })],
+  ["a bucket in many steps", tokenBucket({ parts: 10, grid: true })],
+  ["a bucket that reads whole seconds", tokenBucket({ seconds: true })],
+  ["GCRA", gcra()],
+  ["a log", slidingLog()],
+  ["a log, weighted", slidingLog({ weighted: true })],
+  ["a log that ends late", slidingLog({ inclusive: true })],
+  ["a counter on the epoch's grid", slidingCounter()],
+  ["a counter that compares before", slidingCounter({ before: true })],
+  ["a counter from the first call", slidingCounter({ phase: "first" })],
+  ["a counter of two parts", partedCounter(2)],
+  ["a counter of ten parts", partedCounter(10)],
+  ["places", concurrency()],
+  ["places with leases", concurrency({ leased: true })],
+  ["a bucket and a window in a row", both],
+];
+
+describe(`a right limiter, seed ${seed}`, () => {
+  test.each(right)("%s is accused of nothing", async (name, kind) => {
+    const report = await check(name, kind, 25);
+    const text = report.laws.flatMap(renderCounterexample).join("\n");
+    expect(text, text).toBe("");
+    expect(report.ok).toBe(true);
+    for (const law of ["isolated", "rate-bound"] as const)
+      expect(entry(report, law).outcome).toBe("no-counterexample");
+  });
+
+  test("that counts refused calls is judged by no law of free ones", () => {
+    const laws = keyedLaws({ algorithm: "sliding-log", refused: "counted" });
+    expect(laws).not.toContain("give-back");
+    expect(laws).toContain("honest-wait");
+  });
+});
+
+const wrong: readonly [string, LimiterLawName, KindOfLimiter][] = [
+  ["a window that admits one more", "rate-bound", fixedWindow({ extra: 1 })],
+  ["a window that never ends once it is full", "honest-wait", fixedWindow({ never: true })],
+  ["a window whose refusals say a second too little", "honest-wait", fixedWindow({ short: true })],
+  ["a bucket that holds one more", "rate-bound", tokenBucket({ extra: 1 })],
+  ["a bucket that refills too fast", "rate-bound", tokenBucket({ faster: 2 })],
+  ["a bucket that charges refused calls", "give-back", tokenBucket({ chargesRefused: true })],
+  ["a bucket that charges for looking", "status-free", tokenBucket({ peekCharges: true })],
+  ["a bucket for everybody", "isolated", tokenBucket({ shared: true })],
+  ["a bucket whose wait is a unit short", "honest-wait", tokenBucket({ hasty: 1 })],
+  ["a bucket whose wait is rounded down", "honest-wait", tokenBucket({ floors: true })],
+  ["GCRA with one more of burst", "rate-bound", gcra({ bursts: 1 })],
+  ["GCRA that moves on for refused calls", "give-back", gcra({ refusedMoves: true })],
+  ["a log that admits one more", "rate-bound", slidingLog({ extra: 1 })],
+  ["a log that forgets too early", "rate-bound", slidingLog({ shorter: 0.8 })],
+  ["a log that keeps refused calls", "give-back", slidingLog({ logsRefused: true })],
+  ["a log that forgets nothing", "recovers", slidingLog({ never: true })],
+  ["a log whose reset is rounded down", "honest-wait", slidingLog({ floors: true })],
+  ["a counter that admits one more", "rate-bound", slidingCounter({ extra: 1 })],
+  ["a counter that forgets the window before", "rate-bound", slidingCounter({ forgets: true })],
+  ["one place more", "rate-bound", concurrency({ extra: 1 })],
+  ["places that are all given back at once", "rate-bound", concurrency({ releasesAll: true })],
+  ["places that refused calls hold", "give-back", concurrency({ refusedHolds: true })],
+];
+
+describe(`a wrong limiter, seed ${seed}`, () => {
+  test.each(wrong)("%s breaks %s", async (name, law, kind) => {
+    const limiter = keyedLimiter({ name, ...kind });
+    const report = entry(await checkLaws(limiter, { seed, laws: [law] }), law);
+    expect(report.outcome).toBe("violated");
+    const calls = report.counterexample?.history.filter(({ op }) => op.do === "call").length ?? 0;
+    expect(calls).toBeLessThanOrEqual(16);
+  });
+});
+
+describe("an algorithm", () => {
+  const create = () => ({ consume: () => true });
+
+  test.each(algorithms)(
+    "%s claims no law that it does not promise, and is held to none",
+    async (algorithm) => {
+      const limiter = keyedLimiter({ name: "all", algorithm, create });
+      for (const law of limiter.claims === "all" ? [] : limiter.claims)
+        expect(lawsOf(algorithm)).toContain(law);
+      const { laws } = await checkLaws({ ...limiter, claims: "all" }, { seed, runs: 1 });
+      const checked = laws.filter(({ outcome }) => outcome !== "not-claimed").map(({ law }) => law);
+      expect(checked).toEqual(lawsOf(algorithm));
+    },
+  );
+
+  test.each([
+    [undefined, "nothing"],
+    ["window", '"window"'],
+  ])("%j is refused, with the choices", (algorithm, got) => {
+    const make = () => keyedLimiter({ name: "mine", algorithm: algorithm as Algorithm, create });
+    expect(make).toThrow(
+      `algorithm: got ${got}, allowed: one of "fixed-window", "token-bucket", "sliding-log", "sliding-counter", "concurrency", "unknown"`,
+    );
+  });
+
+  test("refuses the claim of a law that it does not promise", () => {
+    const make = () =>
+      keyedLimiter({ name: "mine", algorithm: "token-bucket", claims: ["conserved"], create });
+    expect(make).toThrow('claims[0]: got "conserved", no law of a token-bucket');
+  });
+
+  test("that a factory written by hand leaves out is refused before any law", async () => {
+    const bare = {
+      name: "mine",
+      claims: "all" as const,
+      create: () => ({ decide: () => ({ admitted: true }) }),
+    };
+    await expect(checkLaws(bare as never, { seed })).rejects.toMatchObject({
+      code: "ADAPTER_INVALID",
+      problems: [{ path: "algorithm", got: "nothing" }],
+    });
+  });
+});
