@@ -2,7 +2,7 @@
 import pc from "picocolors";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
-import { lawNames } from "../rules/laws.ts";
+import { limiterLawNames } from "../rules/laws.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What of the command's words the text depends on. */
@@ -12,7 +12,7 @@ interface CheckWords {
   readonly adapter?: string | undefined;
 }
 
-const widest = Math.max(...lawNames.map((law) => law.length));
+const widest = Math.max(...limiterLawNames.map((law) => law.length));
 
 export async function describeCheck(
   report: CheckReport,

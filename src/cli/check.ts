@@ -7,7 +7,7 @@ import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import { type LawName, lawNames } from "../rules/laws.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
@@ -237,11 +237,16 @@ function wholeNumber(option: string, value: number, least: number, most: number)
   throw usage(option, value, `a whole number from ${least} to ${most}`);
 }
 
-function lawNamed(name: string): LawName {
-  const law = lawNames.find((known) => known === name);
+function lawNamed(name: string): LimiterLawName {
+  const law = limiterLawNames.find((known) => known === name);
   if (law !== undefined) return law;
-  const meant = closest(name, lawNames);
-  throw usage("--law", name, lawNames.join(", "), meant === null ? undefined : `did you mean ${meant}?`);
+  const meant = closest(name, limiterLawNames);
+  throw usage(
+    "--law",
+    name,
+    limiterLawNames.join(", "),
+    meant === null ? undefined : `did you mean ${meant}?`,
+  );
 }
 
 const repeatWith = ({ rules, adapter, fault, target, tokens, clockHeader, allowHost }: Args): string[] => [

@@ -2,7 +2,7 @@
 import { faultNames } from "../faults/choice.ts";
 import { builtInScenarios } from "../load/scenario-file.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
-import { lawNames } from "../rules/laws.ts";
+import { limiterLawNames } from "../rules/laws.ts";
 import { presets } from "../rules/presets.ts";
 import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
 
@@ -68,7 +68,7 @@ async function knownValues(): Promise<Readonly<Record<string, Values>>> {
     SCENARIO: scenarios,
     BOUND: bounds,
     "NAME[=RATE]": only(["list", ...faultNames]),
-    "--law": only(lawNames),
+    "--law": only(limiterLawNames),
   };
 }
 

@@ -76,6 +76,7 @@ export default defineScenario({
 
 const adapter = (name: string): string => `export default {
   name: ${JSON.stringify(name)},
+  algorithm: "fixed-window",
   claims: ["bounded"],
   create: () => ({ claims: ["bounded"], decide() { throw new Error(${JSON.stringify(name)}); } }),
 };
