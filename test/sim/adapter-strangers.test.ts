@@ -60,13 +60,15 @@ const flexible = (weighted: boolean, more = 0): LimiterFactory =>
 
 const strangers: readonly LimiterFactory[] = [
   middlewareLimiter({
-    name: "express-rate-limit", algorithm: "fixed-window",
+    name: "express-rate-limit",
+    algorithm: "fixed-window",
     refused: "counted",
     create: ({ limit, windowMs }) =>
       rateLimit({ limit, windowMs, standardHeaders: "draft-7", validate: false }),
   }),
   fetchLimiter({
-    name: "hono-rate-limiter", algorithm: "fixed-window",
+    name: "hono-rate-limiter",
+    algorithm: "fixed-window",
     refused: "counted",
     create({ limit, windowMs }) {
       const app = new Hono();
