@@ -2,6 +2,7 @@
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, type SwitchName, scopes, semanticsOf } from "../rules/rules.ts";
 import { faults } from "./catalogue.ts";
 import type { Fault, Faulty } from "./fault.ts";
@@ -58,6 +59,18 @@ export function faultText({ fault, rate }: ChosenFault): string {
   return fault.rate === null ? fault.name : `${fault.name}=${rate}`;
 }
 
+/** Returns the switches under which a fault is one where the defaults are others: the first value that it names. */
+export function semanticsFor({ semantics = {} }: Fault): Partial<Record<SwitchName, string | boolean>> {
+  const defaults = parseRules({}).semantics;
+  const entries = (Object.entries(semantics) as [SwitchName, readonly (string | boolean)[]][]).flatMap(
+    ([name, [first, ...others]]) =>
+      first === undefined || [first, ...others].includes(defaults[name].graphql)
+        ? []
+        : [[name, first] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
 /** @throws SpillwayError `FAULT_INVALID` where the fault is none under these rules, or would not be the only one */
 export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
   const { semantics = {} } = fault;
@@ -72,6 +85,14 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
 export function injectFault(chosen: ChosenFault, rules: Rules, random: () => number): Faulty {
   requireSuitable(chosen, rules);
   return chosen.fault.inject(rules, { random, rate: chosen.rate });
+}
+
+/** The rules to choose, as the command line takes them. */
+function rulesHint(fault: Fault): string {
+  const semantics = semanticsFor(fault);
+  return Object.keys(semantics).length === 0
+    ? "--rules default"
+    : `--rules FILE, with ${JSON.stringify({ semantics })} in it`;
 }
 
 function requireSwitch(
@@ -93,6 +114,6 @@ function requireSwitch(
         allowed: known.map(quote).join(" or "),
       },
     ],
-    hint: `under other rules it is no fault, or not the only one; choose others: --rules default`,
+    hint: `under these rules it is no fault, or not the only one; choose others: ${rulesHint(fault)}`,
   });
 }

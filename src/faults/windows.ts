@@ -160,6 +160,29 @@ class BoundaryInclusive extends Counter {
   }
 }
 
+/** A status call opens the organization's windows, though it counts nothing. */
+class StatusOpensWindow extends Counter {
+  override status(organization: string, nowMs: number): Status {
+    for (const scope of scopes) {
+      const key = { organization, user: null, scope };
+      const window = this.window(key, nowMs);
+      if (window.resetAtMs === 0)
+        window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
+    }
+    return super.status(organization, nowMs);
+  }
+}
+
+/** Once a window has opened, the next ones follow it without a gap, called or not. */
+class WindowsBackToBack extends Counter {
+  override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
+    if (window.resetAtMs === 0) return super.next(key, window, nowMs);
+    const { lengthMs } = this.limitOf(key);
+    const over = Math.floor((nowMs - window.resetAtMs) / lengthMs);
+    return { count: 0, resetAtMs: window.resetAtMs + (over + 1) * lengthMs, struck: false };
+  }
+}
+
 const shareOfWindows = { default: 0.5, least: 0.001, most: 1, meaning: "share of the windows" } as const;
 
 export const windowFaults: readonly Fault[] = [
@@ -242,6 +265,28 @@ export const windowFaults: readonly Fault[] = [
     rate: shareOfWindows,
     processes: "one",
     inject: (rules, world) => deployed(new DoubleRoll(rules, world)),
+  },
+  {
+    name: "status-opens-window",
+    wrong: "a status call opens a window, where windows open with their first call",
+    shows: "the next call is told a reset that is short of a full window",
+    seenIn: [],
+    nets: ["V"],
+    rate: null,
+    processes: "one",
+    semantics: { anchor: ["first-request"] },
+    inject: (rules) => deployed(new StatusOpensWindow(rules)),
+  },
+  {
+    name: "windows-back-to-back",
+    wrong: "windows follow each other without a gap, where each opens with its first call",
+    shows: "the first call of a window is told a reset that is short of a full one",
+    seenIn: [],
+    nets: ["V"],
+    rate: null,
+    processes: "one",
+    semantics: { anchor: ["first-request"] },
+    inject: (rules) => deployed(new WindowsBackToBack(rules)),
   },
   {
     name: "boundary-inclusive",

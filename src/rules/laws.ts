@@ -8,7 +8,7 @@ export const lawStatements = {
   conserved: "current is the sum of the costs admitted in this window",
   "remaining-agrees": "remaining = max(0, limit - current)",
   "reset-agrees":
-    "reset = ceil((reset_at - now) / 1 s), 1 <= reset <= W, and reset_at is constant within a window",
+    "reset = ceil((reset_at - now) / 1 s), 1 <= reset <= W, and reset_at is constant within a window, where its anchor puts it",
   "status-free": "inserting status calls anywhere changes no later answer",
   "all-or-nothing": "a refused call changes no window",
   "refusal-justified": "a call is refused if and only if some enforced window lacks room for its cost",

@@ -82,6 +82,7 @@ export class Docket {
   /** Violations that were found and not kept, and those of them that say more than that counts came out too low. */
   #left = 0;
   #leftGrave = 0;
+  #openedEarly = false;
   #windowsKept = 0;
   #pictures = 0;
 
@@ -128,6 +129,7 @@ export class Docket {
   accuse({ breach, count = 1, suspects, tooLow = null, ...violation }: Accusation): void {
     const { law, org, user, scope, window } = violation;
     this.#broken.add(law);
+    if (breach === "opened early") this.#openedEarly = true;
     if (breach === "needless") this.#needless[scope] += count;
     const key = JSON.stringify([law, org, user, scope, window?.endsAt ?? null, breach]);
     let accused = this.#accused.get(key);
@@ -186,6 +188,11 @@ export class Docket {
     if (broken.has("conserved") && namedByConserved.includes(law))
       return {
         skipped: "a charge that no call explains is accused as conserved; its suspects name the cause",
+      };
+    if (law === "status-free" && this.#openedEarly)
+      return {
+        skipped:
+          "a window that opened before its first call is accused as reset-agrees; its suspects name the cause",
       };
     return isTested(this.evidence[law]) ? "held" : { skipped: unseen[law] };
   }

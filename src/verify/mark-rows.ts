@@ -40,6 +40,8 @@ const roles: readonly Role[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 8;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
+const opens = ({ least, most, clamped }: Mark): boolean => least > 0 && least === most && !clamped;
+
 /** How many marks of a window there are of each role. */
 export class RoleCounts {
   size = 0;
@@ -123,6 +125,9 @@ export class MarkRows {
   /** The highest count that was shown, and the lowest before a charge. */
   highest = 0;
   lowest = Number.POSITIVE_INFINITY;
+  /** The row of the mark that shows its own charge alone, the first that was sent. */
+  #openerRow = NONE;
+  #openerSent = Number.POSITIVE_INFINITY;
   /** The earliest sending. */
   firstSent = Number.POSITIVE_INFINITY;
 
@@ -157,6 +162,10 @@ export class MarkRows {
     this.firstSent = Math.min(this.firstSent, mark.sent);
     this.highest = Math.max(this.highest, mark.count);
     this.lowest = Math.min(this.lowest, mark.count - mark.least);
+    if (mark.count === mark.least && mark.sent < this.#openerSent && opens(mark)) {
+      this.#openerRow = at;
+      this.#openerSent = mark.sent;
+    }
     return at;
   }
 
@@ -165,6 +174,11 @@ export class MarkRows {
     if (this.#first === NONE) this.#first = piece;
     else this.#store.next[this.#last] = piece;
     this.#last = piece;
+  }
+
+  /** The mark whose charge is the window's first, by its count; `null` where none shows it. */
+  get opener(): Mark | null {
+    return this.#openerRow === NONE ? null : this.at(this.#openerRow);
   }
 
   /** A mark as an object of its own. */

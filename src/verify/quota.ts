@@ -11,6 +11,7 @@ import { addWindow } from "./evidence.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import { RoleCounts } from "./mark-rows.ts";
+import { openedBefore, openingOf, openingSuspects } from "./openings.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import { type Length, restartsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
@@ -179,7 +180,10 @@ export class Quota {
       addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
     if (previous !== null && problem(previous.window.end, window.end) !== null)
       accuseConflict(this.#setting, previous.window, window, this.#length, problem);
-    else if (!window.mixed) this.#judgeCounts(window);
+    else if (!window.mixed) {
+      this.#judgeOpening(window);
+      this.#judgeCounts(window);
+    }
     this.#closed += 1;
     if (isNext) this.#resets += 1;
     this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
@@ -188,6 +192,37 @@ export class Quota {
     if (previous !== null && previous.count > 1) docket.clues.window(name, carried, previous.carried);
     previous?.window.release();
     this.#previous = { window, count, carried };
+  }
+
+  /** A first-request window opens with its first counted call (`openings.ts`). */
+  #judgeOpening(window: Window): void {
+    const { name, terms, time, windowMs, startedBy, docket } = this.#setting;
+    if (windowMs === null || terms.anchor !== "first-request" || name.scope !== "rest") return;
+    const first = window.rows.opener;
+    const opening = openingOf(window.end, windowMs);
+    if (first === null || opening.from < startedBy) return;
+    const early = openedBefore(first, window.end, windowMs, time);
+    const isBefore = (mark: Mark): boolean => mark.least > 0 && time.before(mark.received, first.sent);
+    if (early === 0 || window.marks.some(isBefore)) return;
+    const before = this.#previous?.window.end ?? null;
+    const { suspects, status } = openingSuspects(opening, windowMs, before, this.#idle, time);
+    if (status === null) docket.clues.rulesOut("status-opens-window");
+    if (!suspects.includes("windows-back-to-back")) docket.clues.rulesOut("windows-back-to-back");
+    docket.accuse({
+      law: "reset-agrees",
+      breach: "opened early",
+      suspects: suspects.length === 0 ? ["windows-back-to-back", "status-opens-window"] : suspects,
+      org: name.org,
+      user: name.user,
+      scope: name.scope,
+      window: null,
+      lines: [...new Set([...(status === null ? [] : [status.line]), first.line, window.toMark.line])].sort(
+        (a, b) => a - b,
+      ),
+      explanation:
+        `line ${first.line} was the first call of its window, count ${first.count}, and was told reset ${first.reset}: by line ` +
+        `${window.toMark.line} a window of ${windowMs / 1000} s opened at least ${Math.floor(early)} ms before that call was sent`,
+    });
   }
 
   #judgeCounts(window: Window): void {

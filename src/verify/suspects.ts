@@ -15,6 +15,8 @@ export const suspectNames = [
   "lost-expiry",
   "immortal-by-polling",
   "rearmed-per-hit",
+  "status-opens-window",
+  "windows-back-to-back",
   "reset-all-sweep",
   "double-roll",
   "boundary-inclusive",

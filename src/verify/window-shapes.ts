@@ -184,7 +184,22 @@ export class WindowShapes {
     const lines = [...new Set([...marks.map(({ line }) => line), ...more])].sort((a, b) => a - b);
     const others = [...options.against.values()];
     options.against.set(value, { lines, explanation });
+    const isAnchor = options.all.some((each) => (each as unknown) === "epoch");
     if (options.left.length > 0) return;
+    const told = {
+      lines: [...new Set([...lines, ...others.flatMap((exhibit) => exhibit.lines)])].sort((a, b) => a - b),
+      explanation: [...others.map((exhibit) => exhibit.explanation), explanation].join("; but "),
+    };
+    if (isAnchor) {
+      // Windows that open otherwise break no rule that is known: a grid may begin anywhere, and anything may open them.
+      this.#docket.ask({
+        scope,
+        question: `Windows neither lie on the grid of Unix time nor open with their first call: ${told.explanation}. Is that meant? \`--rules\` settles it.`,
+        suspects: ["windows-back-to-back", "status-opens-window"],
+        lines: told.lines,
+      });
+      return;
+    }
     this.#docket.accuse({
       law: "reset-agrees",
       breach: "no value fits",
@@ -199,8 +214,7 @@ export class WindowShapes {
       user,
       scope,
       window: null,
-      lines: [...new Set([...lines, ...others.flatMap((exhibit) => exhibit.lines)])].sort((a, b) => a - b),
-      explanation: [...others.map((exhibit) => exhibit.explanation), explanation].join("; but "),
+      ...told,
     });
   }
 }

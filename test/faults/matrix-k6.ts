@@ -13,6 +13,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
 import { seatingOf } from "../../src/scenario/seats.ts";
 import { verify } from "../../src/verify/verify.ts";
+import { crowd, suited } from "./crowd.ts";
 import { type VerdictCell, verdictCell } from "./matrix-nets.ts";
 
 /** What k6's checks alone said of a run. */
@@ -74,8 +75,9 @@ export async function openRig(signal: AbortSignal): Promise<K6Rig> {
     scenario,
     async run(chosen, { seed, signal: stop, workers, durationMs, workerFile }) {
       const fault = chosen ?? undefined;
+      const claimed = suited({ scenario: crowd, rules }, chosen).rules;
       const service = await deploy({
-        rules,
+        rules: claimed,
         tokens,
         port: 0,
         executionDelayMs: 15,
@@ -92,7 +94,7 @@ export async function openRig(signal: AbortSignal): Promise<K6Rig> {
           by: { driver: "k6", k6 },
           signal: stop,
           target: { url: service.url, tokens },
-          adjustments: { seed, durationMs },
+          adjustments: { seed, durationMs, rules: claimed },
         });
         stop.throwIfAborted();
         const verdict = await verify(createReadStream(result.trace));

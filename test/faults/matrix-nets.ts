@@ -9,7 +9,7 @@ import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
-import { crowd, crowdRules } from "./crowd.ts";
+import { crowd, crowdRules, suited } from "./crowd.ts";
 
 /** What the laws found. */
 export interface LawsCell {
@@ -98,8 +98,9 @@ export async function simulated(
     await takeTurn();
     options.signal.throwIfAborted();
     const graphqlCharge = charges[seed % charges.length] ?? "reserved";
-    const rules = parseRules({ ...crowdRules, semantics: { graphqlCharge } });
-    const { header, calls } = simulate(crowd, { seed, rules, fault: chosen ?? undefined });
+    const plain = { scenario: crowd, rules: parseRules({ ...crowdRules, semantics: { graphqlCharge } }) };
+    const { scenario, rules } = suited(plain, chosen);
+    const { header, calls } = simulate(scenario, { seed, rules, fault: chosen ?? undefined });
     cells.push(verdictCell(await judge(header, numbered(calls)), chosen?.fault.name ?? ""));
   }
   const count = (which: (cell: VerdictCell) => boolean): number => cells.filter(which).length;

@@ -10,7 +10,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
-import { crowd, crowdRules, variedCrowd } from "./crowd.ts";
+import { crowd, crowdRules, suited, variedCrowd, type World } from "./crowd.ts";
 
 async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<TraceLine, void> {
   let line = 1;
@@ -22,8 +22,6 @@ async function* numbered(calls: Iterable<TraceCall>): AsyncGenerator<TraceLine, 
 
 const charges = ["reserved", "prepaid"] as const;
 
-type World = Pick<ReturnType<typeof variedCrowd>, "scenario" | "rules">;
-
 function plainCrowd(seed: number): World {
   const graphqlCharge = charges[seed % charges.length] ?? "reserved";
   return { scenario: crowd, rules: parseRules({ ...crowdRules, semantics: { graphqlCharge } }) };
@@ -31,8 +29,8 @@ function plainCrowd(seed: number): World {
 
 /** @param text the fault, or `null` for the right deployment */
 function verdictOf(text: string | null, seed: number, world = plainCrowd, durationMs = 60_000) {
-  const { scenario, rules } = world(seed);
   const fault = text === null ? undefined : parseFault(text);
+  const { scenario, rules } = suited(world(seed), fault ?? null);
   const { header, calls } = simulate(scenario, { seed, rules, fault, durationMs });
   return judge(header, numbered(calls));
 }

@@ -3,12 +3,12 @@
 import { describe, expect, test } from "vitest";
 import type { Decision, HttpAnswer, Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
-import { faultNames, injectFault, parseFault } from "../../src/faults/choice.ts";
+import { faultNames, injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
 import { deployed } from "../../src/faults/deployed.ts";
 import { decideNow, faultyAdapter } from "../../src/faults/factory.ts";
 import type { Faulty } from "../../src/faults/fault.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import type { Scope } from "../../src/rules/rules.ts";
+import type { Rules, Scope } from "../../src/rules/rules.ts";
 
 const rules = parseRules({
   organization: {
@@ -65,6 +65,14 @@ class Asking {
     return this.#faulty.userOf?.("ann", headers) ?? "ann";
   }
 }
+
+/** The rules under which a fault is one. */
+const rulesFor = (name: string): Rules => {
+  const switches = Object.entries(semanticsFor(parseFault(name).fault)).map(
+    ([key, value]) => [key, { rest: value, graphql: value }] as const,
+  );
+  return { ...rules, semantics: { ...rules.semantics, ...Object.fromEntries(switches) } };
+};
 
 /** What is asked, what a right deployment shows then, and what the fault shows. */
 type Row = readonly [string, (asking: Asking) => unknown, unknown, unknown];
@@ -140,6 +148,13 @@ const rows: readonly Row[] = [
   ["rearmed-per-hit", (a) => [0, 4000, 9000].map((at) => reset(a.call("ann", at))), [10, 6, 1], [10, 10, 10]],
   ["reset-all-sweep", (a) => [3000, 5000].map((at) => a.left("ann", at)), ["2 4", "1 3"], ["2 4", "2 4"]],
   ["double-roll=1", (a) => [0, 9000].map((at) => a.left("ann", at)), ["2 4", "1 3"], ["2 4", "2 4"]],
+  [
+    "status-opens-window",
+    (a) => [a.status(0).rest.reset, reset(a.call("ann", 4000)), a.call("ann", 4000).organization.reset],
+    [10, 10, 10],
+    [10, 10, 6],
+  ],
+  ["windows-back-to-back", (a) => [0, 13_000].map((at) => reset(a.call("ann", at))), [10, 10], [10, 7]],
   [
     "boundary-inclusive",
     (a) => [0, 10_000, 10_001].map((at) => a.left("ann", at)),
@@ -233,11 +248,11 @@ function inTurn(): () => number {
 
 describe.each([...rows, ...nodeRows])("%s", (name, ask, right, wrong) => {
   test("shows", () => {
-    expect(ask(new Asking(injectFault(parseFault(name), rules, inTurn())))).toEqual(wrong);
+    expect(ask(new Asking(injectFault(parseFault(name), rulesFor(name), inTurn())))).toEqual(wrong);
   });
 
   test("does not show where it is not", () => {
-    expect(ask(new Asking(deployed(new Limiter(rules))))).toEqual(right);
+    expect(ask(new Asking(deployed(new Limiter(rulesFor(name)))))).toEqual(right);
   });
 });
 

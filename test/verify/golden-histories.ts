@@ -7,6 +7,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import {
+  burst,
   defineScenario,
   none,
   pipelinesQuery,
@@ -140,6 +141,8 @@ const wrong: Readonly<Partial<Record<Suspect, RulesInput>>> = {
 
 /** Faults that only some windows show, or some answers: simulated, over eight windows. */
 const simulated: readonly Suspect[] = [
+  "status-opens-window",
+  "windows-back-to-back",
   "cost-over-limit-admitted",
   "immortal-by-polling",
   "reset-zero",
@@ -165,13 +168,33 @@ const quarter = defineScenario({
   },
 });
 
-function simulatedHistory(fault: Suspect, seed: number): History {
+/** Calls that come seldom, while somebody polls: windows that open with their first call stay idle in between. */
+const seldom = defineScenario({
+  name: "golden",
+  duration: "60s",
+  network: { latency: { least: 2, most: 40 }, execution: { least: 5, most: 60 } },
+  populations: {
+    workers: {
+      clients: 1,
+      behaviour: burst({ call: rest("/v2/user"), size: 6, every: "9500ms" }),
+      onRefused: none(),
+    },
+    queries: { clients: 1, behaviour: poller({ call: pipelinesQuery(5), every: "17s" }), onRefused: none() },
+    watchers: { clients: 1, behaviour: poller({ call: status(), every: "1300ms" }) },
+  },
+});
+
+const openings: readonly string[] = ["status-opens-window", "windows-back-to-back"];
+
+function simulatedHistory(fault: Suspect | null, seed: number): History {
+  const isOpening = fault === null || openings.includes(fault);
   const rules = parseRules({
     organization: { rest: { limit: 8, windowSeconds: 5 }, graphql: { limit: 60, windowSeconds: 10 } },
     user: { rest: { limit: 4, windowSeconds: 5 }, graphql: { limit: 40, windowSeconds: 10 } },
-    semantics: { graphqlCharge: "prepaid" },
+    semantics: { graphqlCharge: "prepaid", anchor: isOpening ? "first-request" : "epoch" },
   });
-  const { header, calls } = simulate(quarter, { seed, rules, fault: parseFault(fault) });
+  const chosen = fault === null ? undefined : parseFault(fault);
+  const { header, calls } = simulate(isOpening ? seldom : quarter, { seed, rules, fault: chosen });
   return { header, lines: Array.from(calls, (call, index) => ({ line: index + 2, call: { ...call } })) };
 }
 
@@ -208,6 +231,11 @@ export const goldenHistories: readonly GoldenHistory[] = [
       },
     };
   }),
+  {
+    name: "first-request-polled-ok",
+    fault: null,
+    make: (seed: number): History => simulatedHistory(null, seed),
+  },
   ...simulated.map((fault) => ({
     name: `${fault}-bad`,
     fault,

@@ -112,6 +112,57 @@ describe("headers-present", () => {
   });
 });
 
+describe("reset-agrees, where windows open with their first call", () => {
+  const rules: RulesInput = { semantics: { anchor: { rest: "first-request" } } };
+  // The status call opens it at 20 s, by its own end; the first call comes 10 s later.
+  const polled = status({ at: 20_300, count: 0, ends: 80_000 });
+  const early = rest({ at: 30_300, count: 1, ends: 80_000 });
+  const own = rest({ at: 30_300, count: 1, ends: 90_000 });
+
+  test("a window that was open before its first call is accused, with what may have opened it", async () => {
+    const { violations } = await judged([polled, early], { rules });
+    expect(violations).toMatchObject([
+      { law: "reset-agrees", suspects: ["status-opens-window"], user: null, lines: [2, 3] },
+      { law: "reset-agrees", user: "u1" },
+    ]);
+    expect((await judged([polled, own], { rules })).violations).toEqual([]);
+  });
+
+  test("one that follows the one before it at once is, too", async () => {
+    const first = rest({ at: 300, count: 1, ends: 60_000 });
+    const next = rest({ at: 90_300, count: 1, ends: 120_000 });
+    expect(await faults([first, next], { rules })).toEqual(["reset-agrees: windows-back-to-back"]);
+    const after = rest({ at: 90_300, count: 1, ends: 150_000 });
+    expect(await faults([first, after], { rules })).toEqual([]);
+  });
+
+  test.each<[string, TraceCall[], TraceOptions]>([
+    ["the window was open before the trace began", [early], { startedAt: start + 25_000 }],
+    ["it is within the second", [rest({ at: 30_900, count: 1, ends: 90_000 })], {}],
+    ["the call took so long", [{ ...early, received: early.sent + 12_000 }], {}],
+    ["clocks may be so far apart", [early], { clock: { kind: "wall", resolutionMs: 1, errorMs: 5000 } }],
+    [
+      "an earlier call is not in the trace",
+      [rest({ at: 30_300, count: 2, ends: 80_000 })],
+      { complete: false },
+    ],
+  ])("nobody is accused where %s", async (_, calls, options) => {
+    expect(await faults(calls, { rules, ...options })).toEqual([]);
+  });
+
+  test("without rules it is asked about", async () => {
+    const again = status({ at: 95_300, count: 0, ends: 155_000 });
+    const { violations, questions = [] } = await judged([polled, early, again], { rules: null });
+    expect(violations).toEqual([]);
+    expect(questions).toMatchObject([
+      { scope: "rest", suspects: ["windows-back-to-back", "status-opens-window"] },
+    ]);
+    expect(questions[0]?.question).toMatch(
+      /line 3 was the first call .* Is that meant\? `--rules` settles it\.$/,
+    );
+  });
+});
+
 describe("refusal-agrees, where both windows lack room", () => {
   const full = Array.from({ length: 50 }, (_, index) =>
     rest({ at: 1000 + index * 20, count: index + 151, userCount: index + 1 }),
