@@ -1,5 +1,5 @@
-// Real runs: the deployment on loopback with a fault, k6 over the matrix's scenario; judged by the oracle over the
-// trace, and by the checks inside k6 alone.
+// Real runs: the deployment on loopback with a fault, k6 or Node over the matrix's scenario; judged by the oracle over
+// the trace, and by the checks inside the driver alone.
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ChosenFault } from "../../src/faults/choice.ts";
-import type { K6Binary } from "../../src/load/k6-binary.ts";
+import type { DriverChoice, DriverName } from "../../src/load/driver.ts";
 import type { LoadedScenario } from "../../src/load/scenario-file.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
@@ -16,7 +16,7 @@ import { verify } from "../../src/verify/verify.ts";
 import { crowd, suited } from "./crowd.ts";
 import { type VerdictCell, verdictCell } from "./matrix-nets.ts";
 
-/** What k6's checks alone said of a run. */
+/** What the driver's checks alone said of a run. */
 export interface ChecksCell {
   readonly caught: boolean;
   readonly answers: number;
@@ -33,7 +33,8 @@ export interface K6Cell {
 }
 
 export interface K6Rig {
-  readonly k6: K6Binary;
+  /** Who drives. */
+  readonly by: DriverChoice;
   readonly scenario: LoadedScenario;
   /** @param chosen `null` for the right deployment */
   run(chosen: ChosenFault | null, options: K6RunOptions): Promise<K6Cell>;
@@ -59,19 +60,22 @@ function part<T>(path: string): Promise<T> {
   return import(/* @vite-ignore */ pathToFileURL(join(process.cwd(), file)).href) as Promise<T>;
 }
 
-/** Finds k6 and the parts of a run. */
-export async function openRig(signal: AbortSignal): Promise<K6Rig> {
-  const { requireK6 } = await part<typeof import("../../src/load/k6-binary.ts")>("load/k6-binary");
+/**
+ * Finds who drives, and the parts of a run.
+ * @param wanted who must drive, if anybody
+ */
+export async function openRig(signal: AbortSignal, wanted?: DriverName): Promise<K6Rig> {
+  const { chooseDriver } = await part<typeof import("../../src/load/driver.ts")>("load/driver");
   const { load } = await part<typeof import("../../src/load/load.ts")>("load/load");
   const { loadScenarioFile } =
     await part<typeof import("../../src/load/scenario-file.ts")>("load/scenario-file");
   const { deploy } = await part<typeof import("../../src/service/deploy.ts")>("service/deploy");
-  const k6 = await requireK6({ signal });
+  const by = await chooseDriver(wanted, { signal });
   const scenario = await loadScenarioFile(join(process.cwd(), "test/faults/matrix-scenario.ts"));
   const tokens = tokensFor(scenario);
   const rules = scenario.scenario.rules ?? parseRules({});
   return {
-    k6,
+    by,
     scenario,
     async run(chosen, { seed, signal: stop, workers, durationMs, workerFile }) {
       const fault = chosen ?? undefined;
@@ -91,7 +95,7 @@ export async function openRig(signal: AbortSignal): Promise<K6Rig> {
         const result = await load({
           scenario,
           folder,
-          by: { driver: "k6", k6 },
+          by,
           signal: stop,
           target: { url: service.url, tokens },
           adjustments: { seed, durationMs, rules: claimed },

@@ -20,10 +20,10 @@ export class Kept {
     this.#cells = cells;
   }
 
-  static async open({ out, resume, seed, seeds, lawRuns, k6Ms }: Settings): Promise<Kept> {
+  static async open({ out, resume, seed, seeds, lawRuns, k6Ms, driver }: Settings): Promise<Kept> {
     if (out === null) return new Kept(null, new Map());
     await mkdir(out, { recursive: true });
-    const file = join(out, `partial-${seed}-${seeds}-${lawRuns}-${k6Ms}.json`);
+    const file = join(out, `partial-${driver ?? "any"}-${seed}-${seeds}-${lawRuns}-${k6Ms}.json`);
     const text = resume ? await readFile(file, "utf8").catch(() => "[]") : "[]";
     return new Kept(file, new Map(JSON.parse(text) as [string, unknown][]));
   }

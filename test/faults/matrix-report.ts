@@ -49,19 +49,21 @@ export function shortcomings({ rows, controls, alarms }: Matrix): string[] {
       ? [`${fault}: V, the oracle, missed it in ${simulated.seeds - simulated.caughtSeeds} simulations`]
       : []),
     ...(nets.includes("V") && k6?.verdict.caught === false
-      ? [`${fault}: V, the oracle, missed it in k6's trace`]
+      ? [`${fault}: V, the oracle, missed it in the real run's trace`]
       : []),
-    ...(nets.includes("L") && k6?.checks.caught === false ? [`${fault}: L, k6's checks, missed it`] : []),
-    ...(k6 === null || k6.failure === null ? [] : [`${fault}: k6's run failed: ${k6.failure}`]),
+    ...(nets.includes("L") && k6?.checks.caught === false
+      ? [`${fault}: L, the driver's checks, missed it`]
+      : []),
+    ...(k6 === null || k6.failure === null ? [] : [`${fault}: the real run failed: ${k6.failure}`]),
   ]);
   const accused = controls.flatMap(({ control, laws, simulated, k6 }) => [
     ...(laws?.caught ? [`${control}: accused by the laws (${laws.laws.join(", ")})`] : []),
     ...((simulated?.caughtSeeds ?? 0) > 0
       ? [`${control}: accused in a simulation (${simulated?.example?.law})`]
       : []),
-    ...(k6?.verdict.caught ? [`${control}: accused in k6's trace (${k6.verdict.law})`] : []),
+    ...(k6?.verdict.caught ? [`${control}: accused in the real run's trace (${k6.verdict.law})`] : []),
     ...(k6?.checks.caught
-      ? [`${control}: accused by k6's checks (${Object.keys(k6.checks.failed).join("; ")})`]
+      ? [`${control}: accused by the driver's checks (${Object.keys(k6.checks.failed).join("; ")})`]
       : []),
   ]);
   const false_ = (alarms?.alarms ?? []).map(({ seed, law }) => `a false alarm: ${law}, world ${seed}`);

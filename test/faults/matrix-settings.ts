@@ -3,11 +3,14 @@ import { parseArgs } from "node:util";
 import { faults } from "../../src/faults/catalogue.ts";
 import { type ChosenFault, parseFault } from "../../src/faults/choice.ts";
 import type { Net } from "../../src/faults/fault.ts";
+import { type DriverName, driverNames } from "../../src/load/driver.ts";
 
 export interface Settings {
   readonly only: readonly ChosenFault[];
   readonly nets: readonly Net[];
   readonly seed: number;
+  /** Who drives the real runs; k6 where it is found, else Node, where it is left out. */
+  readonly driver: DriverName | undefined;
   /** Runs of each law. */
   readonly lawRuns: number;
   /** Whether each fault is held to every law, or to those that find it first; and whether by rows that do not name P. */
@@ -44,6 +47,7 @@ export function settingsOf(args: readonly string[]): Settings {
       records: { type: "string" },
       seed: { type: "string", default: "1" },
       out: { type: "string" },
+      driver: { type: "string" },
       quick: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
     },
@@ -55,11 +59,12 @@ export function settingsOf(args: readonly string[]): Settings {
     return number;
   };
   const wanted = nets?.split(",") ?? ALL;
-  const isPart = only !== undefined || nets !== undefined;
+  const isPart = only !== undefined || nets !== undefined || values.driver !== undefined;
   return {
     only: only === undefined ? forms : only.split(",").flatMap(formsOf),
     nets: ALL.filter((net) => wanted.includes(net)),
     seed: whole(values.seed, 1),
+    driver: driverOf(values.driver),
     lawRuns: 100,
     allLaws: !quick,
     seeds: quick ? 2 : 10,
@@ -77,6 +82,12 @@ export function settingsOf(args: readonly string[]): Settings {
       ...(args.length === 0 ? [] : ["--", ...args.filter((word) => word !== "--resume")]),
     ].join(" "),
   };
+}
+
+function driverOf(text: string | undefined): DriverName | undefined {
+  const found = driverNames.find((name) => name === text);
+  if (text !== undefined && found === undefined) throw new TypeError(`there is no driver ${text}`);
+  return found;
 }
 
 /** One fault with its rate, or all forms of it. */

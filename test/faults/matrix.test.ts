@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
+import type { DriverName } from "../../src/load/driver.ts";
 import { workerFile } from "../service/worker-file.ts";
 import { run } from "./matrix.ts";
 import { falseAlarms } from "./matrix-alarms.ts";
@@ -68,33 +69,40 @@ describe("the nets", () => {
   });
 });
 
-describe("a real run", { tags: ["k6"] }, () => {
+describe("the scenario of a real run", () => {
   test("has two clients that are alone in their organizations, and users that are not", () => {
     const clients = new Map<string, number>();
     for (const { organization, clients: count } of scenario.populations)
       clients.set(organization ?? "acme", (clients.get(organization ?? "acme") ?? 0) + (count ?? 0));
     expect([...clients].filter(([, count]) => count === 1).map(([name]) => name)).toEqual(["solo", "narrow"]);
   });
-
-  let rig: K6Rig;
-  let worker: Awaited<ReturnType<typeof workerFile>>;
-  beforeAll(async () => {
-    [rig, worker] = await Promise.all([openRig(signal), workerFile()]);
-  });
-  afterAll(() => worker.remove());
-
-  test("shows a fault of several processes to the oracle and to k6's checks, and nothing of a right one", async () => {
-    const options = { seed: 1, signal, durationMs: 6_000, workerFile: worker.path };
-    const [wrong, right] = await Promise.all([
-      rig.run(parseFault("per-instance-counters=3"), options),
-      rig.run(null, { ...options, workers: 2 }),
-    ]);
-    expect([wrong.failure, wrong.verdict.caught, wrong.checks.caught]).toEqual([null, true, true]);
-    expect(right.failure).toBeNull();
-    expect(right.verdict).toMatchObject({ caught: false, law: null });
-    expect(right.checks).toMatchObject({ caught: false, failed: {} });
-  });
 });
+
+const drivers: readonly { driver: DriverName; tags: string[] }[] = [
+  { driver: "k6", tags: ["k6"] },
+  { driver: "node", tags: [] },
+];
+for (const { driver, tags } of drivers)
+  describe(`a real run by ${driver}`, { tags }, () => {
+    let rig: K6Rig;
+    let worker: Awaited<ReturnType<typeof workerFile>>;
+    beforeAll(async () => {
+      [rig, worker] = await Promise.all([openRig(signal, driver), workerFile()]);
+    });
+    afterAll(() => worker.remove());
+
+    test("shows a fault of several processes to the oracle and to the driver's checks, and nothing of a right one", async () => {
+      const options = { seed: 1, signal, durationMs: 6_000, workerFile: worker.path };
+      const [wrong, right] = await Promise.all([
+        rig.run(parseFault("per-instance-counters=3"), options),
+        rig.run(null, { ...options, workers: 2 }),
+      ]);
+      expect([wrong.failure, wrong.verdict.caught, wrong.checks.caught]).toEqual([null, true, true]);
+      expect(right.failure).toBeNull();
+      expect(right.verdict).toMatchObject({ caught: false, law: null });
+      expect(right.checks).toMatchObject({ caught: false, failed: {} });
+    });
+  });
 
 const caughtLaws = { caught: true, law: "conserved", runs: 3, laws: ["conserved"] } as const;
 const verdict = {

@@ -2,6 +2,7 @@
 //   npm run faults                          all of it, into reports/faults
 //   npm run faults -- --quick               a bounded form, for CI
 //   npm run faults -- --only double-count,skewed-nodes=3.7 --nets V
+//   npm run faults -- --nets L --driver node        real runs by Node; by k6 where it is found otherwise
 import { readFile } from "node:fs/promises";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
 import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
@@ -72,7 +73,7 @@ const deployments: readonly Subject[] = [
 async function makeMatrix(settings: Settings, signal: AbortSignal): Promise<Matrix> {
   const { only, nets, command, seed, lawRuns, seeds } = settings;
   const kept = await Kept.open(settings);
-  const rig = nets.includes("V") || nets.includes("L") ? await openRig(signal) : null;
+  const rig = nets.includes("V") || nets.includes("L") ? await openRig(signal, settings.driver) : null;
   const found: Found = { laws: new Map(), simulated: new Map(), k6: new Map() };
   // Threads of their own count false alarms meanwhile.
   const counting = settings.alarmRuns + settings.alarmRecords > 0 ? countAlarms(settings, signal) : null;
@@ -154,6 +155,6 @@ async function versionsOf(rig: K6Rig | null): Promise<Record<string, string>> {
   return {
     spillway: manifest.version,
     node: process.versions.node,
-    ...(rig === null ? {} : { k6: rig.k6.version }),
+    ...(rig?.by.driver === "k6" ? { k6: rig.by.k6.version } : {}),
   };
 }
