@@ -87,8 +87,8 @@ export function driverText(load: LoadResult): string {
   return load.driver === "k6" ? `k6 ${load.k6.version}` : `Node ${process.versions.node}`;
 }
 
-/** What a loop over bare calls reaches on two cores, calls a second. */
-const reach = { node: 8_000, k6: 20_000 } as const;
+/** Calls a second that each was measured at on two cores, connections kept (`npm run bench -- drivers`, FORMAT.md). */
+const reach = { node: 7_000, k6: 20_000 } as const;
 
 /** Who drives, why, and what k6 would add: the first line of a run. */
 export function driverLine(choice: DriverChoice): string {
