@@ -1,8 +1,9 @@
 // The README's example: a stranger's middleware under Vitest. There it ends with `describeLimiter(test, limiter)`;
-// here without the `skip` of `test`, since nothing in this suite is skipped.
+// here with the seed of the test run, and without the `skip` of `test`, since nothing in this suite is skipped.
 import { rateLimit } from "express-rate-limit";
 import { describeLimiter, middlewareLimiter } from "spillway/laws";
 import { test, vi } from "vitest";
+import { seed } from "../support/seed.ts";
 
 vi.useFakeTimers({ toFake: ["Date"] });
 
@@ -14,4 +15,4 @@ const limiter = middlewareLimiter({
   setNow: (nowMs) => vi.setSystemTime(nowMs),
 });
 
-describeLimiter((name, body, timeoutMs) => test(name, body, timeoutMs), limiter);
+describeLimiter((name, body, timeoutMs) => test(name, body, timeoutMs), limiter, { seed });

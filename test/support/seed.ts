@@ -2,7 +2,8 @@
 import fc from "fast-check";
 
 const given = process.env["SPILLWAY_TEST_SEED"];
-const seed = Number(given ?? 1);
+/** Seed of every property. */
+export const seed = Number(given ?? 1);
 if (!Number.isInteger(seed)) throw new TypeError(`SPILLWAY_TEST_SEED: got ${given}, allowed: a whole number`);
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 
