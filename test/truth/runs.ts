@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { simulate } from "../../sim/simulate.ts";
 import { conditionsOf } from "../../src/cli/conditions.ts";
+import type { DriverName } from "../../src/load/driver.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -29,14 +30,25 @@ export interface RealRun {
   readonly rules: string;
   readonly folder: string;
   readonly signal: AbortSignal;
+  /** Who drives; k6 where it is found, else Node, where it is left out. */
+  readonly driver?: DriverName;
 }
 
 /**
- * Runs a scenario by k6, as a user would.
+ * Runs a scenario for real, as a user would.
  * @throws Error with what it said, where a law was broken or the run failed; expectations are not asked for
  */
-export async function runForReal({ name, seed, duration, rules, folder, signal }: RealRun): Promise<void> {
+export async function runForReal({
+  name,
+  seed,
+  duration,
+  rules,
+  folder,
+  signal,
+  driver,
+}: RealRun): Promise<void> {
   const words = ["load", name, "--rules", rules, "--duration", duration, "--seed", String(seed)];
+  if (driver !== undefined) words.push("--driver", driver);
   const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words, "--out", folder], {
     stdio: ["ignore", "ignore", "pipe"],
     signal,
