@@ -1,6 +1,7 @@
 // `spillway demo` (= `npm start`): the whole pipe on loopback, with windows of a few seconds, so that several
 // resets pass in under a minute. Each stage is the same code as its verb.
 
+import { join } from "node:path";
 import pc from "picocolors";
 import type { CheckReport } from "../laws/report.ts";
 import type { DriverName } from "../load/driver.ts";
@@ -12,6 +13,7 @@ import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import { driverOption, requireDuration, requireSeed } from "./run-options.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -24,6 +26,7 @@ interface Args {
   readonly runs: number;
   readonly seed: number;
   readonly out?: string | undefined;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -51,6 +54,7 @@ export const verb = defineVerb<Args>({
     runs: { argument: "N", type: "number", default: 50, describe: "run each law N times" },
     seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
     out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
+    open: openOption,
   },
   examples: [
     ["$0 demo", "see every part in under a minute"],
@@ -75,6 +79,7 @@ export const verb = defineVerb<Args>({
 
 async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal): Promise<void> {
   const folder = args.out ?? defaultFolder("demo");
+  const open = await reportOpener(args.open);
   const { organization, user } = shortWindows;
   terminal.say(
     `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
@@ -100,6 +105,7 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
     predicted: simulated.summary.figures,
     broken: { fault: shownFault, verdict: broken.verdict.verdict },
   });
+  await open(join(folder, runFiles.html));
   const found = signal.aborted || broken.verdict.verdict === "violated";
   process.exitCode = checked.ok && loaded.held && found ? 0 : 1;
 }

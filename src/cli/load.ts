@@ -1,10 +1,14 @@
 // `spillway load SCENARIO`: a scenario for real, by k6 or by Node, judged, with a run folder.
+
+import { join } from "node:path";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadOptions } from "../load/load.ts";
+import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import {
   driverOption,
   repeatCommand,
@@ -33,6 +37,7 @@ interface Args extends ConnectionArgs {
   readonly shared?: boolean | undefined;
   readonly out?: string | undefined;
   readonly compare?: string | undefined;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -82,6 +87,7 @@ export const verb = defineVerb<Args>({
       default: false,
       describe: "state that others use the same quotas meanwhile; the judge then allows for it",
     },
+    open: openOption,
     compare: {
       argument: "DIR",
       type: "string",
@@ -102,6 +108,7 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    const open = await reportOpener(args.open);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
     const { chooseDriver } = await import("../load/driver.ts");
     const { driverLine, loadInto } = await import("./load-into.ts");
@@ -129,6 +136,7 @@ export const verb = defineVerb<Args>({
       const lateness = load.driver === "node" ? load.lateness : null;
       const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
       terminal.result({ ...result, notes });
+      await open(join(folder, runFiles.html));
       process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
     } catch (error) {
       if (!signal.aborted || error instanceof SpillwayError) throw error;

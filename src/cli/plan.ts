@@ -1,9 +1,13 @@
 // `spillway plan SCENARIO`: how many clients, under which limit, with which retry? A search over simulations.
+
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import { requireDuration, requireSeed, runOptions, scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
@@ -22,6 +26,7 @@ interface Args {
   readonly workers?: number | undefined;
   readonly resume?: boolean | undefined;
   readonly csv?: boolean | undefined;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
   readonly seed?: number | undefined;
   readonly duration?: string | undefined;
@@ -80,6 +85,7 @@ export const verb = defineVerb<Args>({
       describe: "print the points as CSV on standard output, text on standard error",
     },
     ...runOptions,
+    open: openOption,
   },
   examples: [
     [
@@ -99,6 +105,7 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true || args.csv === true);
+    const open = await reportOpener(args.open);
     const interrupt = onInterrupt();
     try {
       const { folder, result } = await answer(args, interrupt.signal, terminal.progress);
@@ -118,6 +125,7 @@ export const verb = defineVerb<Args>({
         ]);
         process.stdout.write(renderCsv(planTable(result)));
       } else terminal.result(result);
+      await open(join(folder, runFiles.html));
       process.exitCode = isAnswered(result) ? 0 : 1;
     } finally {
       interrupt.release();

@@ -1,8 +1,10 @@
 // `spillway replay FILES...`: logs under rules.
+
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
 import { counted, duration, share } from "../report/format.ts";
+import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -12,6 +14,7 @@ import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import { Pace } from "./pace.ts";
 import { requireSeed } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -30,6 +33,7 @@ interface Args extends LogArgs {
   readonly expect?: readonly string[] | undefined;
   readonly out?: string | undefined;
   readonly "dry-run": boolean;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -88,6 +92,7 @@ export const verb = defineVerb<Args>({
       describe: "end with exit code 1 unless BOUND holds: 'refusedShare<1%'",
     },
     out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
+    open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
     "dry-run": {
       type: "boolean",
       default: false,
@@ -107,6 +112,9 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    if (args.open === true && args.out === undefined)
+      throw new SpillwayError("USAGE", "--open needs --out, where the report is written");
+    const open = await reportOpener(args.open);
     const { changedRules, expectedOf, factorOf, reactionOf } = await import("./replay-options.ts");
     const expect = expectedOf(args.expect ?? []);
     const word = args["on-refused"];
@@ -143,6 +151,7 @@ export const verb = defineVerb<Args>({
       sayReplay(terminal, result);
       if (args.out !== undefined) await keep(args.out, result, terminal);
       terminal.result(result);
+      if (args.out !== undefined) await open(join(args.out, runFiles.html));
       const held = result.expectations.every((expectation) => expectation.held);
       process.exitCode = result.interrupted ? INTERRUPTED : held ? 0 : 1;
     } finally {

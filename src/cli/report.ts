@@ -4,6 +4,7 @@ import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
 import type { PageOptions } from "../report/run-folder.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
@@ -13,6 +14,7 @@ interface Args {
   readonly compare?: string | undefined;
   readonly out?: string | undefined;
   readonly pictures: boolean;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -33,6 +35,7 @@ export const verb = defineVerb<Args>({
       describe: "show the run in DIR beside this one: the simulation beside the measurement",
     },
     out: { argument: "FILE", type: "string", describe: "write the page to FILE instead" },
+    open: openOption,
     pictures: {
       type: "boolean",
       default: true,
@@ -49,8 +52,9 @@ export const verb = defineVerb<Args>({
     ],
     ["$0 report reports/herd-load --out herd.html", "write the page elsewhere, herd-pictures/ beside it"],
   ],
-  handler: async ({ folder, compare, out, pictures, json = false }) => {
+  handler: async ({ folder, compare, out, open: isWanted, pictures, json = false }) => {
     const terminal = openTerminal(json);
+    const open = await reportOpener(isWanted);
     const { readResult } = await import("../report/result-report.ts");
     const kept = await readResult(folder);
     if (kept !== null && compare !== undefined)
@@ -65,6 +69,7 @@ export const verb = defineVerb<Args>({
     const { html, markdown, junit } = made.paths;
     for (const path of [html, markdown, junit]) terminal.say(`  ${path}`);
     terminal.result({ html, markdown, junit, pictures: made.paths.pictures });
+    await open(html);
   },
 });
 

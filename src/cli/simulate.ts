@@ -1,12 +1,15 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
+import { join } from "node:path";
 import type { SimulateLimiterOptions } from "../../sim/adapter/simulate-limiter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
+import { runFiles } from "../report/run.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import {
   repeatCommand,
   requireDuration,
@@ -33,6 +36,7 @@ interface Args {
   readonly swarm?: number | undefined;
   readonly world?: string | undefined;
   readonly requireStates?: boolean | undefined;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -53,6 +57,7 @@ export const verb = defineVerb<Args>({
       type: "string",
       describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
     },
+    open: { ...openOption, conflicts: "swarm" },
     fault: faultOption,
     adapter: {
       argument: "FILE",
@@ -102,6 +107,7 @@ export const verb = defineVerb<Args>({
     }
     if (args.requireStates === true)
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
+    const open = await reportOpener(args.open);
     const { saySimulation } = await import("./say-run.ts");
     const { simulateInto } = await import("./simulate-into.ts");
     const limiter = args.adapter === undefined ? null : await opened(args.adapter);
@@ -143,6 +149,7 @@ export const verb = defineVerb<Args>({
       const { folder, summary, verdict, expectations, interrupted } = run;
       saySimulation(terminal, run, scenario.seed, told);
       terminal.result({ folder, summary, verdict, expectations });
+      await open(join(folder, runFiles.html));
       process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
     } finally {
       interrupt.release();

@@ -27,6 +27,7 @@ export const errorCodes = {
   K6_MISSING: 3,
   DOWNLOAD_FAILED: 3,
   DUCKDB_MISSING: 3,
+  OPENER_MISSING: 3,
   K6_FAILED: 3,
 } as const;
 
