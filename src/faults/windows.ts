@@ -183,6 +183,23 @@ class WindowsBackToBack extends Counter {
   }
 }
 
+/** The windows of the first organization that is seen lie beside the grid of all others. */
+class OrganizationOffGrid extends Counter {
+  readonly #besideMs: number;
+  #organization: string | null = null;
+
+  constructor(rules: Rules, { rate }: FaultWorld) {
+    super(rules);
+    this.#besideMs = rate * 1000;
+  }
+
+  override endOf(key: WindowKey, nowMs: number): number {
+    this.#organization ??= key.organization;
+    if (key.user !== null || key.organization !== this.#organization) return super.endOf(key, nowMs);
+    return super.endOf(key, nowMs + this.#besideMs) - this.#besideMs;
+  }
+}
+
 const shareOfWindows = { default: 0.5, least: 0.001, most: 1, meaning: "share of the windows" } as const;
 
 export const windowFaults: readonly Fault[] = [
@@ -287,6 +304,17 @@ export const windowFaults: readonly Fault[] = [
     processes: "one",
     semantics: { anchor: ["first-request"] },
     inject: (rules) => deployed(new WindowsBackToBack(rules)),
+  },
+  {
+    name: "organization-off-grid",
+    wrong: "one organization's windows lie beside the grid that all others keep",
+    shows: "its windows end at other seconds than its users' and other organizations'",
+    seenIn: [],
+    nets: ["V"],
+    rate: { default: 3, least: 1, most: 3600, whole: true, meaning: "seconds beside the grid" },
+    processes: "one",
+    semantics: { anchor: ["epoch"] },
+    inject: (rules, world) => deployed(new OrganizationOffGrid(rules, world)),
   },
   {
     name: "boundary-inclusive",

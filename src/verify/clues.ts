@@ -161,6 +161,9 @@ export class Clues {
         // Others' points come in the course of windows, and not with their start.
         if (this.#unexplainedTotal > 0 && this.#carriedTotal >= 0.7 * this.#unexplainedTotal) return 0.3;
         return this.#unexplainedIn.graphql > 0 && this.#unexplainedIn.rest > 0 ? 1.5 : 1;
+      case "organization-off-grid":
+        // A clock of one scope alone makes its reset_at jump against the other's.
+        return this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1;
       case "refusal-names-user":
         // What no call explains may be what filled the organization's window.
         return this.#unexplained.organization > 0 ? 0.2 : 1;

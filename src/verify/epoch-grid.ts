@@ -11,6 +11,8 @@ export class EpochGrid {
   #besideMost = 0;
   #resetLeast = Number.POSITIVE_INFINITY;
   #first: { readonly line: number; readonly resetAt: number } | null = null;
+  /** By how much ends lay beside the grid: one value, or more. */
+  readonly #remainders = new Set<number>();
   #count = 0;
   #onGrid = 0;
 
@@ -26,6 +28,7 @@ export class EpochGrid {
       this.#onGrid += 1;
       return;
     }
+    if (this.#remainders.size < 2) this.#remainders.add(beside);
     this.#resetLeast = Math.min(this.#resetLeast, reset);
     this.#first ??= { line, resetAt };
     this.#count += 1;
@@ -53,6 +56,8 @@ export class EpochGrid {
 
   /** An end that is always a whole window away moves with every call; one that is always near it is rounded. */
   #suspects(): readonly Suspect[] {
+    if (this.#onGrid === 0 && this.#count > 1 && this.#remainders.size === 1)
+      return ["organization-off-grid", "reset-disagrees", "two-interleaved-windows"];
     if (this.#count > 1 && this.#resetLeast * 1000 >= this.#windowMs - 1000)
       return ["rearmed-per-hit", "reset-at-drifts"];
     return this.#besideMost <= 2000

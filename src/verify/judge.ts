@@ -9,6 +9,7 @@ import type { Acceptance } from "./acceptance.ts";
 import { headerReading, isUnknown, type Reading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
+import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
 import { conclude } from "./conclusion.ts";
 import { Docket } from "./docket.ts";
 import { addAll, nothingTested } from "./evidence.ts";
@@ -175,6 +176,7 @@ class Judgement {
   finish(): Verdict {
     this.#plain?.finish();
     let windows = 0;
+    const last: LastWindow[] = [];
     const charged = { organizations: 0, users: 0 };
     for (const [, both] of this.#quotas)
       for (const scope of scopes) {
@@ -186,12 +188,14 @@ class Judgement {
           totals?.finish(enforcement, this.#docket, { windows: quota.closed, resets: quota.resets });
           bare?.finish(enforcement, this.#docket);
           windows += quota.closed;
+          if (quota.lastOnGrid !== null) last.push(quota.lastOnGrid);
           if (quota.isCharged) charged[quota === organization.quota ? "organizations" : "users"] += 1;
         }
         const { on, off } = enforced.finish();
         addAll(this.#docket.evidence.bounded, on);
         addAll(this.#docket.evidence["unenforced-never-refuses"], off);
       }
+    judgeCommonGrid(last, this.#docket);
     // One caller alone is isolated from nobody.
     if (Math.max(charged.organizations, charged.users) < 2)
       Object.assign(this.#docket.evidence.isolated, nothingTested());

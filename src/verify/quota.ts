@@ -5,6 +5,7 @@ import type { Owner } from "../rules/rules.ts";
 import { resetLeast, resetMost } from "./answer-laws.ts";
 import { screenWindow } from "./clean-window.ts";
 import type { Span } from "./clock.ts";
+import type { LastWindow } from "./common-grid.ts";
 import { Deferrals, type Standing } from "./deferrals.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addWindow } from "./evidence.ts";
@@ -38,6 +39,7 @@ export class Quota {
   #closed = 0;
   #resets = 0;
   #isCharged = false;
+  #hasConflict = false;
   readonly #shape = new QuotaShape();
   #complete: boolean;
 
@@ -60,6 +62,16 @@ export class Quota {
   /** Whether a call was let through in a window that was judged. */
   get isCharged(): boolean {
     return this.#isCharged;
+  }
+
+  /** The last window on the epoch's grid; `null` where there was none, or where windows contradict each other. */
+  get lastOnGrid(): LastWindow | null {
+    const { name, windowMs, terms } = this.#setting;
+    const window = this.#previous?.window;
+    if (window === undefined || windowMs === null || terms.anchor !== "epoch" || this.#hasConflict)
+      return null;
+    const lines = [...new Set([window.toMark.line, window.fromMark.line])];
+    return { name, lengthMs: windowMs, end: { ...window.end }, lines };
   }
 
   /** Whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
@@ -178,9 +190,10 @@ export class Quota {
     // Without rules, the answers of one window are held to each other.
     if (windowMs === null && size > 1)
       addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
-    if (previous !== null && problem(previous.window.end, window.end) !== null)
+    if (previous !== null && problem(previous.window.end, window.end) !== null) {
+      this.#hasConflict = true;
       accuseConflict(this.#setting, previous.window, window, this.#length, problem);
-    else if (!window.mixed) {
+    } else if (!window.mixed) {
       this.#judgeOpening(window);
       this.#judgeCounts(window);
     }

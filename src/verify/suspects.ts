@@ -17,6 +17,7 @@ export const suspectNames = [
   "rearmed-per-hit",
   "status-opens-window",
   "windows-back-to-back",
+  "organization-off-grid",
   "reset-all-sweep",
   "double-roll",
   "boundary-inclusive",

@@ -154,6 +154,15 @@ const rows: readonly Row[] = [
     [10, 10, 10],
     [10, 10, 6],
   ],
+  [
+    "organization-off-grid",
+    (a) => {
+      const { organization, user } = a.call("ann", 1000);
+      return [organization.reset, user.reset];
+    },
+    [9, 9],
+    [6, 9],
+  ],
   ["windows-back-to-back", (a) => [0, 13_000].map((at) => reset(a.call("ann", at))), [10, 10], [10, 7]],
   [
     "boundary-inclusive",

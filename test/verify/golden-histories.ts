@@ -143,6 +143,7 @@ const wrong: Readonly<Partial<Record<Suspect, RulesInput>>> = {
 const simulated: readonly Suspect[] = [
   "status-opens-window",
   "windows-back-to-back",
+  "organization-off-grid",
   "cost-over-limit-admitted",
   "immortal-by-polling",
   "reset-zero",
