@@ -73,7 +73,7 @@ const invalid = (what: string, problems: readonly Problem[], cause?: unknown): S
 
 async function bundled(file: string): Promise<string> {
   // CommonJS packages that are bundled here still find `require`, as seen from the user's file.
-  const require = `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(pathToFileURL(resolve(file)).href)});`;
+  const require = `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(${JSON.stringify(pathToFileURL(resolve(file)).href)});`;
   try {
     const { outputFiles } = await build({
       entryPoints: [resolve(file)],

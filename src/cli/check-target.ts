@@ -13,6 +13,7 @@ import { isLimiters } from "../probe/seen.ts";
 import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
+import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -131,7 +132,7 @@ export async function checkInRealTime(
   const report = await checkLive<Verdict>({
     live,
     target: origin,
-    rules: rules ?? null,
+    rules: rules === undefined ? null : parseRules(rules),
     alone: args.alone === true,
     runs,
     seed,

@@ -8,11 +8,12 @@ import type { CheckReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import { parseRules } from "../rules/parse.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
-import { readRules } from "./files.ts";
+import { readRules, readWrittenRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -68,7 +69,7 @@ export const verb = defineVerb<Args>({
     ...targetOptions,
   },
   examples: [
-    ["$0 check --adapter my-limiter.ts --rules default", "check a limiter of your own"],
+    ["$0 check --adapter my-limiter.ts", "check a limiter of your own by what it says of itself"],
     ["$0 check", "check every law of the engine, under all kinds of rules"],
     ["$0 check --runs 10000 --law conserved --law isolated", "check two laws more thoroughly"],
     ["$0 check --adapter my-limiter.ts --interleavings", "check calls that overlap, too"],
@@ -154,7 +155,12 @@ async function checkAhead(
 ): Promise<CheckReport> {
   const { checkClocked, openTarget } = await import("./check-target.ts");
   const opened = await openTarget(args, terminal, signal);
-  const report = await checkClocked(opened, args.clockHeader ?? "", options.rules, options);
+  const report = await checkClocked(
+    opened,
+    args.clockHeader ?? "",
+    options.rules && parseRules(options.rules),
+    options,
+  );
   const { ended } = opened.live;
   if (ended !== null) terminal.say(`ended early: ${ended.message}`);
   // That the budget was used up is no interruption: it was said beforehand.
@@ -193,7 +199,7 @@ async function factoryOf(
   if (adapter !== undefined) return (await import("./adapter-file.ts")).loadLimiterFactory(adapter);
   if (fault === null) return (await import("../laws/engine-factory.ts")).engineFactory;
   await faultWords(fault, "check");
-  if (rules !== undefined) (await import("../faults/choice.ts")).requireSuitable(fault, rules);
+  if (rules !== undefined) (await import("../faults/choice.ts")).requireSuitable(fault, parseRules(rules));
   return (await import("../faults/factory.ts")).faultFactory(fault, seed);
 }
 
@@ -221,7 +227,9 @@ async function optionsOf(args: Args): Promise<CheckOptions> {
     seed: wholeNumber("--seed", seed ?? randomInt(0x7fff_ffff), -0x8000_0000, 0x7fff_ffff),
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
-    ...(rules === undefined ? {} : { rules: await readRules(rules) }),
+    ...(rules === undefined
+      ? {}
+      : { rules: await (args.adapter === undefined ? readRules(rules) : readWrittenRules(rules)) }),
     repeatWith: repeatWith(args),
   };
 }

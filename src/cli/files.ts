@@ -4,7 +4,7 @@ import pc from "picocolors";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules, parseRulesFile } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules, RulesInput } from "../rules/rules.ts";
 import { parseTokensFile, type Token } from "../rules/tokens.ts";
 import { shellCommand } from "./run-place.ts";
 
@@ -26,6 +26,16 @@ export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
   await requireFile(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
   return parseRulesFile(await readFile(nameOrPath, "utf8"), nameOrPath);
+}
+
+/**
+ * The rules of `--rules` as they were written: a file's own words, so that what it leaves out is known to be left out;
+ * a preset stands for every switch.
+ */
+export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
+  const complete = await readRules(nameOrPath);
+  if (Object.hasOwn(presets, nameOrPath)) return complete;
+  return JSON.parse(await readFile(nameOrPath, "utf8")) as RulesInput;
 }
 
 /**

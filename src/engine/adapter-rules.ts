@@ -1,6 +1,8 @@
 // The rules that a limiter of somebody else's can follow: its own semantics, and for one by key no window but its
 // users'.
-import { type Rules, type SwitchName, scopes } from "../rules/rules.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseRules } from "../rules/parse.ts";
+import { type Rules, type RulesInput, type SwitchName, scopes } from "../rules/rules.ts";
 import type { LimiterFactory } from "./adapter.ts";
 
 /** The rules of a limiter by key: an organization's windows refuse nothing, and every user has the same. */
@@ -36,4 +38,55 @@ export function followedRules(
     return [name, Object.fromEntries(values)] as const;
   });
   return { ...near, semantics: Object.fromEntries(switches) as Rules["semantics"] };
+}
+
+type SaysSemantics = Pick<LimiterFactory, "name" | "algorithm" | "keyed" | "semantics" | "scopes">;
+
+/**
+ * Rules that are given for a limiter, completed by what it says of itself.
+ * @throws SpillwayError `RULES_INVALID` where they are no rules, or contradict the limiter; it names both
+ */
+export function agreedRules(factory: SaysSemantics, given: RulesInput): Rules {
+  const problems = contradictions(factory, given);
+  if (problems.length > 0)
+    throw new SpillwayError(
+      "RULES_INVALID",
+      `the rules contradict what ${quote(factory.name)} says of itself`,
+      {
+        problems,
+        hint: "leave the switch out of the rules, or let the limiter declare it",
+      },
+    );
+  const own = Object.entries(factory.semantics ?? {}).map(([name, values]) => [name, values?.[0]]);
+  const rules = parseRules({ ...given, semantics: { ...Object.fromEntries(own), ...given.semantics } });
+  return factory.keyed === true ? keyedRules(rules) : rules;
+}
+
+function contradictions(
+  { algorithm, keyed, semantics, scopes: known = scopes }: SaysSemantics,
+  given: RulesInput,
+) {
+  const { semantics: said } = parseRules(given);
+  return (Object.keys(given.semantics ?? {}) as SwitchName[]).flatMap((name): Problem[] => {
+    const path = `semantics.${name}`;
+    const values = [...new Set(known.map((scope) => said[name][scope]))];
+    if (name === "anchor" && algorithm !== "fixed-window")
+      return [
+        {
+          path,
+          got: `${quote(values[0])} in the rules`,
+          allowed: `none: the limiter is a ${algorithm}, which has no windows`,
+        },
+      ];
+    const allowed: readonly unknown[] | undefined = semantics?.[name];
+    // Who refuses an organization's calls means nothing to a limiter by key.
+    if (allowed === undefined || (keyed === true && name === "userEnforced")) return [];
+    const wrong = values.filter((value) => !allowed.includes(value));
+    const told = allowed.map(quote).join(" or ");
+    return wrong.map((value) => ({
+      path,
+      got: `${quote(value)} in the rules`,
+      allowed: `${told}, as the limiter says`,
+    }));
+  });
 }

@@ -10,7 +10,7 @@ import {
   voidEverywhere,
   voidReason,
 } from "../rules/laws.ts";
-import { type Rules, scopes } from "../rules/rules.ts";
+import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
 import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
 import { laws } from "./catalogue.ts";
 import { patient, type Timers } from "./patience.ts";
@@ -41,8 +41,11 @@ export interface CheckOptions {
   readonly laws?: readonly LimiterLawName[];
   /** Goes straight to a counterexample found before; needs its seed and its one law. */
   readonly path?: string;
-  /** Rules to check under; without them they are drawn, every semantics switch among them. */
-  readonly rules?: Rules;
+  /**
+   * Rules to check under; without them they are drawn, every semantics switch among them. What they leave out is what
+   * the limiter says of itself, else the default.
+   */
+  readonly rules?: RulesInput;
   /** About when the scripts take place, ms since the epoch; 2026-01-01T00:00Z unless told. */
   readonly startMs?: number;
   /** Words that the command which repeats a counterexample also needs: `--adapter FILE`, `--rules FILE`. */
@@ -75,11 +78,11 @@ interface Setting {
  * Looks for a counterexample to each law.
  *
  * @example
- * const report = await checkLaws(engineFactory, { runs: 1000, rules: parseRules({}) });
+ * const report = await checkLaws(engineFactory, { runs: 1000, rules: {} });
  * for (const law of report.laws) console.log(renderCounterexample(law).join("\n"));
  *
  * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made (one that fails later is reported as
- *   `failed`); `USAGE` where the path leads nowhere
+ *   `failed`); `RULES_INVALID` where the rules contradict it; `USAGE` where the path leads nowhere
  */
 export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
@@ -138,8 +141,9 @@ function unrun(law: LimiterLawName, seed: number, outcome: Outcome, reason?: str
 async function checkLaw(law: LimiterLawName, setting: Setting, done: number): Promise<LawReport> {
   const { factory, options, subject, may, runs, names } = setting;
   if (!claimsOf(factory).includes(law)) return unrun(law, setting.seed, "not-claimed");
-  if (options.rules !== undefined && voidEverywhere(law, options.rules) !== null)
-    return unrun(law, setting.seed, "skipped", whyVoid(law, options.rules));
+  const { rules } = subject;
+  if (rules !== undefined && voidEverywhere(law, rules) !== null)
+    return unrun(law, setting.seed, "skipped", whyVoid(law, rules));
   const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
     options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
   );

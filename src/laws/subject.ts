@@ -2,11 +2,11 @@
 // which rules; and what every check is told.
 import fc from "fast-check";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
-import { keyedRules } from "../engine/adapter-rules.ts";
+import { agreedRules } from "../engine/adapter-rules.ts";
 import { algorithmHint, claimsOf, promiseProblems } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { Profile, Subject } from "./arbitraries.ts";
 import { AdapterFailure, makeLimiter } from "./history.ts";
 
@@ -18,10 +18,13 @@ export interface Prepared {
   readonly may: ReadonlySet<keyof Profile>;
 }
 
-/** @throws SpillwayError `ADAPTER_INVALID` where the limiter does not say what it is, or cannot be made */
+/**
+ * @throws SpillwayError `ADAPTER_INVALID` where the limiter does not say what it is, or cannot be made;
+ *   `RULES_INVALID` where given rules contradict it
+ */
 export async function prepare(
   factory: LimiterFactory,
-  given: { readonly rules?: Rules | undefined; readonly startMs?: number | undefined },
+  given: { readonly rules?: RulesInput | undefined; readonly startMs?: number | undefined },
 ): Promise<Prepared> {
   const problems = promiseProblems(factory);
   if (problems.length > 0)
@@ -30,7 +33,7 @@ export async function prepare(
       hint: algorithmHint,
     });
   const startMs = given.startMs ?? newYear2026Ms;
-  const rules = factory.keyed && given.rules !== undefined ? keyedRules(given.rules) : given.rules;
+  const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);
   const may = await abilities(factory, rules, startMs);
   return { subject: subjectOf(factory, { rules, startMs }, may), may };
 }

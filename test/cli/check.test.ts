@@ -81,6 +81,8 @@ const files: Record<string, string> = {
   "nothing.mjs": "export const limiter = 5;",
   "claims.mjs": "export default { algorithm: 'fixed-window', claims: ['bouned'], create() {} };",
   "syntax.ts": "export default {\n  name: = };",
+  "requires.mjs":
+    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); export default { name: require('node:path').basename('/of/its own'), algorithm: 'fixed-window', claims: ['isolated'], create: () => ({ decide: () => ({ admitted: true }) }) };",
   "loads.mjs": "throw new Error('cannot connect');",
 };
 
@@ -99,6 +101,10 @@ describe("adapter files", () => {
     const factory = await loadLimiterFactory(join(folder, "user-only.ts"));
     expect(factory.name).toBe("user only");
     expect(factory.restore).toBeUndefined();
+  });
+
+  test("one that makes a `require` of its own finds no other in its way", async () => {
+    expect((await loadLimiterFactory(join(folder, "requires.mjs"))).name).toBe("its own");
   });
 
   test("a file without a name is its name", async () => {

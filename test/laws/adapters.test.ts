@@ -200,7 +200,7 @@ describe("a limiter in a function", () => {
   });
 
   test("given rules are made rules by key", async () => {
-    const rules = kit.parseRules({ user: { rest: { limit: 2, windowSeconds: 5 } } });
+    const rules = { user: { rest: { limit: 2, windowSeconds: 5 } } };
     const settings = new Set<string>();
     const factory = keyedLimiter({
       name: "told",
@@ -213,6 +213,45 @@ describe("a limiter in a function", () => {
     });
     await checkLaws(factory, { seed, runs: 5, rules });
     expect([...settings]).toEqual(['{"limit":2,"windowSeconds":5,"windowMs":5000}']);
+  });
+});
+
+describe("given rules that contradict the limiter", () => {
+  const create = () => ({ consume: () => true });
+  const error = (kind: Partial<kit.KeyedKind>, rules: kit.RulesInput): Promise<unknown> =>
+    checkLaws(keyedLimiter({ name: "mine", algorithm: "fixed-window", ...kind, create }), {
+      seed,
+      runs: 1,
+      rules,
+    });
+
+  test("are an error that names both, and change nothing", async () => {
+    await expect(error({}, kit.parseRules({}))).rejects.toMatchObject({
+      code: "RULES_INVALID",
+      problems: [
+        {
+          path: "semantics.anchor",
+          got: '"epoch" in the rules',
+          allowed: '"first-request", as the limiter says',
+        },
+        { path: "semantics.graphqlCharge" },
+      ],
+    });
+  });
+
+  test("by windows that its algorithm does not have, too", async () => {
+    await expect(
+      error({ algorithm: "token-bucket" }, { semantics: { anchor: "epoch" } }),
+    ).rejects.toMatchObject({
+      problems: [
+        { got: '"epoch" in the rules', allowed: "none: the limiter is a token-bucket, which has no windows" },
+      ],
+    });
+  });
+
+  test("are none where they say the same, or nothing of it", async () => {
+    await error({ anchor: "epoch" }, { semantics: { anchor: "epoch" } });
+    await error({ refused: "counted" }, { user: { rest: { limit: 1 } } });
   });
 });
 

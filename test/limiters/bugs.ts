@@ -2,8 +2,7 @@
 // beside them that have not, and one adapter for all of them.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { LawName } from "../../src/rules/laws.ts";
-import { parseRules } from "../../src/rules/parse.ts";
-import type { Rules } from "../../src/rules/rules.ts";
+import type { RulesInput } from "../../src/rules/rules.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
@@ -19,7 +18,7 @@ export interface PastBug {
   readonly source: string;
   readonly law: LawName;
   /** Rules to check under; without them they are drawn. */
-  readonly rules?: Rules;
+  readonly rules?: RulesInput;
   readonly runs: number;
   /** Versions as test/limiters/package.json names them. */
   readonly bad: readonly string[];
@@ -117,7 +116,7 @@ export const pastBugs: readonly PastBug[] = [
     wrong: "The rest of a block was rounded down to seconds: in its last second it counted as over.",
     source: github("nestjs/throttler", "issues/2074"),
     law: "twice-at-most",
-    rules: parseRules({ user: { rest: { limit: 1, windowSeconds: 1 } } }),
+    rules: { user: { rest: { limit: 1, windowSeconds: 1 } } },
     runs: 300,
     bad: ["@nestjs/throttler-6-0-0"],
     good: ["@nestjs/throttler-5-2-0", "@nestjs/throttler-6-1-0"],
