@@ -19,7 +19,7 @@ import { encodeCall } from "../../src/trace/write.ts";
 import { claimedVerdict } from "../../src/verify/claims.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
-import { crowd, crowdRules } from "../faults/crowd.ts";
+import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 
 const shorter = { durationMs: 60_000 };
 
@@ -114,7 +114,9 @@ const needsHeaders = ["user-key-from-header"];
 describe("a limiter with a fault is accused", () => {
   const shown = faults.filter(({ name }) => ![...needsOverlap, ...needsHeaders].includes(name));
   test.each(shown.filter(({ nets }) => nets.includes("V")).map(({ name }) => name))("%s", async (name) => {
-    const verdict = await judged(faultFactory(parseFault(name), 7));
+    const fault = parseFault(name);
+    const { scenario, rules } = suited({ scenario: crowd, rules: parseRules(crowdRules) }, fault);
+    const verdict = await judged(faultFactory(fault, 7), rules, scenario);
     expect(verdict.verdict).toBe("violated");
   });
 });

@@ -10,7 +10,7 @@ import { presets } from "../../src/rules/presets.ts";
 import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { type Control, controls } from "../faults/controls.ts";
-import { crowd, crowdRules } from "../faults/crowd.ts";
+import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 
 const bytes = (options: Parameters<typeof simulate>[1]): string =>
   [...simulate(crowd, { durationMs: 60_000, ...options }).calls].map(encodeCall).join("\n");
@@ -55,10 +55,10 @@ describe("without a fault it is the right deployment, byte for byte", () => {
 });
 
 describe("with a fault", () => {
-  const rules = parseRules(crowdRules);
-
   test.each(faults.map(({ name }) => name))("%s: the same seed gives the same bytes", (name) => {
-    const once = simulate(crowd, { seed: 9, rules, durationMs: 60_000, fault: parseFault(name) });
+    const fault = parseFault(name);
+    const { rules } = suited({ scenario: crowd, rules: parseRules(crowdRules) }, fault);
+    const once = simulate(crowd, { seed: 9, rules, durationMs: 60_000, fault });
     expect(once.header).toEqual(simulate(crowd, { seed: 9, rules }).header);
     const first = [...once.calls].map(encodeCall).join("\n");
     expect([...once.calls].map(encodeCall).join("\n")).toBe(first);
