@@ -22,7 +22,12 @@ export interface HttpKind extends KeyedKind {
 /** `(request) => Response`, as Workers, Deno, Bun, Next and Hono's `app.fetch` are; or an object with it. */
 export type FetchHandler =
   | ((request: Request) => Awaitable<Response>)
-  | Readonly<Record<"fetch", (request: Request) => Awaitable<Response>>>;
+  | (Readonly<Record<"fetch", (request: Request) => Awaitable<Response>>> & Closing);
+
+/** What may hold a timer, a connection or a server, and lets go of it. */
+interface Closing {
+  close?(): Awaitable<unknown>;
+}
 
 export interface FetchOptions extends HttpKind {
   /** Makes a fresh handler with a fresh limiter in it. */
@@ -63,6 +68,7 @@ export function fetchLimiter(options: FetchOptions): LimiterFactory {
         const response = await (typeof handler === "function" ? handler(request) : handler.fetch(request));
         return { status: response.status, headers: Object.fromEntries(response.headers) };
       },
+      ...(typeof handler === "object" && handler.close && { close: () => handler.close?.() }),
     };
   });
 }
@@ -126,8 +132,8 @@ export function injectLimiter(options: InjectOptions): LimiterFactory {
 }
 
 export interface MiddlewareOptions extends HttpKind {
-  /** Makes fresh middleware. */
-  create(settings: KeyedSettings): Awaitable<Middleware>;
+  /** Makes fresh middleware; with a `close` beside it, where its store holds something open. */
+  create(settings: KeyedSettings): Awaitable<Middleware | ({ readonly middleware: Middleware } & Closing)>;
   /** What a call's request has that the usual one has not, or has otherwise: `{ method: "POST", body }`. */
   request?(key: string, cost: number): Partial<MiddlewareRequest>;
 }
@@ -149,10 +155,13 @@ export interface MiddlewareOptions extends HttpKind {
  */
 export function middlewareLimiter(options: MiddlewareOptions): LimiterFactory {
   return overHttp(options, async (settings) => {
-    const middleware = await options.create(settings);
+    const made = await options.create(settings);
+    const { middleware, close }: { readonly middleware: Middleware } & Closing =
+      typeof made === "function" ? { middleware: made } : made;
     return {
       send: (key, cost, ip) =>
         runMiddleware(middleware, { headers: { [keyHeader]: key }, ip, ...options.request?.(key, cost) }),
+      ...(close && { close }),
     };
   });
 }

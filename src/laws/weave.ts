@@ -2,6 +2,20 @@
 // the same seed gives the same interleaving, whatever the limiter awaits.
 import type fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
+import { chainedCall } from "./chained-call.ts";
+
+/** Methods that change nothing in the store: who calls them relies on their being done at once. */
+const atOnce: ReadonlySet<string | symbol> = new Set([
+  "on",
+  "once",
+  "off",
+  "addListener",
+  "removeListener",
+  "removeAllListeners",
+  "emit",
+  "defineCommand",
+  "duplicate",
+]);
 
 /** Words of an argument in a step are cut off here. */
 const wordsMost = 40;
@@ -12,6 +26,8 @@ export class Weave implements Seam {
   readonly #scheduler: fc.Scheduler;
   /** Whose code runs: set when a call starts, and when a step of it goes on. */
   #running: number | null = null;
+  /** Calls are under way. Before and after, a store is set up and closed, and nobody is in between. */
+  #overlapping = false;
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
@@ -22,6 +38,7 @@ export class Weave implements Seam {
    * @param together all start at once; else each starts when the scheduler lets it
    */
   async overlap<T>(calls: readonly { id: number; run: () => Promise<T> }[], together: boolean): Promise<T[]> {
+    this.#overlapping = true;
     const started = calls.map(({ id, run }) => {
       const start = (): Promise<T> => {
         this.#running = id;
@@ -29,7 +46,9 @@ export class Weave implements Seam {
       };
       return together ? start() : this.#step(id, "arrives").then(start);
     });
-    return this.#scheduler.waitFor(settled(started));
+    return this.#scheduler.waitFor(settled(started)).finally(() => {
+      this.#overlapping = false;
+    });
   }
 
   over<S extends object>(store: S): S {
@@ -37,16 +56,17 @@ export class Weave implements Seam {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name, target);
         if (typeof member !== "function" || name === "constructor") return member;
-        return async (...args: unknown[]): Promise<unknown> => {
-          await this.#step(this.#running, `${String(name)}(${args.map(words).join(", ")})`);
-          return member.apply(target, args);
+        return (...args: unknown[]): unknown => {
+          if (!this.#overlapping || atOnce.has(name)) return member.apply(target, args);
+          const step = this.#step(this.#running, `${String(name)}(${args.map(words).join(", ")})`);
+          return chainedCall(() => step.then(() => ({ value: member.apply(target, args) as unknown })));
         };
       },
     });
   }
 
   async pause(label = "pause"): Promise<void> {
-    await this.#step(this.#running, label);
+    if (this.#overlapping) await this.#step(this.#running, label);
   }
 
   async #step(id: number | null, label: string): Promise<void> {

@@ -325,6 +325,33 @@ describe("real packages behind HTTP", () => {
     },
   );
 
+  test("handlers and middleware are closed as often as they are made", async () => {
+    const open = { handlers: 0, middleware: 0 };
+    const laws = ["isolated"] as const;
+    const handler = fetchLimiter({
+      name: "handler",
+      algorithm: "fixed-window",
+      create() {
+        open.handlers += 1;
+        return { fetch: () => new Response("welcome"), close: () => (open.handlers -= 1) };
+      },
+    });
+    const middleware = middlewareLimiter({
+      name: "middleware",
+      algorithm: "fixed-window",
+      create() {
+        open.middleware += 1;
+        return {
+          middleware: (_request, _response, next) => next(),
+          close: async () => (open.middleware -= 1),
+        };
+      },
+    });
+    expect((await checkLaws(handler, { seed, runs: 3, laws })).ok).toBe(true);
+    expect((await checkLaws(middleware, { seed, runs: 3, laws })).ok).toBe(true);
+    expect(open).toEqual({ handlers: 0, middleware: 0 });
+  });
+
   test("an answer of 500 is a limiter that failed", async () => {
     const factory = fetchLimiter({
       name: "down",

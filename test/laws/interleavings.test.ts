@@ -32,6 +32,34 @@ const real: Wrap = (store) =>
   });
 const bare: Wrap = (store) => store;
 
+/** As much of ioredis as chains commands: a transaction is built at once, and sent by `exec`. */
+class Redis {
+  readonly #counts = new Map<string, number>();
+  #isDefined = false;
+
+  defineCommand(_name: string): void {
+    this.#isDefined = true;
+  }
+
+  multi() {
+    // A command that was defined too late is none.
+    if (!this.#isDefined) throw new Error("defined too late");
+    const queued: (() => number)[] = [];
+    const chain = {
+      incr: (key: string) => {
+        queued.push(() => {
+          this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+          return this.#counts.get(key) ?? 0;
+        });
+        return chain;
+      },
+      expire: (_key: string) => chain,
+      exec: async () => queued.map((run) => run()),
+    };
+    return chain;
+  }
+}
+
 const windowOf = (key: string, nowMs: number, windowMs: number): string =>
   `${key} ${Math.floor(nowMs / windowMs)}`;
 
@@ -131,7 +159,7 @@ describe("a store that is read, and then written", () => {
     expect(lines).toEqual([
       "no order of the overlapping calls explains their answers (2 tried)",
       "",
-      "rule: acme/ann rest: 1 per 10 s",
+      "rule: acme/ann: 1 per 10 s",
       "+0 is 2026-01-01T00:00:00.000Z",
       "",
       "    +0.000 s  2 calls overlap",
@@ -139,14 +167,51 @@ describe("a store that is read, and then written", () => {
       '              . call 0: read("acme/ann 176722560")',
       '              . call 0: write("acme/ann 176722560", 1)',
       '              . call 1: write("acme/ann 176722560", 1)',
-      "              call 0: acme/ann rest 1: admitted",
-      "              call 1: acme/ann rest 1: admitted",
-      "              ^ expected a refusal (acme/ann rest)",
+      "              call 0: acme/ann: admitted",
+      "              call 1: acme/ann: admitted",
+      "              ^ expected a refusal (acme/ann)",
       "                answered admitted",
-      "                because  the call found user 1 of 1, and costs 1",
+      "                because  the call found 1 of 1, and costs 1",
       "",
       "In the order of the answers refusal-justified is broken, and in every other this law or another.",
     ]);
+  });
+
+  test("by commands that are chained, and sent together, is one step", async () => {
+    const chained = keyedLimiter({
+      name: "counts in a transaction",
+      algorithm: "fixed-window",
+      anchor: "epoch",
+      refused: "counted",
+      create({ limit, windowMs }, seam) {
+        const redis = seam.over(new Redis());
+        redis.defineCommand("look");
+        return {
+          async consume(key, _cost, nowMs) {
+            const transaction = redis.multi();
+            transaction.incr(windowOf(key, nowMs, windowMs));
+            const [count] = await transaction.expire(key).exec();
+            return { allowed: Number(count) <= limit, current: Number(count) };
+          },
+        };
+      },
+    });
+    const report = await checkInterleavings(chained, { seed: 1, runs: 30 });
+    expect(renderInterleaving(report).join("\n")).toBe("");
+    expect(report.overlapped).toBeGreaterThan(20);
+  });
+
+  test("an answer that fails is told to who awaits it, and to nobody else", async () => {
+    const failing = keyedLimiter({
+      name: "no such command",
+      algorithm: "fixed-window",
+      create: (_settings, seam) => {
+        const redis = seam.over({ multi: () => ({}) as { incr(): { exec(): Promise<number> } } });
+        return { consume: async () => (await redis.multi().incr().exec()) === 1 };
+      },
+    });
+    const { failure } = await checkInterleavings(failing, { seed: 1, runs: 5 });
+    expect(failure?.got).toBe("TypeError: incr is no method of what the store gave");
   });
 
   test("in two windows at once is found, too: what one lets go, the other has charged", async () => {
