@@ -10,9 +10,6 @@ import { longest, shortest } from "./window.ts";
 const grainMs = 2;
 const second = 1000;
 
-/** The seconds that an idle window shows at least: it reads as one that would open now, at the whole second. */
-export const idleResetLeast = (windowSeconds: number): number => windowSeconds - 1;
-
 /** When a window opened, by its end. */
 export const openingOf = ({ from, to }: Span, lengthMs: number): Span => ({
   from: from - longest(lengthMs),

@@ -24,7 +24,7 @@ interface Misnamed {
  * refusal's headers are read at its decision).
  * @param charged points that the refusal itself may have added there
  */
-export function surelyLacked(remaining: number, cost: number | null, charged: number, terms: Terms): boolean {
+function surelyLacked(remaining: number, cost: number | null, charged: number, terms: Terms): boolean {
   if (cost === null || cost < 1) return false;
   const needed = terms.charging === "at-decision" || terms.charging === "reserved" ? cost : 1;
   return remaining + charged < needed;
