@@ -192,7 +192,7 @@ function laneOf(
 }
 
 /** Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. */
-export function lanesOf(jobs: readonly Job[]): readonly (readonly Job[])[] {
+function lanesOf(jobs: readonly Job[]): readonly (readonly Job[])[] {
   const lanes: { endMs: number; readonly jobs: Job[] }[] = [];
   for (const job of jobs) {
     let best: (typeof lanes)[number] | null = null;

@@ -49,7 +49,7 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
 }
 
 /** What a caller does if none of its calls is a retry. */
-export const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
+const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
   described(caller, jobsGuessed(caller, rules, false), null, slackMs);
 
 /** What a caller does by some of its jobs alone. */
