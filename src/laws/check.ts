@@ -207,5 +207,5 @@ function repeatCommand(
   more: readonly string[] = [],
 ): string {
   const to = path === null ? [] : [`--path ${path}`];
-  return ["spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
+  return ["npx spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
 }

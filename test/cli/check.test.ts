@@ -156,7 +156,7 @@ describe("the command", () => {
     expect(stdout).toMatch(/snapshot-equals +not observed/);
     expect(stdout).toMatch(/conserved +not claimed/);
     expect(stdout).toContain("^ expected a refusal (acme rest)");
-    const command = /^repeat: spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
+    const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
     const again = await spillway(command, { cwd: folder });
     expect(again.code).toBe(1);
     expect(again.stdout).toContain("refusal-justified         violated in run 1");
@@ -170,7 +170,7 @@ describe("the command", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/conserved +no counterexample/);
     expect(stdout).toMatch(/2 calls overlap\n( +\. call \d: (arrives|read|write).*\n){4,6}/);
-    const command = /^repeat: spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
+    const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
     const again = await spillway([...command, "--json"], { cwd: folder });
     expect(JSON.parse(again.stdout)).toMatchObject({
       ok: true,

@@ -42,7 +42,7 @@ describe("simulate --swarm", () => {
     );
     expect(code).toBe(1);
     const law = /World 7\/\d+: ([\w-]+) is broken/.exec(stdout)?.[1];
-    const repeats = [...stdout.matchAll(/repeat (?:it|that): spillway simulate (.*)$/gm)].map(
+    const repeats = [...stdout.matchAll(/repeat (?:it|that): npx spillway simulate (.*)$/gm)].map(
       ([, words]) => words ?? "",
     );
     expect(repeats).toEqual([
@@ -55,7 +55,7 @@ describe("simulate --swarm", () => {
       expect(JSON.parse(again.stdout).verdict.laws[law ?? ""]).toBe("violated");
     }
     const run = JSON.parse(await readFile(join(folder, "again-0/run.json"), "utf8"));
-    expect(run.command).toBe(`spillway simulate ${repeats[0]}`);
+    expect(run.command).toBe(`npx spillway simulate ${repeats[0]}`);
     expect(JSON.parse(await readFile(join(folder, "found/swarm.json"), "utf8"))).toMatchObject({
       format: "spillway-swarm",
       seed: 7,

@@ -38,7 +38,7 @@ describe("check --fault", () => {
     const { code, stdout } = await run("check", "--fault", "one-extra", "--law", "bounded", "--seed", "5");
     expect(code).toBe(1);
     expect(stdout).toContain("a limiter with one-extra");
-    const words = /^repeat: spillway (.+)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
+    const words = /^repeat: npx spillway (.+)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
     expect(words).toContain("--fault");
     const again = await run(...words);
     expect(again.code).toBe(1);

@@ -126,5 +126,6 @@ export const verbs: Readonly<Record<string, Verb>> = {
   init: { reads: {} },
   scenarios: { reads: {} },
   figures: { reads: {} },
+  completion: { reads: {} },
   doctor: { reads: {} },
 };

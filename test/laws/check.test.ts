@@ -69,7 +69,7 @@ describe("repeating", () => {
     const found = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws }));
     const { path } = found;
     if (path === undefined) throw new Error("no path");
-    expect(found.repeat).toBe(`spillway check --law recovers --seed ${seed} --path ${path}`);
+    expect(found.repeat).toBe(`npx spillway check --law recovers --seed ${seed} --path ${path}`);
     const again = only(await checkLaws(broken("rearmed-per-hit"), { seed, laws, path }));
     expect(again.counterexample).toEqual(found.counterexample);
     expect(again.path).toBe(path);

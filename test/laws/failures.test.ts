@@ -66,7 +66,7 @@ describe("a limiter that throws", () => {
     expect(lines.join("\n")).toMatch(
       /\+0\.000 s {2}decide\(.*\n +\^ got +Error: no store\n +expected an answer/,
     );
-    expect(lines.at(-1)).toMatch(/^repeat: spillway check --law conserved/);
+    expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law conserved/);
   });
 
   test("fails each law for itself: those whose scripts it can answer are judged", async () => {

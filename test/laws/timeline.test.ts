@@ -29,7 +29,7 @@ test("a law over one run: rules, operations, window edges, the breach with its a
     "                because  that window ended, nothing was charged since, and 1 <= 1",
     "",
   ]);
-  expect(lines.at(-1)).toMatch(/^repeat: spillway check --law recovers --seed 2 --path [\d:]+$/);
+  expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law recovers --seed 2 --path [\d:]+$/);
 });
 
 test("a law over two runs shows both", async () => {

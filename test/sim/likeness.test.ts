@@ -41,7 +41,11 @@ describe("the network of a trace", () => {
     loss: 0.01,
     timeoutMs: 9_000,
   };
-  const roundTripMs = (value: number) => ({ shape: "quantiles", quantilesMs: Array(201).fill(value) });
+  const roundTripMs = (value: number) => ({
+    shape: "quantiles",
+    shares: null,
+    quantilesMs: Array(201).fill(value),
+  });
 
   const took = (calls: Iterable<TraceCall>, scope: string): number[] =>
     Array.from(calls)
