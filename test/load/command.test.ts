@@ -78,7 +78,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
     expect(await json("held", "run.json")).toMatchObject({
       driver: "k6",
       scenario: { name: "held", file: path },
-      command: `spillway load ${path} --seed 1 --rules short.json`,
+      command: `npx spillway load ${path} --seed 1 --rules short.json`,
       interrupted: false,
       notes: [],
       rules: shortRules,

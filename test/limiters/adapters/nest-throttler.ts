@@ -53,7 +53,8 @@ async function asking(
 export function nestThrottler(name: string, claims: readonly LawName[]): LimiterFactory {
   return keyedFactory({
     name,
-    algorithm: "sliding-log",
+    // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },
@@ -74,7 +75,8 @@ export function nestThrottler(name: string, claims: readonly LawName[]): Limiter
 export function nestThrottlerElsewhere(name: string, claims: readonly LawName[]): LimiterFactory {
   return keyedFactory({
     name: `${name} with a storage elsewhere`,
-    algorithm: "sliding-log",
+    // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.
+    algorithm: "fixed-window",
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },
