@@ -115,37 +115,43 @@ function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, week
 
 const round = (factor: number): number => Math.round(factor * 1000) / 1000;
 
+/** Counts returns by class, and those that a rate by the hour expects. */
+function returnsByClass(
+  cells: readonly HourCell[],
+  count: number,
+  classOf: (cell: HourCell) => number,
+  expectedRate: (cell: HourCell) => number,
+): { readonly seen: readonly number[]; readonly expected: readonly number[] } {
+  const seen = new Array<number>(count).fill(0);
+  const expected = new Array<number>(count).fill(0);
+  for (const cell of cells) {
+    const index = classOf(cell);
+    seen[index] = (seen[index] ?? 0) + cell.returns;
+    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
+  }
+  return { seen, expected };
+}
+
+/** Returns each class's factor on the expected rate. */
 function factors(
   cells: readonly HourCell[],
   count: number,
   classOf: (cell: HourCell) => number,
   expectedRate: (cell: HourCell) => number,
 ): number[] {
-  const seen = new Array<number>(count).fill(0);
-  const expected = new Array<number>(count).fill(0);
-  for (const cell of cells) {
-    const index = classOf(cell);
-    seen[index] = (seen[index] ?? 0) + cell.returns;
-    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
-  }
+  const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
   // An hour that was never watched is taken for the mean.
   return seen.map((number, index) => (number + 1) / ((expected[index] ?? 0) + 1));
 }
 
-/** Whether returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */
+/** Tells if returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */
 function differs(
   cells: readonly HourCell[],
   count: number,
   classOf: (cell: HourCell) => number,
   expectedRate: (cell: HourCell) => number,
 ): boolean {
-  const seen = new Array<number>(count).fill(0);
-  const expected = new Array<number>(count).fill(0);
-  for (const cell of cells) {
-    const index = classOf(cell);
-    seen[index] = (seen[index] ?? 0) + cell.returns;
-    expected[index] = (expected[index] ?? 0) + cell.away * expectedRate(cell);
-  }
+  const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
   const scale =
     seen.reduce((sum, number) => sum + number, 0) / expected.reduce((sum, number) => sum + number, 0);
   let [squares, degrees] = [0, -1];
