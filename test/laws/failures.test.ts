@@ -53,7 +53,9 @@ describe("a limiter that throws", () => {
     expect(got).toBe("TypeError: points is undefined");
     expect(script.ops).toHaveLength(1);
     expect(history).toEqual([]);
-    expect(law.repeat).toMatch(/^npx spillway check --law bounded --seed 5 --path [\d:]+ --adapter mine\.ts$/);
+    expect(law.repeat).toMatch(
+      /^npx spillway check --law bounded --seed 5 --path [\d:]+ --adapter mine\.ts$/,
+    );
   });
 
   test("is shown as a timeline that ends with that call", async () => {
