@@ -196,7 +196,7 @@ async function factoryOf(
   fault: ChosenFault | null,
   { rules, seed = 0 }: CheckOptions,
 ): Promise<LimiterFactory> {
-  if (adapter !== undefined) return (await import("./adapter-file.ts")).loadLimiterFactory(adapter);
+  if (adapter !== undefined) return (await import("./clocked-limiter.ts")).openClockedLimiter(adapter);
   if (fault === null) return (await import("../laws/engine-factory.ts")).engineFactory;
   await faultWords(fault, "check");
   if (rules !== undefined) (await import("../faults/choice.ts")).requireSuitable(fault, parseRules(rules));

@@ -98,10 +98,14 @@ export class Clock {
     }
   }
 
-  /** Fires the timers of 0 and 1 ms, with the clock where it is: a yield to the event loop. Only while one runs. */
+  /**
+   * Fires the timers that were set to 0 and 1 ms, with the clock where it is: a yield to the event loop. A longer one
+   * that is due in 1 ms is none. Only while one runs.
+   */
   fireShort(): void {
     for (const [id, timer] of [...this.#timers]) {
-      if (timer.everyMs !== null || timer.dueMs > this.nowMs + 1) continue;
+      const isShort = (this.#delays.get(id) ?? 0) <= 1;
+      if (timer.everyMs !== null || !isShort || timer.dueMs > this.nowMs + 1) continue;
       this.#timers.delete(id);
       timer.run();
     }

@@ -64,7 +64,73 @@ export default keyedLimiter({
 });
 `;
 
+/** Its windows end by a timer, and it reads the process's clock. */
+const byTimer = (limit: string): string => `
+import { keyedLimiter } from "spillway/laws";
+export default keyedLimiter({
+  name: "by timer",
+  algorithm: "fixed-window",
+  create({ limit, windowMs }) {
+    const windows = new Map();
+    return {
+      async consume(key) {
+        if (!windows.has(key)) {
+          windows.set(key, { count: 0, resetAt: Date.now() + windowMs });
+          setTimeout(() => windows.delete(key), windowMs);
+        }
+        const window = windows.get(key);
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        const allowed = window.count < ${limit};
+        if (allowed) window.count += 1;
+        return { allowed, limit, current: window.count, resetAt: window.resetAt };
+      },
+    };
+  },
+});
+`;
+
+/** A process of its own that reads the time from a file. */
+const elsewhere = `
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { keyedLimiter } from "spillway/laws";
+const server = \`
+  const { readFileSync } = require("node:fs");
+  const counts = new Map();
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { key, limit, windowMs } = JSON.parse(line);
+    const window = key + " " + Math.floor(Number(readFileSync("now.txt", "utf8")) / windowMs);
+    const count = (counts.get(window) ?? 0) + 1;
+    if (count <= limit) counts.set(window, count);
+    console.log(count <= limit);
+  });
+\`;
+export default keyedLimiter({
+  name: "elsewhere",
+  algorithm: "fixed-window",
+  anchor: "epoch",
+  setNow: (ms) => writeFileSync("now.txt", String(ms)),
+  create(settings) {
+    const child = spawn(process.execPath, ["-e", server], { stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: child.stdout });
+    return {
+      async consume(key) {
+        child.stdin.write(JSON.stringify({ key, ...settings }) + "\\n");
+        const [line] = await once(lines, "line");
+        return line === "true";
+      },
+      close: () => child.kill(),
+    };
+  },
+});
+`;
+
 const files: Record<string, string> = {
+  "by-timer.ts": byTimer("limit"),
+  "by-timer-wrong.ts": byTimer("limit + 1"),
+  "elsewhere.ts": elsewhere,
   "racy.ts": racy,
   "user-only.ts": userOnly,
   "throws.mjs":
@@ -176,6 +242,23 @@ describe("the command", () => {
       ok: true,
       interleavings: { ok: false, outcome: "violated" },
     });
+  });
+
+  test("moves the clock that a limiter reads, and the timers that it keeps", async () => {
+    const words = ["--seed", "3", "--runs", "30"];
+    const right = await spillway(["check", "--adapter", "by-timer.ts", ...words], { cwd: folder });
+    expect(right.code, right.stdout + right.stderr).toBe(0);
+    expect(right.stdout).toMatch(/reset-agrees +no counterexample in 30 runs/);
+    const wrong = await spillway(["check", "--adapter", "by-timer-wrong.ts", ...words], { cwd: folder });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toMatch(/bounded +violated/);
+  });
+
+  test("tells a limiter in another process the time, by a file", async () => {
+    const words = ["check", "--adapter", "elsewhere.ts", "--seed", "3", "--runs", "2", "--law", "recovers"];
+    const { code, stdout, stderr } = await spillway(words, { cwd: folder });
+    expect(stdout, stderr).toMatch(/recovers +no counterexample in 2 runs, [1-9]/);
+    expect(code).toBe(0);
   });
 
   test("ends though the limiter holds something open", async () => {

@@ -102,3 +102,17 @@ test("no timer fires while the process is frozen", () => {
   clock.set(atMs + 1_000);
   expect(fired).toBe(0);
 });
+
+test("a long timer that is due in 1 ms is no yield to the event loop", async () => {
+  const clock = clockAt(atMs);
+  const fired: string[] = [];
+  clock.during(() => void setTimeout(() => fired.push("window"), 10_000));
+  clock.set(atMs + 9_999);
+  await clock.yielding(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    fired.push("yielded");
+  });
+  expect(fired).toEqual(["yielded"]);
+  clock.set(atMs + 10_000);
+  expect(fired).toEqual(["yielded", "window"]);
+});
