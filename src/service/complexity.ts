@@ -12,15 +12,20 @@ import {
   type GraphQLFieldResolver,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
   GraphQLSkipDirective,
   getArgumentValues,
   getDirectiveValues,
   getNamedType,
   isObjectType,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
+  TypeMetaFieldDef,
 } from "graphql";
+import { BUILDS, PIPELINES } from "./sample-data.ts";
 
 /** The page size of a connection that names none (SPEC.md §1). */
 const PAGE_SIZE_ABSENT = 500;
@@ -30,12 +35,26 @@ export const POINTS_MOST = 50_000;
 const DEPTH_MOST = 15;
 /** Looking at a query ends here: each object-typed field is a point at least, and text is read in bounded time. */
 const VISITS_MOST = 200_000;
+/** A query that would resolve more fields is not executed: leaves cost no points, but time (SPEC.md §6). */
+export const FIELDS_MOST = 100_000;
+/** A query whose names would take more characters of the answer is not executed: an alias may be of any length. */
+export const NAMES_MOST = 4_000_000;
+
+/** Items that there are, of each kind of connection: no page brings more, whatever its size. */
+export const itemsMost: Readonly<Record<string, number>> = {
+  PipelineConnection: PIPELINES,
+  BuildConnection: BUILDS,
+};
 
 /** Points of a query as it asks. */
 export interface RequestedPoints {
   readonly points: number;
-  /** Of them, for `__schema` and `__type`: one each, whatever they ask. Their depth is graphql-js's to bound. */
+  /** Of them, for `__schema`, `__type` and what lies below: what they resolve to is known before. */
   readonly introspection: number;
+  /** Fields that it would resolve, leaves too. */
+  readonly fields: number;
+  /** Characters of their names in the answer. */
+  readonly names: number;
 }
 
 /**
@@ -54,77 +73,153 @@ export function pageSize(args: { readonly first?: unknown; readonly last?: unkno
 /**
  * Prices a query that has been validated against the schema, without executing it. `@skip` and `@include` are
  * heeded; fields that the executor merges are counted once.
+ * @param root where the operation starts
  * @param variables coerced values
  * @throws GraphQLError where it is deeper than `DEPTH_MOST`, too long to look at, or its page sizes are no use
  */
 export function requestedPoints(
+  schema: GraphQLSchema,
   root: GraphQLObjectType,
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   variables: Readonly<Record<string, unknown>>,
 ): RequestedPoints {
-  const walk = new Walk(fragments, variables);
-  walk.fields(root, [operation.selectionSet], { multiplier: 1, size: 1, depth: 1 });
-  return { points: walk.points, introspection: walk.introspection };
+  const walk = new Walk(schema, fragments, variables);
+  walk.objects(root, [operation.selectionSet], { multiplier: 1, objects: 1, size: 1, items: 1, depth: 1 });
+  const { points, introspection, fields, names } = walk;
+  return { points, introspection, fields, names };
 }
 
 /** Where the walk stands. */
 interface Place {
-  /** How many times the enclosing object may come back. */
+  /** How many times the enclosing object may come back, by the page sizes above it. */
   readonly multiplier: number;
+  /** The same, by the data that there are. */
+  readonly objects: number;
   /** The page size, directly in a connection. */
   readonly size: number;
+  /** The items of such a page, directly in a connection. */
+  readonly items: number;
   readonly depth: number;
 }
 
 class Walk {
   points = 0;
   introspection = 0;
+  fields = 0;
+  names = 0;
   #visits = 0;
+  readonly #schema: GraphQLSchema;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: Readonly<Record<string, unknown>>;
 
   constructor(
+    schema: GraphQLSchema,
     fragments: ReadonlyMap<string, FragmentDefinitionNode>,
     variables: Readonly<Record<string, unknown>>,
   ) {
+    this.#schema = schema;
     this.#fragments = fragments;
     this.#variables = variables;
   }
 
-  fields(type: GraphQLObjectType, selections: readonly SelectionSetNode[], place: Place): void {
-    const byResponseName = new Map<string, FieldNode[]>();
-    const spread = new Set<string>();
-    for (const selection of selections) this.#collect(selection, byResponseName, spread);
-    if (byResponseName.size > 0 && place.depth > DEPTH_MOST)
+  objects(type: GraphQLObjectType, selections: readonly SelectionSetNode[], place: Place): void {
+    const found = this.#collected(selections);
+    if (found.size > 0 && place.depth > DEPTH_MOST)
       throw new GraphQLError(`Query is nested deeper than ${DEPTH_MOST} fields.`);
-    for (const nodes of byResponseName.values()) this.#field(type, nodes, place);
+    for (const [name, nodes] of found) {
+      this.#resolve(name, place.objects);
+      this.#field(type, nodes, place);
+    }
   }
 
-  #field(type: GraphQLObjectType, nodes: readonly FieldNode[], { multiplier, size, depth }: Place): void {
+  #field(type: GraphQLObjectType, nodes: readonly FieldNode[], place: Place): void {
     const [node] = nodes;
     const name = node?.name.value ?? "";
-    const below = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    if (name.startsWith("__")) {
-      if (below.length > 0) {
-        this.#add(multiplier);
-        this.introspection += 1;
-      }
+    if (node === undefined) return;
+    const { multiplier, objects } = place;
+    if (name === SchemaMetaFieldDef.name || name === TypeMetaFieldDef.name) {
+      this.#add(multiplier);
+      this.introspection += multiplier;
+      this.#describe(name, node, nodes);
       return;
     }
     const field = type.getFields()[name];
     const inner = field === undefined ? undefined : getNamedType(field.type);
-    if (node === undefined || field === undefined || !isObjectType(inner)) return;
+    if (field === undefined || !isObjectType(inner)) return;
     this.#add(multiplier);
     // Under an empty page nothing comes back, however much is asked.
-    const within = isConnection(type) && name === "edges" ? atMostSafe(multiplier * size) : multiplier;
+    const isPage = isConnection(type) && name === "edges";
+    const within = isPage ? atMostSafe(multiplier * place.size) : multiplier;
     if (within === 0) return;
-    const pages = isConnection(inner) ? pageSize(getArgumentValues(field, node, this.#variables)) : 1;
-    this.fields(inner, below, { multiplier: within, size: pages, depth: depth + 1 });
+    const size = isConnection(inner) ? pageSize(getArgumentValues(field, node, this.#variables)) : 1;
+    this.objects(inner, belowOf(nodes), {
+      multiplier: within,
+      objects: isPage ? atMostSafe(objects * place.items) : objects,
+      size,
+      items: Math.min(size, itemsMost[inner.name] ?? size),
+      depth: place.depth + 1,
+    });
+  }
+
+  /** `__schema` and `__type`. graphql-js bounds how deep they go. */
+  #describe(name: string, node: FieldNode, nodes: readonly FieldNode[]): void {
+    const isSchema = name === SchemaMetaFieldDef.name;
+    const field = isSchema ? SchemaMetaFieldDef : TypeMetaFieldDef;
+    const type = getNamedType(field.type);
+    const args = getArgumentValues(field, node, this.#variables);
+    const described = isSchema ? this.#schema : this.#schema.getType(String(args["name"]));
+    if (isObjectType(type) && described !== undefined) this.#values(type, belowOf(nodes), [described]);
+  }
+
+  /** Prices fields of the schema's description of itself by the values that they have. */
+  #values(
+    type: GraphQLObjectType,
+    selections: readonly SelectionSetNode[],
+    values: readonly unknown[],
+  ): void {
+    if (values.length === 0) return;
+    for (const [name, nodes] of this.#collected(selections)) {
+      this.#resolve(name, values.length);
+      // It is not executed, and the walk would go on for as long as that.
+      if (this.fields > FIELDS_MOST) return;
+      const [node] = nodes;
+      const field = node === undefined ? undefined : type.getFields()[node.name.value];
+      const inner = field === undefined ? undefined : getNamedType(field.type);
+      if (node === undefined || field?.resolve === undefined || !isObjectType(inner)) continue;
+      const args = getArgumentValues(field, node, this.#variables);
+      // Of all that a resolver is told, those of introspection read the schema alone.
+      const info = { schema: this.#schema } as unknown as GraphQLResolveInfo;
+      const next: unknown[] = [];
+      for (const value of values) {
+        const found: unknown = field.resolve(value, args, undefined, info);
+        if (found === null || found === undefined) continue;
+        this.#add(1);
+        this.introspection += 1;
+        if (Array.isArray(found)) next.push(...found);
+        else next.push(found);
+        // Each will have a field at least.
+        if (next.length > FIELDS_MOST) throw new GraphQLError("Query has too many fields.");
+      }
+      this.#values(inner, belowOf(nodes), next);
+    }
   }
 
   #add(points: number): void {
     this.points = atMostSafe(this.points + points);
+  }
+
+  /** Counts a field that so many objects will resolve. */
+  #resolve(name: string, objects: number): void {
+    this.fields = atMostSafe(this.fields + objects);
+    this.names = atMostSafe(this.names + objects * name.length);
+  }
+
+  #collected(selections: readonly SelectionSetNode[]): Map<string, FieldNode[]> {
+    const byResponseName = new Map<string, FieldNode[]>();
+    const spread = new Set<string>();
+    for (const selection of selections) this.#collect(selection, byResponseName, spread);
+    return byResponseName;
   }
 
   /** Fields by response name, as the executor collects them. Every type is an object, so every fragment fits. */
@@ -156,6 +251,8 @@ class Walk {
   }
 }
 
+const belowOf = (nodes: readonly FieldNode[]): SelectionSetNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
 const isConnection = (type: GraphQLObjectType): boolean => type.name.endsWith("Connection");
 const atMostSafe = (points: number): number => Math.min(points, Number.MAX_SAFE_INTEGER);
 

@@ -59,8 +59,8 @@ export class Gate {
     const table = new TokenTable(tokens);
     this.#callerOf =
       userOf === undefined
-        ? ({ headers }) => table.find(headers.authorization)
-        : ({ headers }) => charging(table.find(headers.authorization), headers, userOf);
+        ? (request) => table.find(authorizationOf(request))
+        : (request) => charging(table.find(authorizationOf(request)), request.headers, userOf);
   }
 
   /**
@@ -142,6 +142,19 @@ export class Gate {
 
 function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is Pending<T> {
   return "resume" in said;
+}
+
+const AUTHORIZATION = "authorization";
+
+/** The `Authorization` header; none where there are two, of which Node shows the first alone. */
+function authorizationOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    // Few names are as long, so few are looked at.
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) found += 1;
+  }
+  return found > 1 ? undefined : headers.authorization;
 }
 
 /** The caller, whose calls another user's quota may pay for. */

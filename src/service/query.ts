@@ -8,10 +8,20 @@ import {
   GraphQLError,
   getOperationAST,
   getVariableValues,
+  Lexer,
   parse,
+  Source,
+  TokenKind,
   validate,
 } from "graphql";
-import { ActualPoints, POINTS_MOST, requestedPoints } from "./complexity.ts";
+import {
+  ActualPoints,
+  FIELDS_MOST,
+  NAMES_MOST,
+  POINTS_MOST,
+  type RequestedPoints,
+  requestedPoints,
+} from "./complexity.ts";
 import { rootValue, schema } from "./schema.ts";
 
 /** The body of a GraphQL request. */
@@ -28,7 +38,7 @@ export interface PreparedQuery {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Requested points (SPEC.md §1). */
   readonly requested: number;
-  /** Of them, those that reading the schema itself costs. */
+  /** Of them, those that the schema's description of itself costs. */
   readonly introspection: number;
 }
 
@@ -41,6 +51,8 @@ export interface RejectedQuery {
 
 /** Far above any query a person writes; validation compares fields pair by pair. */
 const TOKENS_MOST = 10_000;
+/** Brackets one inside the other: graphql-js reads them by recursion, and ends at some thousand. */
+const NESTING_MOST = 200;
 
 const rejected = (...errors: readonly GraphQLError[]): RejectedQuery => ({ errors, requested: 0 });
 
@@ -51,6 +63,8 @@ export function prepareQuery({
   variables,
 }: GraphqlQuery): PreparedQuery | RejectedQuery {
   try {
+    if (nestsTooDeep(query))
+      return rejected(new GraphQLError(`Query is nested deeper than ${NESTING_MOST} brackets.`));
     const document = parse(query, { maxTokens: TOKENS_MOST });
     const errors = validate(schema, document);
     if (errors.length > 0) return rejected(...errors);
@@ -60,6 +74,29 @@ export function prepareQuery({
     throw error;
   }
 }
+
+/** Whether a query opens too many brackets before it closes them. @throws GraphQLError where it has no tokens */
+function nestsTooDeep(query: string): boolean {
+  let brackets = 0;
+  for (let at = 0; at < query.length; at++) {
+    const code = query.charCodeAt(at);
+    if (code === brace || code === bracket || code === parenthesis) brackets += 1;
+  }
+  if (brackets <= NESTING_MOST) return false;
+  // Some may stand in strings and comments.
+  const lexer = new Lexer(new Source(query));
+  let depth = 0;
+  for (let tokens = 0; tokens < TOKENS_MOST; tokens++) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return false;
+    if (kind === TokenKind.BRACE_L || kind === TokenKind.BRACKET_L || kind === TokenKind.PAREN_L) depth += 1;
+    if (kind === TokenKind.BRACE_R || kind === TokenKind.BRACKET_R || kind === TokenKind.PAREN_R) depth -= 1;
+    if (depth > NESTING_MOST) return true;
+  }
+  return false;
+}
+
+const [parenthesis, bracket, brace] = [0x28, 0x5b, 0x7b];
 
 function priceQuery(
   document: DocumentNode,
@@ -79,12 +116,22 @@ function priceQuery(
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === "FragmentDefinition") fragments.set(definition.name.value, definition);
-  const { points, introspection } = requestedPoints(root, operation, fragments, values.coerced);
-  if (points > POINTS_MOST) {
-    const message = `Query asks for ${points} complexity points, above the ${POINTS_MOST} that one query may ask for.`;
-    return { errors: [new GraphQLError(message)], requested: points };
-  }
-  return { document, operationName, variables, requested: points, introspection };
+  const asked = requestedPoints(schema, root, operation, fragments, values.coerced);
+  const { points: requested, introspection } = asked;
+  const message = excessOf(asked);
+  if (message !== null) return { errors: [new GraphQLError(message)], requested };
+  return { document, operationName, variables, requested, introspection };
+}
+
+/** Of what a query asks too much; `null` where it may be executed. */
+function excessOf({ points, fields, names }: RequestedPoints): string | null {
+  if (points > POINTS_MOST)
+    return `Query asks for ${points} complexity points, above the ${POINTS_MOST} that one query may ask for.`;
+  if (fields > FIELDS_MOST)
+    return `Query would resolve ${fields} fields, above the ${FIELDS_MOST} that one query may resolve.`;
+  if (names > NAMES_MOST)
+    return `Query's names would take ${names} characters of its answer, above the ${NAMES_MOST} that they may take.`;
+  return null;
 }
 
 /** Executes a prepared query as one user of an organization. `actual` <= `requested`, always. */

@@ -108,6 +108,8 @@ async function run(task: WorkerTask): Promise<void> {
         wiring.copy?.hear(message.change);
         break;
       case "end":
+        // Who does not say so is blocked.
+        post({ kind: "ending" });
         // From here on answers tell their callers to close.
         void app.close().then(async () => {
           await connections.end(task.closeWithinMs);

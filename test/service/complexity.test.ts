@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   GraphQLList,
   type GraphQLType,
+  getIntrospectionQuery,
   getNamedType,
   getNullableType,
   isListType,
@@ -10,6 +11,7 @@ import {
   isWrappingType,
 } from "graphql";
 import { describe, expect, test } from "vitest";
+import { itemsMost } from "../../src/service/complexity.ts";
 import { executeQuery, prepareQuery } from "../../src/service/query.ts";
 import { schema } from "../../src/service/schema.ts";
 import { property } from "../support/property.ts";
@@ -164,7 +166,92 @@ describe("depth", () => {
   test("is not measured in the schema's description of itself", () => {
     const type =
       "type { name ofType { name ofType { name ofType { name ofType { name ofType { name ofType { name ofType { name } } } } } } } }";
-    expect(points(`{ __schema { types { fields { args { ${type} } } } } }`)).toEqual([1, 1]);
+    expect(errorOf(`{ __schema { types { fields { args { ${type} } } } } }`)).toBeUndefined();
+  });
+});
+
+describe("the schema's description of itself costs what it resolves to", () => {
+  /** Objects in an answer, lists of them and what is null left out: each field that has one is a point. */
+  function objectsIn(value: unknown): number {
+    if (typeof value !== "object" || value === null) return 0;
+    const inner: number = Object.values(value).reduce((sum: number, one) => sum + objectsIn(one), 0);
+    if (Array.isArray(value)) return inner;
+    return inner + Object.values(value).filter((one) => isOfObjects(one)).length;
+  }
+  const isOfObjects = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && (!Array.isArray(value) || typeof value[0] !== "string");
+
+  test.each([
+    ["its root alone", "{ __schema { __typename } }", 1],
+    ["a list is one field", "{ __schema { types { name } } }", 2],
+    ["each alias of it", "{ a: __schema { b: types { name } c: types { name } } }", 3],
+    [
+      "what is below a list, for each",
+      '{ __type(name: "Viewer") { fields { type { name ofType { name } } } } }',
+      4,
+    ],
+    ["no such type", '{ __type(name: "Nobody") { fields { name } } }', 1],
+    [
+      "a type by a variable's default",
+      'query ($n: String! = "PageInfo") { __type(name: $n) { fields { name type { kind } } } }',
+      6,
+    ],
+  ])("%s", (_, query, cost) => {
+    expect(points(query)).toEqual([cost, cost]);
+  });
+
+  test("all of it, as tools ask for it, is within a user's limit", () => {
+    const query = getIntrospectionQuery();
+    const prepared = prepareQuery({ query });
+    if ("errors" in prepared) throw prepared.errors[0];
+    const { result, actual } = executeQuery(prepared, "acme", "alice");
+    expect([prepared.requested, actual]).toEqual([objectsIn(result.data), objectsIn(result.data)]);
+    expect(actual).toBeLessThan(1000);
+  });
+});
+
+describe("fields to be resolved, leaves too, are bounded before anything is executed", () => {
+  const aliases = (count: number, field: string, prefix: string): string =>
+    Array.from({ length: count }, (_, n) => `${prefix}${n}: ${field}`).join(" ");
+
+  test.each([
+    [
+      "wide introspection",
+      `{ __schema { ...S } } fragment S on __Schema { ${aliases(100, "types { ...T }", "t")} }
+        fragment T on __Type { ${aliases(100, "fields { ...F }", "f")} }
+        fragment F on __Field { ${aliases(20, "name", "n")} }`,
+    ],
+    [
+      "wider introspection",
+      `{ __schema { ...S } } fragment S on __Schema { ${aliases(600, "types { ...T }", "t")} }
+        fragment T on __Type { ${aliases(200, "fields { ...F }", "f")} ${aliases(200, "possibleTypes { name }", "p")} }
+        fragment F on __Field { ${aliases(200, "args { name }", "n")} }`,
+    ],
+    [
+      "leaves of ordinary fields",
+      `{ organization { pipelines(first: 10) { edges { node { builds(first: 240) { edges { node { ${aliases(60, "message", "m")} } } } } } } } }`,
+    ],
+  ])("%s", (_, query) => {
+    expect(errorOf(query)).toMatch(
+      /^Query (?:would resolve \d+ fields, above the 100000|asks for \d+ complexity points, above)/,
+    );
+  });
+
+  test("by the data that there are, not by the pages that are asked for", () => {
+    const query = `{ organization { pipelines(first: 16000) { edges { node { name ${aliases(90, "slug", "s")} } } } } }`;
+    expect(points(query)).toEqual([16_003, 13]);
+    expect(new Set(Object.keys(itemsMost))).toEqual(
+      new Set(Object.keys(schema.getTypeMap()).filter((name) => name.endsWith("Connection"))),
+    );
+  });
+
+  test("names of any length, times the fields that have them", () => {
+    const long = "n".repeat(2000);
+    const query = `{ organization { pipelines(first: 10) { edges { node { builds(first: 240) { edges { node { ${long}: id } } } } } } } }`;
+    expect(errorOf(query)).toMatch(
+      /^Query's names would take \d+ characters of its answer, above the 4000000/,
+    );
+    expect(errorOf(query.replace(long, "n"))).toBeUndefined();
   });
 });
 
@@ -198,6 +285,40 @@ describe("hostile queries end soon", () => {
         "{ organization { ...A } } fragment A on Organization { ...B } fragment B on Organization { ...A }",
       ),
     ).toMatch(/itself/);
+  });
+
+  test.each([
+    ["braces", `${"{ a".repeat(10_000)}${"}".repeat(10_000)}`],
+    ["braces, within the words that there may be", `${"{a".repeat(4900)}${"}".repeat(4900)}`],
+    ["braces that nobody closes", "{a".repeat(300_000)],
+    ["lists", `{ organization { pipelines(first: ${"[".repeat(4000)}1${"]".repeat(4000)}) { count } } }`],
+    [
+      "objects",
+      `{ organization { pipelines(first: ${"{a: ".repeat(3000)}1${"}".repeat(3000)}) { count } } }`,
+    ],
+    ["fragments without names", `{ organization { ${"... {".repeat(3000)} slug ${"}".repeat(3000)} } }`],
+    [
+      "types of variables",
+      `query ($v: ${"[".repeat(4000)}Int${"]".repeat(4000)}) { viewer { user { name } } }`,
+    ],
+  ])("%s one inside the other", (_, query) => {
+    expect(rejection(query)).toBe("Query is nested deeper than 200 brackets.");
+  });
+
+  test("brackets in strings and comments nest nothing", () => {
+    const brackets = "{[(".repeat(1000);
+    expect(points(`{ organization(slug: "${brackets}") { slug } } # ${brackets}`)).toEqual([1, 0]);
+  });
+
+  test("fragments that spread one another, as many as there may be", () => {
+    const chain = Array.from(
+      { length: 1200 },
+      (_, n) => `fragment F${n} on User { ${n === 1199 ? "name" : `...F${n + 1}`} }`,
+    );
+    expect(points(`{ viewer { user { ...F0 } } } ${chain.join(" ")}`)).toEqual([2, 2]);
+    expect(rejection(`{ viewer { user { ...F0 } } } ${chain.join(" ").replace("name", "...F0")}`)).toMatch(
+      /itself/,
+    );
   });
 
   test("more words than anyone writes", () => {

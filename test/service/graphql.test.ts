@@ -120,17 +120,17 @@ describe("a query", () => {
     expect((await service.counted()).graphql).toBe(3);
   });
 
-  test("may ask for the schema: a point for each root, none for what lies below", async () => {
+  test("may ask for the schema: a point for each of its objects", async () => {
     const service = new Deployment();
     const answer = await service.graphql(
-      '{ __schema { types { name fields { name } } } __type(name: "Build") { name } __typename }',
+      '{ __schema { queryType { name fields { name } } } __type(name: "Build") { name } __typename }',
     );
     expect(answer.json().data.__type).toEqual({ name: "Build" });
     expect(answer.headers).toMatchObject({
-      "ratelimit-complexity-requested": "2",
-      "ratelimit-complexity-actual": "2",
+      "ratelimit-complexity-requested": "4",
+      "ratelimit-complexity-actual": "4",
     });
-    expect((await service.counted()).graphql).toBe(2);
+    expect((await service.counted()).graphql).toBe(4);
   });
 
   test("there are no mutations and no subscriptions", async () => {
@@ -256,6 +256,13 @@ describe("what is never executed counts nothing", () => {
       `{ organization ${"{ pipelines { edges { node { organization ".repeat(4)}{ slug }${" } } } }".repeat(4)} }`,
       /deeper than 15/,
     ],
+    [
+      "with more fields than one may resolve",
+      `{ organization { pipelines { edges { node { builds(first: 9) { edges { node { ...B } } } } } } } }
+       fragment B on Build { ${Array.from({ length: 1200 }, (_, n) => `m${n}: message`).join(" ")} }`,
+      /above the 100000 that one query may resolve/,
+    ],
+    ["nested in 10,000 brackets", "{a".repeat(10_000), /deeper than 200 brackets/],
     ["with a page size below zero", "{ organization { pipelines(first: -1) { count } } }", /negative/],
     ["with first and last", "{ organization { pipelines(first: 1, last: 1) { count } } }", /not both/],
     ["unknown to the schema", "{ organization { secrets } }", /secrets/],
