@@ -125,6 +125,22 @@ describe("headers", () => {
     expect(statusOf(await raw(port, request))).toBe(401);
   });
 
+  test.each([
+    ["the same token", authorization],
+    ["an unknown token", "authorization: Bearer nobody"],
+    ["no token", "AUTHORIZATION:"],
+  ])("two Authorization headers are answered 401, whichever is first: %s", async (_, other) => {
+    const { service, port } = await listening();
+    for (const headers of [
+      [authorization, other],
+      [other, authorization],
+    ]) {
+      const answer = await raw(port, get("/v2/user", ...headers));
+      expect([statusOf(answer), headerOf(answer, "RateLimit-Remaining")]).toEqual([401, undefined]);
+    }
+    expect(await service.counted()).toEqual({ rest: 0, graphql: 0 });
+  });
+
   test("what is no HTTP is answered 400", async () => {
     const { port } = await listening();
     const answer = await raw(port, "HELLO\r\n\r\n");
