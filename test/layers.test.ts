@@ -16,10 +16,11 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/trace": ["src/rules"],
   "src/laws": ["src/rules", "src/engine"],
   "src/verify": ["src/rules", "src/trace"],
-  "src/probe": ["src/rules", "src/trace"],
+  "src/connect": ["src/rules"],
+  "src/probe": ["src/rules", "src/trace", "src/connect"],
   "src/faults": ["src/rules", "src/engine"],
   "src/service": ["src/rules", "src/engine", "src/faults"],
-  "src/load": ["src/rules", "src/scenario", "src/trace"],
+  "src/load": ["src/rules", "src/scenario", "src/trace", "src/connect"],
   "src/summary": ["src/rules", "src/trace"],
   "src/plan": ["src/rules", "src/scenario", "src/summary", "sim"],
   "src/report": ["src/rules", "src/trace", "src/summary", "src/verify"],
@@ -30,7 +31,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Files that stand in `src` itself: the package's public entry, which may import every room. */
 const entries = new Set(["src/index.ts"]);
 /** The rooms that may read clocks, wait, draw true randomness and know the process. */
-const edge = new Set(["src/service", "src/load", "src/probe", "src/cli"]);
+const edge = new Set(["src/service", "src/connect", "src/load", "src/probe", "src/cli"]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
 const mayUseNode = new Set(["src/report/run-folder.ts", "src/trace/unzip.ts"]);
 /** k6 is imported in one place alone. */

@@ -1,4 +1,5 @@
 // The options of `spillway check --target`, apart from what they need to be loaded for.
+import { type ConnectionArgs, connectionOptions } from "./connection-options.ts";
 import { tokensFormat } from "./run-options.ts";
 import type { VerbOption } from "./verb.ts";
 
@@ -23,6 +24,9 @@ export const targetOptions = {
     group,
     describe: `call with the tokens in FILE: ${tokensFormat}`,
   },
+  ca: { ...connectionOptions.ca, group },
+  cert: { ...connectionOptions.cert, group },
+  key: { ...connectionOptions.key, group },
   "clock-header": {
     argument: "NAME",
     type: "string",
@@ -44,7 +48,7 @@ export const targetOptions = {
   },
 } as const satisfies Record<string, VerbOption>;
 
-export interface TargetArgs {
+export interface TargetArgs extends ConnectionArgs {
   readonly target?: string | undefined;
   readonly allowHost?: string | undefined;
   readonly tokens?: string | undefined;

@@ -3,9 +3,9 @@
 // scripts are played in real time, and their traces judged.
 
 import pc from "picocolors";
+import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport } from "../laws/report.ts";
-import { parseTarget, requireAllowed } from "../load/target.ts";
 import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
@@ -18,6 +18,7 @@ import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { TargetArgs } from "./check-target-options.ts";
+import { readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
 import { INTERRUPTED } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
@@ -44,8 +45,10 @@ export async function openTarget(args: TargetArgs, terminal: Terminal, signal: A
     throw new SpillwayError("USAGE", "--target needs --tokens, the file of those who call", {
       hint: "tokens come from a file, never from a flag: process lists show flags",
     });
+  const connection = await readConnection(args, target);
   const callers = await callersOf(file);
-  const live = new LiveCaller({ base, callers, budget: { calls, ms: seconds * 1000 }, signal });
+  const budget = { calls, ms: seconds * 1000 };
+  const live = new LiveCaller({ ...connection, base, callers, budget, signal });
   const who = counted(callers.length, "caller");
   terminal.say(`up to ${counted(calls, "call")} in up to ${seconds} s to ${base}, as ${who} of ${file}`);
   const [first] = callers;

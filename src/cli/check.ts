@@ -81,6 +81,7 @@ export const verb = defineVerb<Args>({
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
+    requireTarget(args);
     const interrupt = onInterrupt();
     try {
       const options = {
@@ -111,6 +112,25 @@ export const verb = defineVerb<Args>({
     }
   },
 });
+
+/** Options of a deployment say nothing without one. */
+function requireTarget({ target, allowHost, tokens, clockHeader, ...args }: Args): void {
+  if (target !== undefined) return;
+  const { ca, cert, key, alone, calls, seconds } = args;
+  const given = {
+    tokens,
+    "allow-host": allowHost,
+    ca,
+    cert,
+    key,
+    "clock-header": clockHeader,
+    alone,
+    calls,
+    seconds,
+  };
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined) throw new SpillwayError("USAGE", `--${name} needs --target URL`);
+}
 
 async function checkModule(
   args: Args,
@@ -257,11 +277,17 @@ function lawNamed(name: string): LimiterLawName {
   );
 }
 
-const repeatWith = ({ rules, adapter, fault, target, tokens, clockHeader, allowHost }: Args): string[] => [
+const repeatWith = ({ rules, adapter, fault, ...args }: Args): string[] => [
   ...(fault === undefined ? [] : [shellCommand(["--fault", fault])]),
   ...(rules === undefined ? [] : [shellCommand(["--rules", rules])]),
   ...(adapter === undefined ? [] : [shellCommand(["--adapter", adapter])]),
-  ...Object.entries({ target, "allow-host": allowHost, tokens, "clock-header": clockHeader }).flatMap(
-    ([option, value]) => (value === undefined ? [] : [shellCommand([`--${option}`, value])]),
-  ),
+  ...Object.entries({
+    target: args.target,
+    "allow-host": args.allowHost,
+    tokens: args.tokens,
+    ca: args.ca,
+    cert: args.cert,
+    key: args.key,
+    "clock-header": args.clockHeader,
+  }).flatMap(([option, value]) => (value === undefined ? [] : [shellCommand([`--${option}`, value])])),
 ];

@@ -1,7 +1,7 @@
 // How a target elsewhere is reached: by whose word, as whom, through which proxy.
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { ConnectionOptions } from "../load/connection.ts";
+import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { requireFile } from "./files.ts";
 import type { VerbOption } from "./verb.ts";

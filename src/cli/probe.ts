@@ -1,7 +1,7 @@
 // `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
 import { createInterface } from "node:readline/promises";
 import pc from "picocolors";
-import { parseTarget, requireAllowed } from "../load/target.ts";
+import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { count, counted, duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -98,7 +98,6 @@ export const verb = defineVerb<Args>({
     const probed = await probedTarget(args);
     const graphqlUrl = graphqlUrlOf(args);
     const { defaultAllowance, probe } = await import("../probe/probe.ts");
-    const { httpSender } = await import("../probe/send.ts");
     announce(terminal, probed, { ...defaultAllowance, ...allowance });
     if (!args.yes) await requireYes(terminal);
     const interrupt = onInterrupt();
@@ -108,7 +107,7 @@ export const verb = defineVerb<Args>({
         ...probed,
         graphqlUrl,
         allowance,
-        send: httpSender(timeoutMs),
+        timeoutMs,
         signal: interrupt.signal,
         onProgress: progress.show,
       });

@@ -1,7 +1,9 @@
 // What `probe` and `status` have in common: which target, which organization, whose token.
-import { parseTarget, requireAllowed } from "../load/target.ts";
+import type { ConnectionOptions } from "../connect/connection.ts";
+import { parseTarget, requireAllowed } from "../connect/target.ts";
 import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
 import type { VerbOption } from "./verb.ts";
@@ -31,9 +33,10 @@ export const targetOptions = {
     type: "string",
     describe: `call with the first fitting token in FILE: ${tokensFormat} [default: the token in ${VARIABLE}]`,
   },
+  ...connectionOptions,
 } as const satisfies Record<string, VerbOption>;
 
-export interface TargetArgs {
+export interface TargetArgs extends ConnectionArgs {
   readonly target: string;
   readonly org?: string | undefined;
   readonly allowHost?: string | undefined;
@@ -41,7 +44,7 @@ export interface TargetArgs {
 }
 
 /** A target that may be called, and who calls. */
-export interface ProbedTarget {
+export interface ProbedTarget extends ConnectionOptions {
   readonly target: string;
   readonly organization: string;
   readonly token: string;
@@ -49,19 +52,19 @@ export interface ProbedTarget {
   readonly user: string | null;
 }
 
-/** @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID` and those of the tokens file, `USAGE` */
-export async function probedTarget({
-  target: url,
-  org,
-  allowHost,
-  tokens,
-}: TargetArgs): Promise<ProbedTarget> {
+/** @throws SpillwayError `TARGET_NOT_ALLOWED`, `TOKENS_INVALID` and those of the files, `USAGE` */
+export async function probedTarget(args: TargetArgs): Promise<ProbedTarget> {
+  const { target: url, org, allowHost, tokens } = args;
   const target = parseTarget("--target", url);
   requireAllowed("--target", target, allowHost ?? null);
-  return { target: target.base, ...(tokens === undefined ? ofVariable(org) : await ofFile(tokens, org)) };
+  return {
+    target: target.base,
+    ...(await readConnection(args, url)),
+    ...(tokens === undefined ? ofVariable(org) : await ofFile(tokens, org)),
+  };
 }
 
-type Caller = Omit<ProbedTarget, "target">;
+type Caller = Pick<ProbedTarget, "organization" | "token" | "user">;
 
 function ofVariable(org: string | undefined): Caller {
   const token = process.env[VARIABLE] ?? "";

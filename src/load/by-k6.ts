@@ -2,10 +2,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
 import { bundleScenario } from "./bundle.ts";
-import type { ConnectionOptions } from "./connection.ts";
 import type { Driven, DriverRun } from "./driver.ts";
 import type { K6Binary } from "./k6-binary.ts";
 import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";

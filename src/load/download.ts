@@ -1,8 +1,8 @@
 // Fetches a file over HTTP into memory: redirects followed, the proxy of the environment used, nothing tried again.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { isLoopback } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Environment } from "./program.ts";
-import { isLoopback } from "./target.ts";
 
 export interface DownloadOptions {
   readonly env: Environment;

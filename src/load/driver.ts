@@ -1,7 +1,8 @@
 // What drives a run, k6 or Node: which of them, what it is given, and what it gives back.
+
+import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
-import type { ConnectionOptions } from "./connection.ts";
 import { type K6Binary, type LookUpOptions, lookUpK6, requireK6 } from "./k6-binary.ts";
 import type { FailedCheck } from "./outcome.ts";
 import type { LoadPlan } from "./plan.ts";

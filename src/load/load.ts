@@ -1,5 +1,7 @@
 // `load`: a scenario against a deployment, by k6 or by Node; what is left is a trace and what the driver said.
 import { join } from "node:path";
+import type { ConnectionOptions } from "../connect/connection.ts";
+import { parseTarget } from "../connect/target.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -8,12 +10,10 @@ import type { Scenario } from "../scenario/scenario.ts";
 import type { LoadAccount } from "./account.ts";
 import { type DrivenByK6, readyForK6 } from "./by-k6.ts";
 import type { DrivenByNode } from "./by-node.ts";
-import type { ConnectionOptions } from "./connection.ts";
 import { chooseDriver, type DriverChoice, type DriverRun, type RunProgress } from "./driver.ts";
 import { type DeployedTarget, type LoadAdjustments, type LoadPlan, planLoad } from "./plan.ts";
 import { preflight } from "./preflight.ts";
 import type { LoadedScenario } from "./scenario-file.ts";
-import { parseTarget } from "./target.ts";
 import type { TraceHead } from "./trace-file.ts";
 
 /** Starts a deployment of one's own on a free port of this machine; `spillway load` passes the reference one. */

@@ -1,12 +1,12 @@
 // What a load run will be, worked out and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
+import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Token, tokenScopes } from "../rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
-import { parseTarget, requireAllowed, type Target } from "./target.ts";
 
 /** A deployment that is already there. */
 export interface DeployedTarget {

@@ -1,5 +1,6 @@
 // The first call: whether there is such an API at all. What is there instead is said in words, before anything
 // that counts is sent.
+import { inWords } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isLimiters, type Seen } from "./seen.ts";
 import type { Session } from "./session.ts";
@@ -34,22 +35,11 @@ export async function contact(session: Session): Promise<Seen> {
   });
 }
 
-const errorsInWords: Readonly<Record<string, string>> = {
-  timeout: "no answer in time",
-  refused: "connection refused",
-  reset: "the connection was closed without an answer",
-  tls: "TLS that fails: a certificate that nobody vouches for, or no TLS there",
-  "not http": "something that is no HTTP",
-};
-
 /** Says what was seen in place of a status; `null` where it is one, or could be. */
 export function problemOf(seen: Seen): { got: string; hint: string } | null {
   const { status, error, body } = seen;
   if (status === 0)
-    return {
-      got: errorsInWords[error ?? ""] ?? error ?? "no answer",
-      hint: "is it running, and is this its address?",
-    };
+    return { got: inWords(error ?? "no answer"), hint: "is it running, and is this its address?" };
   if (status >= 300 && status < 400)
     return {
       got: `${status}, a redirect`,

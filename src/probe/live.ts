@@ -1,9 +1,10 @@
 // A hand on a live deployment for `check --target`: calls within a budget that was said beforehand, and none after
 // the first sign that they are not wanted. Tokens go into requests, and nowhere else.
 import { setTimeout as wait } from "node:timers/promises";
+import { NoAnswer } from "../connect/no-answer.ts";
+import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
-import { httpSender, NoAnswer, type Send } from "./send.ts";
 import type { Action } from "./session.ts";
 
 /** What a check may use of a deployment, at most. */
@@ -14,12 +15,13 @@ export interface LiveBudget {
   readonly ms: number;
 }
 
-export interface LiveOptions {
+export interface LiveOptions extends SendOptions {
   /** Without a slash at the end. */
   readonly base: string;
   /** Who calls; those whose scopes let them read nothing that counts are left out. */
   readonly callers: readonly Token[];
   readonly budget: LiveBudget;
+  /** Makes the calls in place of HTTP. */
   readonly send?: Send | undefined;
   /** ms since the epoch. */
   readonly now?: (() => number) | undefined;
@@ -42,6 +44,8 @@ export class LiveEnded extends Error {
 /** In a row; beyond it nothing will come of going on. */
 const silentMost = 2;
 const brokenMost = 3;
+/** Calls overlap, so that updates of a count can be lost. */
+const connectionsMost = 2;
 
 const readable: readonly (readonly [TokenScope, (slug: string) => string])[] = [
   ["read_organizations", (slug) => `/v2/organizations/${slug}`],
@@ -71,7 +75,7 @@ export class LiveCaller {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.#send = options.send ?? httpSender();
+    this.#send = options.send ?? openSender({ connections: connectionsMost, ...options }).send;
     this.#now = options.now ?? Date.now;
     this.#sleep = options.sleep ?? ((ms) => wait(ms, undefined, { signal: options.signal }));
     this.callers = options.callers.filter((token) => resourceOf(token) !== null);

@@ -1,7 +1,8 @@
 // One call of the probe and its answer, read once: what later reasoning looks at, and its line in the trace.
+
+import type { Got } from "../connect/send.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import type { CallKind, HeaderValue, TraceCall } from "../trace/record.ts";
-import type { Got } from "./send.ts";
 
 /** What the four headers of one window say (SPEC.md §5). */
 export interface WindowHeaders {

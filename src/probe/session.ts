@@ -1,9 +1,10 @@
 // The probe's hand on the target: makes calls within the budget, keeps each with its answer, and stops at the
 // first sign that it is not wanted. No reasoning here.
 import { setTimeout as wait } from "node:timers/promises";
+import { NoAnswer } from "../connect/no-answer.ts";
+import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Scope } from "../rules/rules.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
-import { httpSender, NoAnswer, type Send } from "./send.ts";
 
 /** What a probe may use, at most. */
 export interface Allowance {
@@ -18,7 +19,8 @@ export interface Allowance {
 }
 
 /** How the probe reaches the world; tests give their own. */
-export interface Surroundings {
+export interface Surroundings extends SendOptions {
+  /** Makes the calls in place of HTTP. */
   readonly send?: Send | undefined;
   /** ms since the epoch. */
   readonly now?: (() => number) | undefined;
@@ -92,7 +94,7 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.options = options;
-    this.#send = options.send ?? httpSender();
+    this.#send = options.send ?? openSender(options).send;
     this.#now = options.now ?? Date.now;
     this.#sleep =
       options.sleep ?? ((ms, signal) => wait(ms, undefined, signal === undefined ? {} : { signal }));

@@ -415,6 +415,7 @@ describe("a live target", () => {
   test.each([
     [["--target", "http://example.com", "--tokens", "tokens.json"], 2, "TARGET_NOT_ALLOWED"],
     [["--target", "http://127.0.0.1:1"], 2, "--target needs --tokens"],
+    [["--ca", "ca.pem"], 2, "--ca needs --target URL"],
     [
       ["--target", "http://127.0.0.1:1", "--tokens", "no-scopes.json"],
       2,

@@ -3,9 +3,9 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConnection } from "../../src/cli/connection-options.ts";
+import type { ConnectionOptions } from "../../src/connect/connection.ts";
 import { connectionVariables } from "../../src/load/by-k6.ts";
-import type { ConnectionOptions } from "../../src/load/connection.ts";
-import { buildApp } from "../../src/service/app.ts";
+import { pem, pemPath, secureService as served, tunnelProxy } from "../connect/tls.ts";
 import {
   drivers,
   failure,
@@ -17,7 +17,6 @@ import {
   tokensOf,
   wideRules,
 } from "./support.ts";
-import { pem, pemPath, secureTarget, tunnelProxy } from "./tls.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -28,19 +27,8 @@ afterAll(() => removed(folder));
 const tokens = tokensOf(2);
 const body = `duration: "900ms", populations: { one: { clients: 1, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) }, other: { clients: 1, behaviour: worker({ calls: [{ call: pipelinesQuery(3) }], think: "20ms" }) } }`;
 
-/** The reference deployment behind TLS. */
-async function secureService(options: { readonly asksForClients: boolean }) {
-  const app = buildApp({ rules: wideRules, tokens, now: Date.now });
-  await app.ready();
-  const target = await secureTarget((request, response) => app.routing(request, response), options);
-  return {
-    ...target,
-    async close() {
-      await target.close();
-      await app.close();
-    },
-  };
-}
+const secureService = (options: { readonly asksForClients: boolean }) =>
+  served({ rules: wideRules, tokens }, options);
 
 describe.each(drivers)("by $driver", ({ needs, run }) => {
   async function loaded(url: string, connection: ConnectionOptions, allowHost?: string) {

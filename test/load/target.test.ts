@@ -1,11 +1,11 @@
-// Whom a run may load, what a target is seen to be before it begins, and targets that fail while it runs.
+// What a target is seen to be before it begins, and targets that fail while it runs.
 // @module-tag real-time
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseTarget } from "../../src/connect/target.ts";
 import { preflight } from "../../src/load/preflight.ts";
-import { isLoopback, parseTarget, requireAllowed } from "../../src/load/target.ts";
 import type { Token } from "../../src/rules/tokens.ts";
 import {
   countingService,
@@ -30,60 +30,6 @@ beforeAll(async () => {
   folder = await newFolder();
 });
 afterAll(() => removed(folder));
-
-describe("a target's URL", () => {
-  test.each([
-    ["http://127.0.0.1:4100", "http://127.0.0.1:4100", "127.0.0.1"],
-    ["http://127.0.0.1:4100/", "http://127.0.0.1:4100", "127.0.0.1"],
-    ["https://API.example.com/base/v1/", "https://API.example.com/base/v1", "api.example.com"],
-    ["http://[::1]:80", "http://[::1]:80", "[::1]"],
-  ])("%s", (url, base, host) => {
-    expect(parseTarget("--target", url)).toMatchObject({ base, host });
-  });
-
-  test.each([
-    "127.0.0.1:4100",
-    "ftp://a",
-    "http://",
-    "http://a b",
-    "http://a?x=1",
-    "http://a\\@b",
-    "http://a#b",
-    "",
-  ])("none: %s", (url) => {
-    expect(() => parseTarget("--target", url)).toThrow(
-      expect.objectContaining({ code: "TARGET_NOT_ALLOWED", exitCode: 2 }),
-    );
-  });
-
-  test("one with a password is refused without quoting it", () => {
-    expect(() => parseTarget("--target", "http://me:hunter2@127.0.0.1")).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining("hunter2") as string }),
-    );
-  });
-
-  test("loopback is this machine, and only that", () => {
-    expect(["localhost", "127.0.0.1", "127.8.9.10", "[::1]"].filter((host) => !isLoopback(host))).toEqual([]);
-    const others = [
-      "127.0.0.1.example.com",
-      "localhost.example.com",
-      "0.0.0.0",
-      "10.0.0.1",
-      "[::]",
-      "2130706433",
-    ];
-    expect(others.filter(isLoopback)).toEqual([]);
-  });
-
-  test("another one needs exactly its host", () => {
-    const target = parseTarget("--target", "https://api.example.com/v2");
-    for (const host of [null, "example.com", "api.example.com:443", "*"])
-      expect(() => requireAllowed("--target", target, host)).toThrow(
-        expect.objectContaining({ code: "TARGET_NOT_ALLOWED" }),
-      );
-    expect(() => requireAllowed("--target", target, "API.example.com")).not.toThrow();
-  });
-});
 
 test("neither target nor GraphQL may be elsewhere without leave", async () => {
   const path = await scenarioFile(folder, "small", small("1s"));

@@ -1,7 +1,7 @@
 // A run by Node in time of the test's own: its timers may be over early, as Node's are, and its network is a function.
 import { setImmediate } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import type { openDispatcher } from "../../src/load/connection.ts";
+import type { openDispatcher } from "../../src/connect/connection.ts";
 import type { Clock } from "../../src/load/node/scheduler.ts";
 
 /** A clock that stands still until it is told to go on. */

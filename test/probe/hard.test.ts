@@ -2,9 +2,10 @@
 // them is less, and never wrong.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
+import type { Ask, Got } from "../../src/connect/send.ts";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
-import { type Ask, type Got, NoAnswer } from "../../src/probe/send.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { anyRules, mistakes } from "./truth.ts";
@@ -125,9 +126,9 @@ describe("no such API", () => {
     ["a website", answer(200, "<!doctype html><p>hello"), /^200 and HTML$/],
     ["a status that is refused", answer(429), /^429: even the status is refused$/],
     ["another answer", answer(418, { tea: true }), /^418 and \{"tea":true\}$/],
-    ["nobody", new NoAnswer("refused", "connection refused"), /^connection refused$/],
-    ["no HTTP", new NoAnswer("not http", "no HTTP there"), /^something that is no HTTP$/],
-    ["TLS that fails", new NoAnswer("tls", "self-signed"), /^TLS that fails/],
+    ["nobody", new NoAnswer("refused"), /^connection refused$/],
+    ["no HTTP", new NoAnswer("no http"), /^something that is no HTTP$/],
+    ["TLS that fails", new NoAnswer("untrusted"), /^a certificate that nobody known here vouches for$/],
     ["silence", new NoAnswer("timeout", "no answer"), /^no answer in time$/],
   ])("%s", async (_what, got, said) => {
     const target = new VirtualTarget({}, { before: () => got });

@@ -3,6 +3,8 @@
 // @module-tag real-time
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { describe, expect, test } from "vitest";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
+import type { Ask, Got } from "../../src/connect/send.ts";
 import { injectFault, parseFault } from "../../src/faults/choice.ts";
 import {
   checkLaws,
@@ -13,7 +15,6 @@ import {
 import { LiveCaller, type LiveOptions } from "../../src/probe/live.ts";
 import { clockedLimiter, notSeenFromOutside } from "../../src/probe/live-adapter.ts";
 import { checkLive, type LiveReport } from "../../src/probe/live-check.ts";
-import { type Ask, type Got, NoAnswer } from "../../src/probe/send.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";

@@ -1,7 +1,7 @@
 // The status as people see it: bars that fit the terminal, times by the target's clock, one free call a reading.
 import { describe, expect, test } from "vitest";
 import { barsOf } from "../../src/cli/status.ts";
-import { NoAnswer } from "../../src/probe/send.ts";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { readStatus, StatusReader, type StatusReading } from "../../src/probe/status.ts";
 import { tokenOf, type VirtualOptions, VirtualTarget } from "./virtual.ts";
 

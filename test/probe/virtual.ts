@@ -1,8 +1,9 @@
 // A deployment in virtual time: the reference service without a socket, a clock that moves only with calls and
 // waits, and whatever stands between it and the prober. A probe of minutes takes milliseconds.
 import type { InjectOptions } from "fastify";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
+import type { Ask, Got, Send } from "../../src/connect/send.ts";
 import { type ProbeOptions, type ProbeReport, probe } from "../../src/probe/probe.ts";
-import { type Ask, type Got, NoAnswer, type Send } from "../../src/probe/send.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";

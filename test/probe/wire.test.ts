@@ -1,18 +1,15 @@
-// The probe and the status over real sockets on loopback: the sender, one whole probe of short windows, and the
-// verbs as a user types them.
+// The probe and the status over real sockets on loopback: one whole probe of short windows, and the verbs as a user
+// types them.
 // @module-tag real-time
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { probe } from "../../src/probe/probe.ts";
-import { bodyMost, httpSender } from "../../src/probe/send.ts";
 import { readStatus } from "../../src/probe/status.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
@@ -23,25 +20,12 @@ import { main, spillway } from "../support/command.ts";
 import { mistakes } from "./truth.ts";
 import { tokenOf } from "./virtual.ts";
 
-const listening: (Server | SocketServer)[] = [];
 const servings: Serving[] = [];
 const children: ChildProcess[] = [];
 afterEach(async () => {
   for (const child of children.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
   for (const serving of servings.splice(0)) await serving.close();
-  for (const server of listening.splice(0)) {
-    if ("closeAllConnections" in server) server.closeAllConnections();
-    server.close();
-  }
 });
-
-async function listen(server: Server | SocketServer): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  listening.push(server);
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-const answering = (listener: RequestListener): Promise<string> => listen(createServer(listener));
 
 const short: RulesInput = {
   organization: { rest: { limit: 40, windowSeconds: 4 }, graphql: { limit: 400, windowSeconds: 5 } },
@@ -60,69 +44,6 @@ async function serving(rules: RulesInput): Promise<string> {
   return started.url;
 }
 const token = tokenOf("prober").token;
-
-describe("the sender", () => {
-  const ask = (url: string, timeoutMs?: number) =>
-    httpSender(timeoutMs)({ method: "GET", url, token: "t" }, undefined);
-
-  test("gives status, headers as they came and the body; follows no redirect", async () => {
-    let asked = 0;
-    const url = await answering((_request, response) => {
-      asked += 1;
-      response.writeHead(
-        302,
-        [
-          ["Location", "/elsewhere"],
-          ["RateLimit-Limit", "5"],
-          ["RateLimit-Limit", "5"],
-        ].flat(),
-      );
-      response.end("moved");
-    });
-    expect(await ask(url)).toMatchObject({
-      status: 302,
-      body: "moved",
-      headers: { location: "/elsewhere", "ratelimit-limit": "5, 5" },
-    });
-    expect(asked).toBe(1);
-  });
-
-  test("cuts a body without end", async () => {
-    const url = await answering((_request, response) => {
-      const more = (): void => {
-        while (response.writable && response.write("x".repeat(65_536)));
-      };
-      response.on("drain", more);
-      more();
-    });
-    expect((await ask(url)).body).toHaveLength(bodyMost);
-  });
-
-  test.each<[string, () => Promise<string>, string]>([
-    ["nobody listens", async () => "http://127.0.0.1:1", "refused"],
-    [
-      "no HTTP",
-      () => listen(createSocketServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"))),
-      "not http",
-    ],
-    ["a connection that closes", () => listen(createSocketServer((socket) => socket.destroy())), "reset"],
-    [
-      "no TLS",
-      async () => (await answering((_, response) => response.end())).replace("http:", "https:"),
-      "tls",
-    ],
-    ["no answer", () => answering(() => {}), "timeout"],
-  ])("%s", async (_what, start, reason) => {
-    await expect(ask(await start(), 300)).rejects.toMatchObject({ name: "NoAnswer", reason });
-  });
-
-  test("an interruption is none of the target's doing", async () => {
-    const controller = new AbortController();
-    const url = await answering(() => controller.abort());
-    const asking = httpSender()({ method: "GET", url, token: "t" }, controller.signal);
-    await expect(asking).rejects.toMatchObject({ name: "AbortError" });
-  });
-});
 
 describe("a whole probe over HTTP", () => {
   test("of short windows finds what was set, and leaves a trace that holds", async () => {

@@ -1,6 +1,7 @@
 // What a run is told through `__ENV` and files, read in k6's init. Every VU runs this: what is long (tokens) is
 // read and worked out once, in memory that all of them share.
 import { SharedArray } from "k6/data";
+import { parseTarget, requireAllowed } from "../../connect/target.ts";
 import { parseRulesFile } from "../../rules/parse.ts";
 import { parseTokensFile } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
@@ -10,7 +11,6 @@ import { type Caller, seatCallers } from "../callers.ts";
 import type { LedgerSettings } from "../ledger.ts";
 import type { Addresses } from "../request.ts";
 import { plannedStays } from "../stays.ts";
-import { parseTarget, requireAllowed } from "../target.ts";
 import { measuredBy } from "../thresholds.ts";
 import type { Variable } from "../variables.ts";
 import { isKnownToK6 } from "./options.ts";

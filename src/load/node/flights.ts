@@ -1,5 +1,7 @@
 // Calls on the way: each leaves once, and lands once, by its answer or by being given up.
 import type { Dispatcher } from "undici";
+import { reasonOf } from "../../connect/no-answer.ts";
+import { bodyMost } from "../../connect/send.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
 import type { Clock, Scheduler } from "./scheduler.ts";
@@ -109,9 +111,6 @@ export class Flights {
   }
 }
 
-/** As much of a body as anybody reads. */
-const bodyMost = 1 << 20;
-
 class Flight implements Dispatcher.DispatchHandler {
   readonly sender: Sender;
   leftMs = 0;
@@ -203,7 +202,7 @@ class Flight implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#land(0, errorName(error));
+    this.#land(0, reasonOf(error));
   }
 
   #land(status: number, error: string): void {
@@ -221,21 +220,6 @@ class Flight implements Dispatcher.DispatchHandler {
     if (this.#isLeaving) scheduler.at(this.#receivedMs, () => this.#landed(this));
     else this.#landed(this);
   }
-}
-
-const errorNames: Readonly<Record<string, string>> = {
-  UND_ERR_SOCKET: "reset",
-  ECONNRESET: "reset",
-  EPIPE: "reset",
-  ECONNREFUSED: "refused",
-  ENOTFOUND: "unknown host",
-  EAI_AGAIN: "unknown host",
-  ETIMEDOUT: "timeout",
-  UND_ERR_CONNECT_TIMEOUT: "timeout",
-};
-
-function errorName(error: NodeJS.ErrnoException): string {
-  return errorNames[error.code ?? ""] ?? error.message.slice(0, 200);
 }
 
 const joined = (value: string | string[] | undefined): string | undefined =>

@@ -2,18 +2,18 @@
 //
 // It knows no signal and prints nothing: it may run in a thread of its own. What ends it early is an abort signal.
 import type { Dispatcher } from "undici";
+import { type ConnectionOptions, openDispatcher } from "../../connect/connection.ts";
+import { parseTarget, type Target } from "../../connect/target.ts";
 import { type CallTemplate, type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, startDelayMs } from "../../scenario/scenario.ts";
 import { Account, type LoadAccount } from "../account.ts";
-import { type ConnectionOptions, openDispatcher } from "../connection.ts";
 import { driveFreely } from "../drive.ts";
 import type { RunProgress } from "../driver.ts";
 import type { LedgerSettings } from "../ledger.ts";
 import type { FailedCheck } from "../outcome.ts";
 import type { Addresses, RequestParts } from "../request.ts";
 import { plannedStays, stayInRun } from "../stays.ts";
-import { parseTarget, type Target } from "../target.ts";
 import { TightestWindow } from "../tightest-window.ts";
 import { TraceFile, type TraceHead } from "../trace-file.ts";
 import { NodeClient } from "./client.ts";

@@ -6,6 +6,7 @@ import { createServer as createPlainServer, type RequestListener } from "node:ht
 import { createServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { type AppOptions, buildApp } from "../../src/service/app.ts";
 
 type Pem = "ca" | "server" | "server-key" | "client" | "client-key" | "locked-key";
 
@@ -13,7 +14,7 @@ export const pemPath = (name: Pem): string => fileURLToPath(new URL(`./tls/${nam
 export const pem = (name: Pem): string => readFileSync(pemPath(name), "utf8");
 
 /** A target of https on loopback that lets in whoever has a certificate of the authority's, or everybody. */
-export async function secureTarget(answer: RequestListener, options: { readonly asksForClients: boolean }) {
+async function secureTarget(answer: RequestListener, options: { readonly asksForClients: boolean }) {
   const server = createServer(
     {
       key: pem("server-key"),
@@ -33,6 +34,23 @@ export async function secureTarget(answer: RequestListener, options: { readonly 
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The reference deployment behind TLS. */
+export async function secureService(
+  app: Pick<AppOptions, "rules" | "tokens">,
+  options: { readonly asksForClients: boolean },
+) {
+  const service = buildApp({ ...app, now: Date.now });
+  await service.ready();
+  const target = await secureTarget((request, response) => service.routing(request, response), options);
+  return {
+    ...target,
+    async close() {
+      await target.close();
+      await service.close();
     },
   };
 }

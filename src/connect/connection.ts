@@ -1,5 +1,7 @@
 // HTTP from Node to one origin: kept connections, one call at a time on each, none of them sent again.
 //
+// The way to a target, the same for all that call one: connections, TLS, proxy.
+//
 // undici sends a call once (7.30, lib/dispatcher/client-h1.js, onHttpSocketClose): where a connection breaks, the call
 // at its head fails, and those behind it would be sent anew. With `pipelining: 1` there are none behind it. Its
 // RetryAgent and redirect interceptor would call again; neither is used.
@@ -37,7 +39,7 @@ export interface DispatcherOptions extends ConnectionOptions {
 
 /** @returns what must be destroyed in the end, or its connections keep the process alive */
 export function openDispatcher(
-  { origin, host }: Target,
+  { origin, host }: Pick<Target, "origin" | "host">,
   { tls = {}, proxy, connections, connectTimeoutMs }: DispatcherOptions,
 ): Dispatcher {
   const isSecure = origin.startsWith("https:");

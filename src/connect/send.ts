@@ -1,0 +1,109 @@
+// One HTTP call at a time. `fetch` would follow redirects, try again by itself and read bodies without end: who
+// probes must know each call that was made, and make none elsewhere.
+import type { Dispatcher } from "undici";
+import { type ConnectionOptions, openDispatcher } from "./connection.ts";
+import { NoAnswer, reasonOf } from "./no-answer.ts";
+
+/** One call to make. */
+export interface Ask {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly url: string;
+  /** Sent as `Authorization: Bearer`; kept nowhere. */
+  readonly token: string;
+  /** JSON, or text that is meant to be none. */
+  readonly body?: string | undefined;
+  /** Further headers, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An answer as it came. */
+export interface Got {
+  readonly status: number;
+  /** Names in lower case; a doubled header is joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** At most `bodyMost` characters of it. */
+  readonly body: string;
+}
+
+/** Makes one call; rejects with `NoAnswer` where none came, with the signal's reason where it was interrupted. */
+export type Send = (ask: Ask, signal: AbortSignal | undefined) => Promise<Got>;
+
+export interface SendOptions extends ConnectionOptions {
+  /** Longest time from the call to the end of its answer, ms. Default: 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /** The most connections to an origin, and calls on the way to it, at a time. Default: 1. */
+  readonly connections?: number | undefined;
+}
+
+/** More than any status or refusal. */
+export const bodyMost = 1 << 20;
+const timeoutDefaultMs = 10_000;
+
+/** A way to make calls, and the connections that it keeps. */
+export interface Sender {
+  readonly send: Send;
+  /** Closes all connections. Those that are idle keep no process alive. */
+  close(): Promise<unknown>;
+}
+
+/** Opens a sender. It keeps connections between calls, so that `sent` is close to when the target reads it. */
+export function openSender(options: SendOptions = {}): Sender {
+  const { timeoutMs = timeoutDefaultMs, connections = 1, tls, proxy } = options;
+  const limits = { connections, connectTimeoutMs: timeoutMs };
+  const dispatchers = new Map<string, Dispatcher>();
+  const dispatcherTo = ({ origin, hostname: host }: URL): Dispatcher => {
+    const known = dispatchers.get(origin) ?? openDispatcher({ origin, host }, { tls, proxy, ...limits });
+    dispatchers.set(origin, known);
+    return known;
+  };
+  const send: Send = async (ask, signal) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+    const url = new URL(ask.url);
+    try {
+      return await exchange(dispatcherTo(url), url, ask, either);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (timeout.aborted) throw new NoAnswer("timeout", `no answer within ${timeoutMs} ms`, cause);
+      throw new NoAnswer(reasonOf(cause as NodeJS.ErrnoException), undefined, cause);
+    }
+  };
+  return { send, close: () => Promise.all([...dispatchers.values()].map((each) => each.destroy())) };
+}
+
+async function exchange(
+  dispatcher: Dispatcher,
+  { origin, pathname, search }: URL,
+  { method, token, body, headers }: Ask,
+  signal: AbortSignal,
+): Promise<Got> {
+  const answer = await dispatcher.request({
+    origin,
+    path: pathname + search,
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "user-agent": "spillway",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    body: body ?? null,
+    signal,
+  });
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of answer.body) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    // To leave the loop closes the connection.
+    if (text.length > bodyMost) break;
+  }
+  return { status: answer.statusCode, headers: joined(answer.headers), body: text.slice(0, bodyMost) };
+}
+
+function joined(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+}
