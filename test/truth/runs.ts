@@ -30,8 +30,7 @@ export interface RealRun {
   readonly rules: string;
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** Who drives; k6 where it is found, else Node, where it is left out. */
-  readonly driver?: DriverName;
+  readonly driver: DriverName;
 }
 
 /**
@@ -47,9 +46,9 @@ export async function runForReal({
   signal,
   driver,
 }: RealRun): Promise<void> {
-  const words = ["load", name, "--rules", rules, "--duration", duration, "--seed", String(seed)];
-  if (driver !== undefined) words.push("--driver", driver);
-  const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words, "--out", folder], {
+  const words = ["load", name, "--driver", driver, "--rules", rules, "--duration", duration];
+  words.push("--seed", String(seed), "--out", folder);
+  const child = spawn(process.execPath, ["dist/src/cli/main.js", ...words], {
     stdio: ["ignore", "ignore", "pipe"],
     signal,
     killSignal: "SIGINT",
@@ -65,7 +64,7 @@ export async function runForReal({
     code === 0 || code === 1 ? JSON.parse(await readFile(join(folder, "verdict.json"), "utf8")) : null;
   const isRight =
     typeof verdict === "object" && verdict !== null && "verdict" in verdict && verdict.verdict === "ok";
-  if (!isRight) throw new Error(`${name}, seed ${seed}: the run ended with ${code}\n${said}`);
+  if (!isRight) throw new Error(`${name}, seed ${seed}, by ${driver}: the run ended with ${code}\n${said}`);
 }
 
 /** What was measured, from the run's trace. */

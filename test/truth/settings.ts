@@ -4,12 +4,15 @@ import audit from "../../scenarios/audit.ts";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";
 import steady from "../../scenarios/steady.ts";
+import { type DriverName, driverNames } from "../../src/load/driver.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 
 const scenarios: readonly Scenario[] = [steady, ciFleet, herd, audit];
 
 export interface Settings {
   readonly scenarios: readonly Scenario[];
+  /** Each makes every run. */
+  readonly drivers: readonly DriverName[];
   /** Runs of each, with the seeds from 1 on. */
   readonly seeds: number;
   readonly duration: string;
@@ -26,6 +29,7 @@ export function settingsOf(args: readonly string[]): Settings {
     args: [...args],
     options: {
       only: { type: "string" },
+      driver: { type: "string" },
       seeds: { type: "string" },
       duration: { type: "string" },
       lanes: { type: "string" },
@@ -41,9 +45,13 @@ export function settingsOf(args: readonly string[]): Settings {
   const names = values.only?.split(",");
   const unknown = names?.find((name) => !scenarios.some((one) => one.name === name));
   if (unknown !== undefined) throw new TypeError(`there is no scenario ${unknown}`);
-  const isWhole = !values.quick && names === undefined && values.seeds === undefined;
+  const driver = driverNames.find((name) => name === values.driver);
+  if (values.driver !== undefined && driver === undefined)
+    throw new TypeError(`there is no driver ${values.driver}; allowed: ${driverNames.join(", ")}`);
+  const isWhole = !values.quick && names === undefined && driver === undefined && values.seeds === undefined;
   return {
     scenarios: scenarios.filter(({ name }) => names?.includes(name) ?? true),
+    drivers: driver === undefined ? driverNames : [driver],
     seeds: whole(values.seeds, values.quick ? 1 : 10),
     duration: values.duration ?? (values.quick ? "20s" : "60s"),
     lanes: whole(values.lanes, 4),

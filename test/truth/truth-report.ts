@@ -1,17 +1,26 @@
 // The comparison for people (README.md) and programs (truth.json).
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { DriverName } from "../../src/load/driver.ts";
 import { count, duration, share } from "../../src/report/format.ts";
 import type { Compared, Comparison } from "./comparison.ts";
 import { shortRules } from "./runs.ts";
 import type { Settings } from "./settings.ts";
 
+/** One driver's runs, and what was predicted for them. */
+interface Predictions {
+  readonly driver: DriverName;
+  readonly again: Comparison;
+  readonly forecast: Comparison;
+}
+
 /** One scenario. */
 export interface Truth {
   readonly name: string;
   readonly description: string;
-  readonly again: Comparison;
-  readonly forecast: Comparison;
+  readonly predictions: readonly Predictions[];
+  /** Node's measurements as predictions of k6's; `null` where only one of them drove. */
+  readonly between: Comparison | null;
 }
 
 export type Versions = Readonly<Record<string, string | undefined>>;
@@ -26,8 +35,8 @@ interface Row {
   readonly of: (comparison: Comparison) => Compared | undefined;
 }
 
-function rowsOf({ again }: Truth): Row[] {
-  const inWindows = again.windows.flatMap(({ scope, saturated, windows }): Row[] => {
+function rowsOf({ windows }: Comparison): Row[] {
+  const inWindows = windows.flatMap(({ scope, saturated, windows }): Row[] => {
     const kind = `${scope === "rest" ? "REST" : "GraphQL"} window ${saturated ? "with" : "without"} refusals (${windows})`;
     const same = (comparison: Comparison) =>
       comparison.windows.find((one) => one.scope === scope && one.saturated === saturated);
@@ -54,33 +63,50 @@ function rowsOf({ again }: Truth): Row[] {
   ];
 }
 
-/** One scenario as a table of Markdown; what misses its aim is marked. */
-export function tableOf(truth: Truth): string {
-  const lines = rowsOf(truth).map((row) => {
-    const again = row.of(truth.again);
-    const forecast = row.of(truth.forecast);
-    const cells = [
-      row.what,
-      amount(row, again?.measured),
-      amount(row, again?.predicted),
-      error(row, again),
-      percent(again?.typical),
-      chance(row, again),
-      amount(row, forecast?.predicted),
-      error(row, forecast),
-    ];
-    return `| ${cells.join(" | ")} |`;
+/** One scenario as tables of Markdown, one a driver; what misses its aim is marked. */
+export function tableOf({ name, description, predictions, between }: Truth): string {
+  const tables = predictions.map(({ driver, again, forecast }) => {
+    const lines = rowsOf(again).map((row) => {
+      const [once, unseen] = [row.of(again), row.of(forecast)];
+      return lineOf([
+        row.what,
+        amount(row, once?.measured),
+        amount(row, once?.predicted),
+        error(row, once),
+        percent(once?.typical),
+        chance(row, once),
+        amount(row, unseen?.predicted),
+        error(row, unseen),
+      ]);
+    });
+    return [
+      `| by ${driver} | measured | again | error | typical distance | chance | forecast | error |`,
+      "|---|---|---|---|---|---|---|---|",
+      ...lines,
+      "",
+      `The curves of waits lie at most ${share(again.waitsApart)} apart (again), ${share(forecast.waitsApart)} (forecast).`,
+    ].join("\n");
+  });
+  return [`## ${name}: ${description}`, ...tables, ...(between ? [betweenOf(between)] : [])].join("\n\n");
+}
+
+/** The drivers beside each other. */
+function betweenOf(between: Comparison): string {
+  const lines = rowsOf(between).map((row) => {
+    const compared = row.of(between);
+    const cells = [amount(row, compared?.measured), amount(row, compared?.predicted), error(row, compared)];
+    return lineOf([row.what, ...cells, chance(row, compared)]);
   });
   return [
-    `## ${truth.name}: ${truth.description}`,
-    "",
-    "| | measured | again | error | typical distance | chance | forecast | error |",
-    "|---|---|---|---|---|---|---|---|",
+    "| the drivers | k6 | node | difference | chance |",
+    "|---|---|---|---|---|",
     ...lines,
     "",
-    `The curves of waits lie at most ${share(truth.again.waitsApart)} apart (again), ${share(truth.forecast.waitsApart)} (forecast).`,
+    `The drivers' curves of waits lie at most ${share(between.waitsApart)} apart.`,
   ].join("\n");
 }
+
+const lineOf = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 const amount = ({ text }: Row, value: number | undefined): string =>
   value === undefined ? "–" : text(Math.round(value * 10) / 10);
@@ -107,15 +133,26 @@ function percent(value: number | null | undefined): string {
   return `${rounded > 0 ? "+" : ""}${rounded}%`.replace("-", "−");
 }
 
-/** How many figures of all scenarios are within their aims, or within chance. */
-function within(truths: readonly Truth[], which: "again" | "forecast"): [held: number, of: number] {
-  const errors = truths.flatMap((truth) =>
-    rowsOf(truth).flatMap((row) => {
-      const compared = row.of(truth[which]);
+/** How many figures of some comparisons are within their aims, or within chance. */
+function within(comparisons: readonly Comparison[]): string {
+  const held = comparisons.flatMap((comparison) =>
+    rowsOf(comparison).flatMap((row) => {
+      const compared = row.of(comparison);
       return compared === undefined ? [] : [off(compared) <= row.aim || isWithinChance(compared)];
     }),
   );
-  return [errors.filter(Boolean).length, errors.length];
+  return `${held.filter(Boolean).length} of ${held.length}`;
+}
+
+/** One driver's count of figures, or that of the drivers beside each other, as a line. */
+function withinLines(truths: readonly Truth[], drivers: readonly DriverName[]): string {
+  const lines = drivers.map((driver) => {
+    const ours = truths.flatMap(({ predictions }) => predictions.filter((one) => one.driver === driver));
+    return `- by ${driver}: ${within(ours.map(({ again }) => again))} figures again, ${within(ours.map(({ forecast }) => forecast))} forecast`;
+  });
+  const between = truths.flatMap((truth) => truth.between ?? []);
+  if (between.length > 0) lines.push(`- node beside k6: ${within(between)} figures`);
+  return lines.join("\n");
 }
 
 export interface TruthReport {
@@ -131,7 +168,7 @@ export async function writeTruth(folder: string, report: TruthReport): Promise<v
   await mkdir(folder, { recursive: true });
   const data = {
     format: "spillway-truth",
-    version: 1,
+    version: 2,
     command,
     versions,
     seeds,
@@ -145,21 +182,19 @@ export async function writeTruth(folder: string, report: TruthReport): Promise<v
 
 function textOf({ truths, settings, versions }: TruthReport): string {
   const { rest, graphql } = shortRules.organization;
-  const [held, of] = within(truths, "again");
-  const [heldBefore, ofBefore] = within(truths, "forecast");
   const said = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `# Prediction against reality
 
-Every scenario of \`scenarios/\`, run by k6 against the reference deployment and simulated: ${settings.seeds} seeds each, ${settings.duration} a run,
+Every scenario of \`scenarios/\`, run by ${settings.drivers.join(" and by ")} against the reference deployment and simulated: ${settings.seeds} seeds each, ${settings.duration} a run,
 windows of ${rest.windowSeconds} s (REST, ${rest.limit} an organization) and ${graphql.windowSeconds} s (GraphQL, ${count(graphql.limit)} points), the default rules' rates. Repeat it with
 
     ${settings.command}
 
 ${said.join(", ")}. Real runs take real time, so their figures differ a little from run to run; \`truth.json\` has all of them.
 
-- *measured*: by k6. Means of ${settings.seeds} runs, or of the windows of the organization; waits are of the jobs of all runs together.
+- *measured*: by the driver. Means of ${settings.seeds} runs, or of the windows of the organization; waits are of the jobs of all runs together.
 - *again*: the simulator with the same seed, users and start, latency from that run's trace. The difference is what the model leaves out.
-- *forecast*: the simulator with seeds that k6 never ran, ten for each run, latency from the trace of another run: what one can
+- *forecast*: the simulator with seeds that the driver never ran, ten for each run, latency from the trace of another run: what one can
   know beforehand.
 - *chance*: two standard errors to either side of what was measured, since so few runs differ by themselves; for waits, the percentiles
   that so many jobs leave in doubt.
@@ -169,7 +204,11 @@ ${said.join(", ")}. Real runs take real time, so their figures differ a little f
 Where jobs wait for one reset or the next, as in \`herd\`, waits jump by a window's length: a percentile that lies on such a step
 is decided by a few jobs, however near the curves are. The distance of the curves, under each table, has no such steps.
 
-Within their aims, or within chance: ${held} of ${of} figures again, ${heldBefore} of ${ofBefore} forecast.
+Drivers run the same seed at the same time, each against a deployment of its own. *Difference*: of node's mean from k6's.
+
+Within their aims, or within chance:
+
+${withinLines(truths, settings.drivers)}
 
 ${truths.map(tableOf).join("\n\n")}
 `;
