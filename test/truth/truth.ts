@@ -52,8 +52,8 @@ const folderOf = (workshop: string, { scenario, driver, seed }: Made): string =>
   join(workshop, `${scenario.name}-${driver}-${seed}`);
 
 /**
- * All real runs, some at a time; seeds outermost, so that what else the machine does falls on every scenario. The drivers
- * begin together: the run starts at the same place of its windows.
+ * All real runs, some at a time; seeds outermost, so that what else the machine does falls on every scenario. Drivers run
+ * side by side, for the same reason.
  */
 async function measure(settings: Settings, workshop: string, signal: AbortSignal): Promise<Versions> {
   const { scenarios, drivers, seeds, duration, lanes } = settings;
@@ -101,11 +101,15 @@ async function judge(scenario: Scenario, settings: Settings, workshop: string): 
     predictions.push({ driver, ...(await predictionsOf({ scenario, driver, workshop, measured: ours })) });
   }
   const [k6, node] = [measured.get("k6"), measured.get("node")];
-  const between =
-    k6 &&
-    node &&
-    comparisonOf(k6.map((theirs, index) => ({ measured: theirs, predicted: node[index] as RunFigures })));
-  return { name, description, predictions, between: between ?? null };
+  return { name, description, predictions, between: k6 && node ? betweenOf(k6, node) : null };
+}
+
+/** Drivers take a different while to start, so their runs lie elsewhere in their windows: windows are not compared. */
+function betweenOf(k6: readonly RunFigures[], node: readonly RunFigures[]): Comparison {
+  const whole = (figures: RunFigures): RunFigures => ({ ...figures, windows: [] });
+  return comparisonOf(
+    k6.map((ours, index) => ({ measured: whole(ours), predicted: whole(node[index] as RunFigures) })),
+  );
 }
 
 /** Forecasts for each run: their own chance is small then, beside that of the runs. */
