@@ -1,6 +1,8 @@
 // Tells clients what happened, takes their plans, and guards against what a behaviour may do wrong: an
 // exception, a time that is none, calls without end.
+
 import type { SpillwayError } from "../src/rules/errors.ts";
+import { counted } from "../src/rules/words.ts";
 import { ANSWERED, ClientOut, createEvent, type PlannedCall, step } from "../src/scenario/client.ts";
 import type { Population } from "../src/scenario/scenario.ts";
 import { type Culprit, clientFailure, clientThrew } from "./client-failure.ts";
@@ -108,7 +110,7 @@ export class Driver {
     if (open > behaviour.inFlightMost)
       throw this.#failure(
         client,
-        `${open} calls planned or on the way`,
+        `${counted(open, "call")} planned or on the way`,
         `at most ${behaviour.inFlightMost}, the inFlightMost of its behaviour`,
       );
     for (let index = 0; index < out.count; index++)

@@ -1,4 +1,6 @@
 // How often predictions held, and what to make of it in words.
+
+import { counted } from "../../src/rules/words.ts";
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import {
   type BacktestResult,
@@ -10,7 +12,6 @@ import {
   type WindowClass,
 } from "./backtest-result.ts";
 import type { WindowGrid } from "./backtest-windows.ts";
-import { count } from "./words.ts";
 
 /** Fewer windows than these say little of how often predictions hold. */
 const fewWindows = 10;
@@ -114,6 +115,6 @@ function scarcity(windows: readonly PredictedWindow[], { rows }: WindowGrid): st
       `the second part holds no whole window (${[...new Set(rows.map(({ windowMs }) => `${windowMs / 1000} s`))].join(", ")}) with calls: nothing could be compared; record for longer, or choose a smaller share`,
     ];
   return windows.length < fewWindows
-    ? [`only ${count(windows.length, "window")} could be compared: the shares below say little`]
+    ? [`only ${counted(windows.length, "window")} could be compared: the shares below say little`]
     : [];
 }

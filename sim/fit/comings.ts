@@ -1,4 +1,6 @@
 // What callers do who come and go: sessions by rhythm, sessions by the clock, or several of these under one name.
+
+import { counted } from "../../src/rules/words.ts";
 import { timetableOf } from "./arrivals.ts";
 import type { Job } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
@@ -9,7 +11,7 @@ import { busyBetween, Calendar, type FittedRhythm, rhythmOf } from "./rhythm.ts"
 import { absenceOf, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
-import { count, spreadText, timeText } from "./words.ts";
+import { spreadText, timeText } from "./words.ts";
 
 /** A rhythm, and the calendar that it was fitted to. */
 export interface RhythmFit {
@@ -62,7 +64,7 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   return {
     behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
     rhythms: rhythm === null ? [] : [{ calendar, rhythm }],
-    why: `${count(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${count(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
+    why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
     single: loop.behaviour.kind === "poller",
   };
 }

@@ -1,10 +1,12 @@
 // How long calls took: round trips by what REST and status calls took, a query's execution by what it took on
 // top; and how late clients were.
+
+import { counted } from "../../src/rules/words.ts";
 import type { FittedModel } from "./model.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 import { Sample } from "./statistics.ts";
-import { count, spreadText } from "./words.ts";
+import { spreadText } from "./words.ts";
 
 /** More durations than these say nothing new. */
 const samplesMost = 100_000;
@@ -57,8 +59,8 @@ function latenessOf({ callers, knowsAttempts }: Recording): FittedSpread | null 
 }
 
 function reasonOf(trips: readonly number[], queries: readonly number[]): string {
-  const rest = trips.length === 0 ? "" : `${count(trips.length, "REST call")}: ${spreadText(trips)}`;
-  const graphql = queries.length === 0 ? "" : `${count(queries.length, "query")}: ${spreadText(queries)}`;
+  const rest = trips.length === 0 ? "" : `${counted(trips.length, "REST call")}: ${spreadText(trips)}`;
+  const graphql = queries.length === 0 ? "" : `${counted(queries.length, "query")}: ${spreadText(queries)}`;
   return [rest, graphql].filter((text) => text !== "").join("; ");
 }
 

@@ -1,4 +1,6 @@
 // What one client of a population does, and when its clients come.
+
+import { counted } from "../../src/rules/words.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
 import { bySessions, partsOf, type RhythmFit } from "./comings.ts";
@@ -9,7 +11,7 @@ import type { Recording } from "./recording.ts";
 import type { Shape } from "./runs.ts";
 import { spreadOf } from "./spread.ts";
 import { mode, roundestWithin, Sample } from "./statistics.ts";
-import { count, roughText, spreadText, timeText } from "./words.ts";
+import { roughText, spreadText, timeText } from "./words.ts";
 
 export interface PaceFit {
   readonly behaviour: FittedBehaviour;
@@ -41,7 +43,7 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
 /** What the callers of a mixture do: each the same, as they did on average. */
 export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFit {
   const clients = { kind: "closed", clients: profiles.length, startWithinMs: 0 } as const;
-  const arrivalsWhy = `${count(profiles.length, "caller")} of few calls each, drawn from one mixture`;
+  const arrivalsWhy = `${counted(profiles.length, "caller")} of few calls each, drawn from one mixture`;
   const comings = bySessions(profiles, recording);
   if (comings !== null) return { ...comings, arrivals: clients, arrivalsWhy };
   return { ...byPauses(profiles, recording), arrivals: clients, arrivalsWhy };
@@ -57,7 +59,7 @@ function inParts(
     behaviour: parts.length === 1 && only !== undefined ? only.behaviour : { kind: "together", parts },
     rhythms,
     arrivals: { kind: "closed", clients: 1, startWithinMs: 0 },
-    why: `${count(jobs.length, "call")} of ${count(parts.length, "behaviour")} under one name`,
+    why: `${counted(jobs.length, "call")} of ${counted(parts.length, "behaviour")} under one name`,
     arrivalsWhy: `one caller for ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };
@@ -92,7 +94,7 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
     return {
       ...cron.comes,
       behaviour: { ...cron.timetable, of: once },
-      why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
+      why: `${counted(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
       single: false,
     };
   const off = new Sample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
@@ -100,7 +102,7 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
     behaviour: { kind: "poller", everyMs },
     rhythms: [],
     ...closed(profiles, clients, everyMs, recording),
-    why: `${count(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${roughText(Math.ceil(off))}`,
+    why: `${counted(gaps, "gap")} of whole periods of ${timeText(everyMs)}, nine in ten within ${roughText(Math.ceil(off))}`,
     single: true,
   };
 }
@@ -121,7 +123,7 @@ function byCron(profiles: readonly Profile[], everyMs: number): CronFit | null {
     comes: {
       rhythms: [],
       arrivals: { kind: "closed", clients: starts.length, startWithinMs: 0 },
-      arrivalsWhy: `${count(starts.length, "caller")} began ${spread} with the minute`,
+      arrivalsWhy: `${counted(starts.length, "caller")} began ${spread} with the minute`,
     },
   };
 }
@@ -146,7 +148,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const why =
     pauses.length === 0
       ? "one call each was seen"
-      : `${count(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
+      : `${counted(pauses.length, "pause")} after an answer: ${spreadText(pauses)}`;
   const common = { why, single: false, rhythms: [] };
   if (isOpen(profiles, over, starts, recording)) {
     const jobs = Math.round(new Sample(lengths).median);
@@ -154,7 +156,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
       ...common,
       behaviour: { kind: "worker", think, jobs },
       arrivals: openArrivals(starts, recording),
-      arrivalsWhy: `${count(profiles.length, "caller")} came one after the other, each with ${count(jobs, "job")} (median)`,
+      arrivalsWhy: `${counted(profiles.length, "caller")} came one after the other, each with ${counted(jobs, "job")} (median)`,
     };
   }
   const comings = bySessions(profiles, recording);
@@ -162,7 +164,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
     return {
       ...comings,
       arrivals: { kind: "closed", clients: profiles.length, startWithinMs: 0 },
-      arrivalsWhy: `${count(profiles.length, "caller")} came and went`,
+      arrivalsWhy: `${counted(profiles.length, "caller")} came and went`,
     };
   const same = mode(lengths);
   const ends = over.length >= 0.75 * profiles.length && same.share >= 0.8;
@@ -228,10 +230,10 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
   const behaviour = { ...shape, everyMs: every?.everyMs ?? null };
   const what =
     shape.kind === "queue"
-      ? `${count(shape.jobs, "job")} that were there at once, ${shape.workers} on the way at a time`
+      ? `${counted(shape.jobs, "job")} that were there at once, ${shape.workers} on the way at a time`
       : shape.kind === "burst"
-        ? `${count(runs, "volley")} of ${count(shape.size, "call")} at once`
-        : `${count(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${count(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
+        ? `${counted(runs, "volley")} of ${counted(shape.size, "call")} at once`
+        : `${counted(runs, "run")} of ${shape.last === null || shape.last === shape.pages ? "" : `${shape.last} to `}${counted(shape.pages, "call")}, each begun when one before was answered, at most ${shape.parallel} at once`;
   const when = every === null ? "" : `, every ${timeText(every.everyMs)}`;
   const common = { behaviour, why: what + when, single: true, rhythms: [] };
   const cron = every === null ? null : byCron(profiles, every.everyMs);
@@ -245,7 +247,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
     return {
       ...common,
       arrivals: openArrivals(starts, recording),
-      arrivalsWhy: `${count(runs, "run")} that kept to no clock`,
+      arrivalsWhy: `${counted(runs, "run")} that kept to no clock`,
     };
   return { ...common, ...closed(profiles, profiles.length, every?.everyMs ?? 0, recording) };
 }
@@ -257,7 +259,7 @@ function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
     rhythms: [],
     arrivals: openArrivals(starts, recording),
     why: "calls keep to no clock and follow no pauses of one kind: each is a client of its own",
-    arrivalsWhy: `${count(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
+    arrivalsWhy: `${counted(starts.length, "call")} in ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };
 }

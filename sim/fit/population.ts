@@ -1,4 +1,6 @@
 // One cluster of callers → one population: how many, doing what, when, and what after a refusal.
+
+import { counted } from "../../src/rules/words.ts";
 import type { Cluster } from "./clusters.ts";
 import type { RhythmFit } from "./comings.ts";
 import { mixOf } from "./mix.ts";
@@ -6,7 +8,6 @@ import type { FittedPopulation } from "./model.ts";
 import { mixturePace, paceOf } from "./pace.ts";
 import { attemptsOf, retryOf } from "./reaction.ts";
 import type { Recording } from "./recording.ts";
-import { count } from "./words.ts";
 
 /** A population without its name, and the rhythms of its clients. */
 export interface PopulationFit {
@@ -39,7 +40,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     retriesExplained: onRefused.guess?.explained ?? null,
     attempts: attemptsOf(profiles),
     reasons: {
-      population: `${count(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${count(users, "user")}, ${count(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
+      population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${counted(users, "user")}, ${counted(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
       behaviour: pace.why,
       arrivals: pace.arrivalsWhy,
       onRefused: onRefused.why,

@@ -1,10 +1,12 @@
 // What a population does after refusals: the policy of all its callers together, and what speaks for it.
+
+import { counted } from "../../src/rules/words.ts";
 import { isRefused } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
-import { count, spanText, timeText } from "./words.ts";
+import { spanText, timeText } from "./words.ts";
 
 interface RetryFit {
   readonly retry: FittedRetry;
@@ -22,7 +24,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
     return {
       retry: { kind: "unknown" },
       guess: null,
-      why: `which calls were tried again after ${count(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
+      why: `which calls were tried again after ${counted(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
     };
   if (samples.length === 0) {
     const gone = profiles.some(({ jobs }) =>
@@ -32,7 +34,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
       ? {
           retry: { kind: "none" },
           guess: null,
-          why: `none of ${count(refused, "refused call")} was tried again`,
+          why: `none of ${counted(refused, "refused call")} was tried again`,
         }
       : {
           retry: { kind: "unknown" },
@@ -48,11 +50,11 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
     return {
       retry: guess.retry,
       guess: null,
-      why: `what came after ${count(refused, "refusal")} may have come anyway: none is taken to be tried again`,
+      why: `what came after ${counted(refused, "refusal")} may have come anyway: none is taken to be tried again`,
     };
   const hits = Math.round(guess.explained * samples.length);
   const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
-  const why = `${hits} of ${count(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
+  const why = `${hits} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
   return { retry: guess.retry, guess, why };
 }
 

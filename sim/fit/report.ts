@@ -1,8 +1,10 @@
 // What a fit found, and how well it predicts, as Markdown.
+
+import { counted } from "../../src/rules/words.ts";
 import { classText, percent } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation } from "./model.ts";
-import { count, timeText } from "./words.ts";
+import { timeText } from "./words.ts";
 
 /** Windows that the Markdown lists at most; all of them are in the result. */
 const listedMost = 60;
@@ -17,7 +19,7 @@ const figureNames: Readonly<Record<PredictedFigure, string>> = {
 /** @param result of `spillway fit` */
 export function fitMarkdown({ model, backtest }: FitResult): string {
   const parts = [
-    `# ${model.name}: a scenario fitted to ${count(model.calls, "call")}`,
+    `# ${model.name}: a scenario fitted to ${counted(model.calls, "call")}`,
     foundText(model),
     table(
       ["population", "callers", "calls", "refused", "what they do", "after a refusal"],
@@ -37,14 +39,14 @@ export function fitMarkdown({ model, backtest }: FitResult): string {
 
 /** One sentence: how much of the recording the populations explain. */
 export function foundText({ populations, callers, calls, unexplained, uncounted }: FittedModel): string {
-  const left = uncounted === 0 ? "" : ` ${count(uncounted, "call")} that no quota counts were left out.`;
+  const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   const share = calls === 0 ? 0 : unexplained / calls;
-  return `${count(populations.length, "population")} of ${count(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
+  return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
 }
 
 /** What a population does, in a few words: `poller, every 5s`. */
 export function populationText({ behaviour, arrivals, mix }: FittedPopulation): string {
-  const kinds = mix.length > 1 ? `, ${count(mix.length, "kind")} of call` : "";
+  const kinds = mix.length > 1 ? `, ${counted(mix.length, "kind")} of call` : "";
   const come =
     arrivals.kind === "closed"
       ? ""
@@ -67,14 +69,14 @@ function behaviourText(behaviour: FittedBehaviour): string {
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
     case "worker":
-      return `worker${behaviour.jobs === null ? "" : `, ${count(behaviour.jobs, "job")} each`}`;
+      return `worker${behaviour.jobs === null ? "" : `, ${counted(behaviour.jobs, "job")} each`}`;
     default: {
       const size =
         behaviour.kind === "burst"
           ? `${behaviour.size} at once`
           : behaviour.kind === "queue"
-            ? `${count(behaviour.jobs, "job")}, ${behaviour.workers} at a time`
-            : count(behaviour.pages, "page");
+            ? `${counted(behaviour.jobs, "job")}, ${behaviour.workers} at a time`
+            : counted(behaviour.pages, "page");
       const every = behaviour.everyMs === null ? "" : `, every ${timeText(behaviour.everyMs)}`;
       return `${behaviour.kind}, ${size}${every}`;
     }
@@ -87,7 +89,7 @@ function backtestParts(backtest: BacktestResult): string[] {
   return [
     `## Backtest: the first ${percent(share)} of the time predicts the rest`,
     findings.length === 0
-      ? `Every figure lay within its intervals about as often as it should (${count(windowsSeen, "window")}, ${count(seeds, "simulation")}).`
+      ? `Every figure lay within its intervals about as often as it should (${counted(windowsSeen, "window")}, ${counted(seeds, "simulation")}).`
       : findings.map((finding) => `- ${finding}`).join("\n"),
     table(
       ["figure per window", "of", "windows", `inside ${narrow}`, `inside ${wide}`],
@@ -122,7 +124,7 @@ function backtestParts(backtest: BacktestResult): string[] {
           predictionText(figures.waitP95Ms),
         ]),
     ),
-    `Measured value, and the ${wide} interval of ${count(seeds, "simulation")}. Intervals are of chance alone: what was fitted is taken for certain.`,
+    `Measured value, and the ${wide} interval of ${counted(seeds, "simulation")}. Intervals are of chance alone: what was fitted is taken for certain.`,
   ];
 }
 

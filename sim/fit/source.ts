@@ -2,6 +2,7 @@
 // export. One description makes both.
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { counted } from "../../src/rules/words.ts";
 import { burst } from "../../src/scenario/behaviours/burst.ts";
 import { pager } from "../../src/scenario/behaviours/pager.ts";
 import { poller } from "../../src/scenario/behaviours/poller.ts";
@@ -40,7 +41,7 @@ import {
   spreadExpression,
 } from "./pieces.ts";
 import type { FittedSpread } from "./spread.ts";
-import { count, timeText } from "./words.ts";
+import { timeText } from "./words.ts";
 
 const makers: Makers = {
   burst,
@@ -82,9 +83,9 @@ export function fittedSource(model: FittedModel): string {
 function headText({ calls, callers, unexplained, uncounted, startAtMs, durationMs }: FittedModel): string {
   const from = instantText(startAtMs);
   const explained = calls === 0 ? 0 : Math.floor((1000 * (calls - unexplained)) / calls) / 10;
-  const left = uncounted === 0 ? "" : ` ${count(uncounted, "call")} that no quota counts were left out.`;
+  const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   return commentText(
-    `Fitted by spillway from ${count(calls, "call")} of ${count(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.`,
+    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.`,
     0,
   );
 }
@@ -104,7 +105,7 @@ function describedBy(model: FittedModel): Expression {
   const scenario = object(
     {
       name,
-      description: `Fitted from ${count(model.calls, "recorded call")}`,
+      description: `Fitted from ${counted(model.calls, "recorded call")}`,
       seed: 1,
       duration: timeText(durationMs),
       startAt: instantText(startAtMs),

@@ -27,9 +27,3 @@ export function spreadText(values: readonly number[]): string {
   const sample = new Sample(values);
   return `median ${roughText(sample.median)}, nine in ten from ${roughText(sample.quantile(0.05))} to ${roughText(sample.quantile(0.95))}`;
 }
-
-/** `1 call`, `312 calls`. */
-export function count(number: number, noun: string): string {
-  const many = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${number.toLocaleString("en-US")} ${number === 1 ? noun : many}`;
-}

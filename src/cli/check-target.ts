@@ -10,12 +10,12 @@ import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
 import { isLimiters } from "../probe/seen.ts";
-import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
+import { counted } from "../rules/words.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { TargetArgs } from "./check-target-options.ts";
 import { readConnection } from "./connection-options.ts";
@@ -71,7 +71,7 @@ async function callersOf(file: string): Promise<Token[]> {
     problems: [
       {
         path: file,
-        got: counted(all.length, "entry", "entries"),
+        got: counted(all.length, "entry"),
         allowed: "one with read_accounts and one of read_organizations, read_pipelines, read_user",
       },
     ],

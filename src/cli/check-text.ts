@@ -1,8 +1,10 @@
 // What a check found, as the terminal shows it: a line a law, then what was found.
+
 import pc from "picocolors";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { limiterLawNames } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What of the command's words the text depends on. */
@@ -67,9 +69,6 @@ export async function describeInterleavings(report: InterleavingReport, terminal
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
      --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
-
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 
 function outcomeText({ outcome, runs, judged, reason }: LawReport): string {
   const answers = counted(judged, "answer");

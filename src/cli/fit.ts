@@ -6,9 +6,9 @@ import { setImmediate } from "node:timers/promises";
 import pc from "picocolors";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { count, counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
+import { count, counted } from "../rules/words.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
@@ -214,7 +214,7 @@ async function backtested(
       terminal.progress(null);
       return value;
     }
-    terminal.progress(`backtest: ${value} of ${options.seeds ?? defaultSeeds} simulations`);
+    terminal.progress(`backtest: ${value} of ${counted(options.seeds ?? defaultSeeds, "simulation")}`);
     await setImmediate();
     if (signal.aborted) return null;
   }

@@ -3,10 +3,11 @@
 import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
-import { count, counted, duration, share } from "../report/format.ts";
+import { duration, share } from "../report/format.ts";
 import type { RunRecord } from "../report/run.ts";
 import { readRun } from "../report/run-folder.ts";
 import { ownerWords } from "../report/source.ts";
+import { count, counted } from "../rules/words.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
 import { Pace } from "./pace.ts";
 import { version } from "./version.ts";

@@ -1,7 +1,9 @@
 // What `--dry-run` says of logs: what each is, what its columns were taken for and why, and its first rows as read.
+
 import pc from "picocolors";
 import { instant } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
 import { Callers } from "../trace/logs/callers.ts";
 import type { ColumnUse } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
@@ -179,7 +181,7 @@ function rowLine({
 }: UnderstoodRow): string {
   const kindWords = {
     rest: "REST",
-    graphql: `GraphQL, ${cost} points`,
+    graphql: `GraphQL, ${counted(cost, "point")}`,
     status: "status call, free",
     other: "counts nothing",
   };

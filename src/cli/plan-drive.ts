@@ -1,7 +1,8 @@
 // A plan, driven: its runs are kept as they end, and taken over where an earlier plan was interrupted.
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
 import type { PreparedPlan } from "../plan/plan.ts";
-import { counted, duration } from "../report/format.ts";
+import { duration } from "../report/format.ts";
+import { counted } from "../rules/words.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import type { Runner } from "./plan-runner.ts";
 import type { KnownOutcomes, PointsFile } from "./points-file.ts";

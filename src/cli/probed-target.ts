@@ -1,8 +1,8 @@
 // What `probe` and `status` have in common: which target, which organization, whose token.
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
-import { counted } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
@@ -101,7 +101,7 @@ async function ofFile(file: string, org: string | undefined): Promise<Caller> {
     problems: [
       {
         path: file,
-        got: `${counted(entries.length, "entry", "entries")}${whose}, none with the scope read_accounts`,
+        got: `${counted(entries.length, "entry")}${whose}, none with the scope read_accounts`,
         allowed: `an entry${whose} with the scope read_accounts`,
       },
     ],

@@ -3,11 +3,12 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
-import { counted, duration, share } from "../report/format.ts";
+import { duration, share } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
 import { readRules } from "./files.ts";

@@ -1,9 +1,10 @@
 // What a plan says on the terminal: the answer, then a small table that is a picture, too.
 import pc from "picocolors";
 import { valueText } from "../plan/words.ts";
-import { counted, figureText } from "../report/format.ts";
+import { figureText } from "../report/format.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { counted } from "../rules/words.ts";
 import type {
   PlanAlternative,
   PlanComparison,

@@ -2,7 +2,8 @@
 import pc from "picocolors";
 import { type Finding, findingNames } from "../probe/finding.ts";
 import type { ProbeReport } from "../probe/probe.ts";
-import { counted, duration } from "../report/format.ts";
+import { duration } from "../report/format.ts";
+import { counted } from "../rules/words.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints the report. */

@@ -2,7 +2,7 @@
 // limits would have refused nobody; what waiting would have done.
 import pc from "picocolors";
 import { policyMeaning } from "../plan/policies.ts";
-import { count, counted, duration, figureText, instant, share } from "../report/format.ts";
+import { duration, figureText, instant, share } from "../report/format.ts";
 import { reactionWords } from "../report/replay-reaction-section.ts";
 import {
   headroomName,
@@ -15,6 +15,7 @@ import {
 } from "../report/replay-words.ts";
 import { figureOf } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
+import { count, counted } from "../rules/words.ts";
 import type { ReplayResult, ReplaySlot } from "../summary/replay-result.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,11 +1,12 @@
 // What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
 import pc from "picocolors";
-import { count, counted, duration, figureText } from "../report/format.ts";
+import { duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
+import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { KeptRun } from "./keep-run.ts";

@@ -18,7 +18,8 @@ export const verb = defineVerb<Args>({
   handler: async ({ json = false }) => {
     const terminal = openTerminal(json);
     const { builtInScenarios, loadScenarioFile } = await import("../load/scenario-file.ts");
-    const { counted, duration } = await import("../report/format.ts");
+    const { duration } = await import("../report/format.ts");
+    const { counted } = await import("../rules/words.ts");
     const names = await builtInScenarios();
     const widest = Math.max(...names.map((name) => name.length));
     const found = [];

@@ -2,9 +2,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { LimiterSimulation } from "../../sim/adapter/simulate-limiter.ts";
 import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
-import { count, counted, duration, share } from "../report/format.ts";
+import { duration, share } from "../report/format.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { placeIn, writeTrace } from "../report/run-folder.ts";
+import { count, counted } from "../rules/words.ts";
 import type { Adjustments } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { TraceCall } from "../trace/record.ts";

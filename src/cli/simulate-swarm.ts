@@ -7,8 +7,9 @@ import pc from "picocolors";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
 import type { ChosenFault } from "../faults/choice.ts";
-import { count, counted, duration } from "../report/format.ts";
+import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { count, counted } from "../rules/words.ts";
 import { faultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";
@@ -145,7 +146,7 @@ function sayFailure(
     `${pc.red(`World ${world}: ${what}`)}: ${explanation}`,
     ...(suspects.length === 0 ? [] : [`suspects: ${suspects.slice(0, 3).join(", ")}`]),
     `repeat it: ${repeat(["--world", world])}`,
-    `made smaller in ${counted(shrunk.tried, "try", "tries")}: from ${counted(populations, "population")} and ${counted(calls, "call")} to ${count(shrunk.populations)} and ${count(shrunk.calls)}`,
+    `made smaller in ${counted(shrunk.tried, "try")}: from ${counted(populations, "population")} and ${counted(calls, "call")} to ${count(shrunk.populations)} and ${count(shrunk.calls)}`,
     `  ${shrunk.explanation}`,
     `repeat that: ${repeat([file])}`,
   ];

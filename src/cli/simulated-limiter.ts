@@ -4,10 +4,10 @@ import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
-import { counted } from "../report/format.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, type SwitchName, scopes } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { loadLimiterFactory } from "./adapter-file.ts";
 import { Clock } from "./virtual-clock.ts";
 

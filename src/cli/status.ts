@@ -2,8 +2,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import pc from "picocolors";
 import type { StatusReading, StatusWindow } from "../probe/status.ts";
-import { count, duration } from "../report/format.ts";
+import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { count } from "../rules/words.ts";
 import { onInterrupt } from "./interrupt.ts";
 import { probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration } from "./run-options.ts";

@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import pc from "picocolors";
-import { counted, instant } from "../report/format.ts";
+import { instant } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import {
   amountWords,
@@ -18,6 +18,7 @@ import {
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectation } from "../rules/figures.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
 import { requireFile } from "./files.ts";

@@ -1,8 +1,10 @@
 // The laws as cases of a test runner: whichever has a `test(name, body)`. A case that fails prints the smallest
 // counterexample as a timeline, and the line that repeats it.
+
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import { CallerLine } from "./caller-line.ts";
 import { laws as catalogue } from "./catalogue.ts";
 import { type KnownCause, sharedCause } from "./causes.ts";
@@ -178,7 +180,9 @@ class Suite {
         ? "no run came to what it judges"
         : `the limiter does not show ${needs}: show it, or leave the law out of \`claims\``;
     return {
-      fails: [`${law} is claimed and judged nothing in ${Math.max(runs, runsUntilSilent)} runs: ${why}`],
+      fails: [
+        `${law} is claimed and judged nothing in ${counted(Math.max(runs, runsUntilSilent), "run")}: ${why}`,
+      ],
     };
   }
 

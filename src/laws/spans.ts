@@ -1,8 +1,10 @@
 // The laws on spans of time: twice-at-most and rate-bound. Both add up what was admitted, and need to be shown nothing
 // but who was.
+
 import type { Algorithm } from "../rules/algorithms.ts";
 import { voidReason } from "../rules/laws.ts";
 import { userLimit } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import type { History } from "./history.ts";
 import { type Breach, type Judge, type Opinion, Tally, type Trial } from "./law.ts";
 import { sightsOf } from "./ledger.ts";
@@ -132,7 +134,7 @@ function envelope(
 
 const windows = (limit: number, count: number, span: string): Envelope => ({
   most: limit * count,
-  sum: `${span} touch ${count === 1 ? "one window" : `${count} windows`}: ${count} x ${limit}`,
+  sum: `${span} touch ${counted(count, "window")}: ${count} x ${limit}`,
 });
 
 /** No more buckets than this are emptied to see how they refill. */

@@ -1,5 +1,6 @@
 // One client in real time: asks its state machine what to send, sends it when it is due, tells it the answers.
 // Both drivers run it: in k6 a client that has one call at a time stands still meanwhile, in Node none does.
+import { counted } from "../rules/words.ts";
 import {
   ANSWERED,
   type Behaviour,
@@ -92,7 +93,7 @@ function ask(client: Driven, event: ClientEvent, out: ClientOut, open: number): 
   step(behaviour, client.onRefused, client.record, event, out);
   if (open + out.count > behaviour.inFlightMost)
     throw new RangeError(
-      `${open + out.count} calls planned or on the way, its inFlightMost is ${behaviour.inFlightMost}`,
+      `${counted(open + out.count, "call")} planned or on the way, its inFlightMost is ${behaviour.inFlightMost}`,
     );
   for (let n = 0; n < out.count; n++) {
     const call = out.calls[n];

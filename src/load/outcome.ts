@@ -1,5 +1,6 @@
 // How a run ended, in words: why it is not what was asked for, which checks failed and thresholds were crossed, and
 // what a reader of its figures must know.
+import { counted } from "../rules/words.ts";
 import type { LoadAccount } from "./account.ts";
 import { type K6Outcome, k6Exit } from "./run-k6.ts";
 
@@ -12,7 +13,7 @@ export interface FailedCheck {
 /** Why the run is not what was asked for; `null` where it is, or was interrupted on purpose. */
 export function failureOf(account: LoadAccount, outcome: K6Outcome): string | null {
   const { exitCode, killedBy, interrupted, linesFailed, complaints } = outcome;
-  if (linesFailed > 0) return `k6 could not write ${linesFailed} lines (is the disk full?)`;
+  if (linesFailed > 0) return `k6 could not write ${counted(linesFailed, "line")} (is the disk full?)`;
   if (interrupted || exitCode === k6Exit.interrupted) return null;
   if (killedBy !== null) return `k6 was killed (${killedBy})`;
   if (exitCode === 0 || exitCode === k6Exit.thresholds) return silenceOf(account);
@@ -23,9 +24,9 @@ export function failureOf(account: LoadAccount, outcome: K6Outcome): string | nu
 /** Why the target is said to have fallen silent; one call without an answer may be bad luck. */
 export function silenceOf({ silence, calls, unanswered }: LoadAccount): string | null {
   if (silence === null || silence.calls < 2) return null;
-  if (unanswered === calls) return `the target answered none of ${calls} calls`;
+  if (unanswered === calls) return `the target answered none of ${counted(calls, "call")}`;
   const time = new Date(silence.sinceMs).toISOString().slice(11, 19);
-  return `the target stopped answering at ${time} UTC: none of the ${silence.calls} calls since then has an answer`;
+  return `the target stopped answering at ${time} UTC: none of the ${counted(silence.calls, "call")} since then has an answer`;
 }
 
 /** `metric expression` of each threshold that k6 says was crossed. */
@@ -43,24 +44,22 @@ export function failedChecks({ summary }: K6Outcome): FailedCheck[] {
 /** What a reader of the figures must know, whoever drove the run. */
 export function accountNotes(account: LoadAccount, checks: readonly FailedCheck[]): string[] {
   const { failures, cutOff, lost } = account;
-  const notes = checks.map(({ name, fails }) => `${plural(fails, "answer")} failed the check ${name}`);
-  for (const [status, count] of failures) notes.push(`${plural(count, "answer")} had status ${status}`);
+  const notes = checks.map(({ name, fails }) => `${counted(fails, "answer")} failed the check ${name}`);
+  for (const [status, count] of failures) notes.push(`${counted(count, "answer")} had status ${status}`);
   if (cutOff > 0)
-    notes.push(`${plural(cutOff, "client")} cut off before ${cutOff === 1 ? "its" : "their"} end`);
-  if (lost > 0) notes.push(`up to ${plural(lost, "call")} may have been sent that the trace has no line of`);
+    notes.push(`${counted(cutOff, "client")} cut off before ${cutOff === 1 ? "its" : "their"} end`);
+  if (lost > 0) notes.push(`up to ${counted(lost, "call")} may have been sent that the trace has no line of`);
   return notes;
 }
 
 /** What only a run by k6 has to say. */
 export function k6Notes({ torn, printed }: LoadAccount, outcome: K6Outcome): string[] {
   const notes: string[] = [];
-  if (torn > 0) notes.push(`${plural(torn, "line")} of k6's were cut off and left out`);
+  if (torn > 0) notes.push(`${counted(torn, "line")} of k6's were cut off and left out`);
   const dropped = outcome.summary?.metrics["dropped_iterations"]?.values["count"] ?? 0;
   if (dropped > 0)
-    notes.push(`${plural(dropped, "arrival")} found no free client: raise the population's maxVUs`);
+    notes.push(`${counted(dropped, "arrival")} found no free client: raise the population's maxVUs`);
   for (const line of outcome.complaints) notes.push(`k6 says: ${line}`);
   for (const line of printed) notes.push(`the scenario printed: ${line}`);
   return notes;
 }
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

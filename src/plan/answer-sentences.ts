@@ -1,6 +1,8 @@
 // The answer of a search in sentences, with its error bar and what was measured on both sides of it.
+
+import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
-import { countedText, figureText, goalsText, listText, sureText, valueText } from "./words.ts";
+import { figureText, goalsText, listText, sureText, valueText } from "./words.ts";
 
 /** What the sentences are about. */
 interface Topic {
@@ -123,7 +125,7 @@ function measuredAt({ result, of }: Topic, values: readonly PlanValue[]): string
     if (point === undefined) return [];
     const figures = point.figures.filter(({ figure }) => goals.has(figure));
     const words = figures.map((figure) => `${figure.figure} ${figureText(figure)}`);
-    const runs = `${point.held ?? 0} of ${countedText(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
+    const runs = `${point.held ?? 0} of ${counted(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
     return [`At ${of(value)}: ${listText(words)}; ${runs}.`];
   });
 }
@@ -144,7 +146,7 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
   const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
   const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;
   return [
-    `${wanted} ${hold} at ${holding} of ${countedText(points.length, "point")} and ${fail} at ${failing}${open}.`,
+    `${wanted} ${hold} at ${holding} of ${counted(points.length, "point")} and ${fail} at ${failing}${open}.`,
     ...edges,
     ...(odd.length === 0 ? [] : [warning]),
   ];

@@ -1,24 +1,24 @@
 // What a storm's search found, in a sentence.
+
+import { counted } from "../rules/words.ts";
 import type { PlanStorm } from "../summary/plan-result.ts";
-import { countedText, sureText, valueText } from "./words.ts";
+import { sureText, valueText } from "./words.ts";
 
 /** @param durationMs the run's */
 export function stormSentence(storm: PlanStorm, durationMs: number, confidence: number): string {
   const { answer, trigger, withinWindows, windowMs } = storm;
   const of = (size: number): string =>
-    trigger === "outage"
-      ? `an outage of ${valueText("ms", size)}`
-      : `a burst of ${countedText(size, "call")}`;
+    trigger === "outage" ? `an outage of ${valueText("ms", size)}` : `a burst of ${counted(size, "call")}`;
   const window = valueText("ms", windowMs);
   const inTime =
     withinWindows === null
       ? `by the end of ${valueText("ms", durationMs)}`
-      : `within ${countedText(withinWindows, "window")} of ${window}`;
+      : `within ${counted(withinWindows, "window")} of ${window}`;
   const sure = sureText(confidence);
   switch (answer.kind) {
     case "value": {
       const after = storm.triggers.find(({ size }) => size === answer.holds)?.windowsToRecover ?? 0;
-      const windows = `${countedText(Math.round(after * 10) / 10, "window")} of ${window}`;
+      const windows = `${counted(Math.round(after * 10) / 10, "window")} of ${window}`;
       return `The load does not recover ${inTime} from ${of(answer.fails)}; from ${of(answer.holds)} it does, in ${windows} after it is over ${sure}.`;
     }
     case "all":

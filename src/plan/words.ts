@@ -15,10 +15,6 @@ const shareText = (share: number): string => `${rounded(share * 100, share < 0.1
 
 const countText = (value: number): string => (Number.isInteger(value) ? String(value) : rounded(value, 4));
 
-/** `1 window`, `2.5 windows`. */
-export const countedText = (value: number, one: string): string =>
-  `${countText(value)} ${one}${value === 1 ? "" : "s"}`;
-
 /** A value of an axis: `187`, `2 s`, `waitReset+0..5s`. */
 export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {
   if (typeof value === "string") return value;

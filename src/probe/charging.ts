@@ -1,7 +1,9 @@
 // How GraphQL is charged and refused, by two or three queries. One that asks for more than comes back tells what
 // is charged in the end; one that asks for more than the user's limit tells whether it is admitted by what it asks
 // (`reserved`, `prepaid`) or by what was used before (`postpaid`), and all about refusals, at the price of a call.
+
 import type { Owner, Semantics } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { isQuiet, quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
@@ -143,7 +145,7 @@ function costFinding(charged: Charged | null): Finding {
 }
 
 const chargeEvidence = ({ trial: { action }, requested, actual, amount }: Charged): string =>
-  `${callAt(action)} asked for ${requested} points, ${actual === null ? "an unknown number" : actual} came back, ${amount} were charged`;
+  `${callAt(action)} asked for ${counted(requested, "point")}, ${actual === null ? "an unknown number" : actual} came back, ${amount} were charged`;
 
 /** More than the user's limit, or the organization's where that is smaller. */
 async function oversize(session: Session, room: Room): Promise<Trial | null> {
@@ -189,7 +191,7 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
       "longer windows, or a larger limit",
     );
   const { action } = over;
-  const asked = `${callAt(action)} asked for ${action.requested} points, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
+  const asked = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = action.status === 429 ? "reserved" : "postpaid";
   const outcome = action.status === 429 ? "refused" : "admitted";
   return found(name, scope, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
@@ -202,7 +204,7 @@ function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): 
   const name = "userEnforced";
   if (room.enforced) return notSeen(name, scope, userEnforcedUnseen, "a scope that is not enforced");
   const { action } = over;
-  const shown = `enforced is false, and ${callAt(action)} asked for ${action.requested} points, above the user's limit`;
+  const shown = `enforced is false, and ${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
     return notSeen(name, scope, "the user's limit is above the organization's", "a smaller user's limit");
   if (action.status === 429 && refuser(action) === "user")
@@ -227,7 +229,7 @@ function clampedFinding(over: Trial, charged: Charged | null, findings: readonly
         findings.some(({ name, value }) => name === "refused" && value === "counted")
       : charged?.isPrepaid === true;
   if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
-  const evidence = `${callAt(action)} was charged ${action.requested} points where ${user} were left of the user's, and showed remaining 0`;
+  const evidence = `${callAt(action)} was charged ${counted(action.requested ?? 0, "point")} where ${user} were left of the user's, and showed remaining 0`;
   return [found("remaining", scope, "clamped", "certain", evidence, trialCalls(over))];
 }
 
@@ -245,7 +247,7 @@ async function firstRefuser(
   const both = (made: Trial | null): Finding | null => {
     const who = made === null ? null : refuser(made.action);
     if (made === null || who === null || (made.action.requested ?? 0) < points) return null;
-    const evidence = `${callAt(made.action)} asked for ${made.action.requested} points, above both limits, and the ${who}'s window refused`;
+    const evidence = `${callAt(made.action)} asked for ${counted(made.action.requested ?? 0, "point")}, above both limits, and the ${who}'s window refused`;
     return found(name, scope, who, "certain", evidence, [made.action]);
   };
   const isByRequest = seen("graphqlCharge") === "reserved" || seen("graphqlCharge") === "prepaid";

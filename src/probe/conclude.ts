@@ -1,5 +1,7 @@
 // From all calls to findings about limits, windows and clocks, whatever the calls were made for.
+
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
@@ -244,7 +246,7 @@ function agreement(calls: readonly Seen[]): Finding {
 function clockFinding(name: FindingName, offset: Offset | null, why: string, needs: string): Finding {
   if (offset === null) return notSeen(name, null, why, needs);
   const middle = Math.round((offset.loMs + offset.hiMs) / 2);
-  const evidence = `ahead by ${Math.floor(offset.loMs)} to ${Math.ceil(offset.hiMs)} ms, by ${offset.calls.length} calls`;
+  const evidence = `ahead by ${Math.floor(offset.loMs)} to ${Math.ceil(offset.hiMs)} ms, by ${counted(offset.calls.length, "call")}`;
   return found(name, null, middle, "certain", evidence, offset.calls);
 }
 

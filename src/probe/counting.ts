@@ -1,7 +1,9 @@
 // Whether a kind of call counts: read the counts for free, make the call, read again. Others use the organization's
 // quota too, and only ever add to it; so one trial with no difference shows that a call does not count, and a
 // difference shows something only where it comes every time, and where readings without a call show none.
+
 import type { Scope } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
 import { type Seen, whole } from "./seen.ts";
 import { type Action, type Session, STATUS } from "./session.ts";
@@ -285,7 +287,7 @@ export function statusCounting(calls: readonly Seen[], scope: Scope): Finding {
   return notSeen(
     name,
     scope,
-    `between status calls the counts moved ${control.organization} times out of ${control.pairs}`,
+    `between status calls the counts moved ${counted(control.organization, "time")} out of ${control.pairs}`,
     "a quieter time",
   );
 }

@@ -1,6 +1,8 @@
 // What a refused GraphQL query shows: whether it was charged, and to whom. It asked for so many points that a
 // charge of it is told from others' by its size.
+
 import type { Owner } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { type Trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refuser, whole } from "./seen.ts";
@@ -17,7 +19,7 @@ const largeLeast = 100;
 export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
   const { action } = over;
   const who = refuser(action);
-  const shown = `${callAt(action)} asked for ${action.requested} points and was answered ${action.status}`;
+  const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
   if (action.status !== 429)
     return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
       notSeen(name, scope, `nothing was refused: ${shown}`, "a window that is full, or enforced"),

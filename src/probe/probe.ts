@@ -1,7 +1,9 @@
 // The probe: infers from outside, by few calls, the rules that a live deployment follows. Free calls first, then
 // the cheapest that tell something, then waiting.
+
 import { SpillwayError } from "../rules/errors.ts";
 import type { RulesInput } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
 import { probeCharging } from "./charging.ts";
@@ -260,7 +262,7 @@ const lessCertain =
       ? {
           ...finding,
           confidence: "likely",
-          evidence: `${finding.evidence} (but ${failed} of ${calls.length} calls failed)`,
+          evidence: `${finding.evidence} (but ${failed} of ${counted(calls.length, "call")} failed)`,
         }
       : finding;
 

@@ -1,5 +1,6 @@
 // The calls that the probe makes. None changes anything at the target, and a query that asks for many points
 // asks them of an organization that does not exist, so that next to nothing is looked up.
+import { counted } from "../rules/words.ts";
 import type { Action } from "./session.ts";
 
 /** A query above so many requested points is not executed (SPEC.md §6). */
@@ -57,7 +58,7 @@ export function ownPipelines(organization: string, first: number): Action {
 export function ownBuilds(organization: string, pipelines: number, builds: number): Action {
   const inner = `pipelines(first: ${pipelines}) { edges { node { builds(first: ${builds}) { edges { node { id } } } } } }`;
   const points = 3 + pipelines * (3 + builds);
-  return post(organizationOf(organization, inner), points, `query of ${points} points`);
+  return post(organizationOf(organization, inner), points, `query of ${counted(points, "point")}`);
 }
 
 /**
@@ -70,7 +71,7 @@ export function pointsOfNobody(organization: string, points: number): Action {
   const small = ["id", "pipelines(first: 1) { count }", "pipelines(first: 1) { edges { cursor } }"][
     points - 1
   ];
-  const what = `query of ${points} points, of nobody's`;
+  const what = `query of ${counted(points, "point")}, of nobody's`;
   if (small !== undefined) return post(organizationOf(slug, small), points, what);
   const pages = Math.ceil((points - 1) / (pageMost + 2));
   const nodes = points - 1 - 2 * pages;

@@ -1,6 +1,8 @@
 // What a refused REST call shows. To see one, the user's window is used up, where the budget has that many calls:
 // it is the smaller one, and its owner's own.
+
 import type { Owner } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { userEnforcedUnseen } from "./charging.ts";
 import { quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
@@ -55,7 +57,7 @@ export async function probeRefusals(session: Session, resource: string): Promise
     return unseen("the user's window shows nothing in the headers of the status", "the user's headers");
   if (needed(room) > session.left.calls)
     return unseen(
-      `using up the window takes ${needed(room)} calls, ${session.left.calls} were left`,
+      `using up the window takes ${counted(needed(room), "call")}, ${session.left.calls} were left`,
       `--budget ${session.used.calls + needed(room) + 10} or more`,
     );
   const { refused, beyond } = await exhaust(session, resource, room);

@@ -1,7 +1,9 @@
 // How the windows lie: how `reset` is rounded, where they are anchored, how long they are. Pure: over the calls
 // that were made.
+
 import type { Scope, Semantics } from "../rules/rules.ts";
 import { switchValues } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
 import { callAt } from "./finding.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
@@ -78,7 +80,7 @@ export function anchorOf(
   const [move] = moves;
   if (move !== undefined) {
     const [before, after] = move;
-    const why = `with nothing counted reset_at moved by ${(after.resetAtMs - before.resetAtMs) / 1000} s while reset showed ${before.reset}, ${moves.length} times in all: an idle window moves with the clock`;
+    const why = `with nothing counted reset_at moved by ${(after.resetAtMs - before.resetAtMs) / 1000} s while reset showed ${before.reset}, ${counted(moves.length, "time")} in all: an idle window moves with the clock`;
     return { value: "first-request", isSure: moves.length > 1, why, calls: [before.call, after.call] };
   }
   const still = stillIdle(statusSights(untouched, scope));

@@ -1,7 +1,9 @@
 // Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
 // since scaled text cannot be read. Colours are CSS variables: one drawing serves light and dark.
+
+import { count } from "../rules/words.ts";
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
-import { count, duration, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 import { html } from "./html.ts";
 import type { Drawing, Margins } from "./picture.ts";
 

@@ -1,4 +1,6 @@
 // Calls by how they ended, as bars: over time, by user, by population.
+
+import { count } from "../rules/words.ts";
 import type { CallOutcome } from "../summary/timeline.ts";
 import {
   chartDrawing,
@@ -12,7 +14,6 @@ import {
   timeDrawing,
 } from "./axes.ts";
 import type { ChartOption } from "./echarts.ts";
-import { count } from "./format.ts";
 import {
   callsOf,
   type OutcomeCounts,

@@ -1,5 +1,6 @@
 // The pictures of a run, as ECharts options.
 
+import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowKey, type WindowSeries } from "../summary/series.ts";
 import type { Figures, PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
@@ -15,7 +16,7 @@ import {
   timeAxis,
 } from "./axes.ts";
 import type { ChartOption } from "./echarts.ts";
-import { count, duration } from "./format.ts";
+import { duration } from "./format.ts";
 
 const mutable = (points: readonly Point[]): number[][] => points.map(([x, y]) => [x, y]);
 

@@ -1,10 +1,11 @@
 // The simulator's prediction beside the measurement of the same scenario.
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
+import { count } from "../rules/words.ts";
 import type { WindowKey, WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
 import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
 import { refusalColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
-import { count, duration, figureText } from "./format.ts";
+import { duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";

@@ -1,7 +1,9 @@
 // What the oracle found, beside which laws held: how far off the windows were, what was accepted, each violation
 // with its picture, and what the trace showed of the rules.
+
+import { count, counted } from "../rules/words.ts";
 import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
-import { count, counted, instant } from "./format.ts";
+import { instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { placesFigure, placesKey } from "./places-picture.ts";

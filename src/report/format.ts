@@ -1,17 +1,6 @@
 // Numbers as people read them, the same on every machine: no locale, no time zone.
 import { type FigureReference, unitOf } from "../rules/figures.ts";
-
-/** `1,234`; up to three decimals where there are any. */
-export function count(value: number): string {
-  const [whole = "0", decimals] = String(Math.round(value * 1000) / 1000).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
-  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
-}
-
-/** `1 call`, `2 calls`. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
+import { count } from "../rules/words.ts";
 
 /** `5.9%`; what is not quite nothing or everything is not rounded to it. */
 export function share(value: number): string {

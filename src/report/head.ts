@@ -1,8 +1,9 @@
 // The report's head: what was run, the verdict in a sentence, the few figures that matter most.
 
+import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { count, counted, duration, figureText, instant, share } from "./format.ts";
+import { duration, figureText, instant, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { keyList } from "./parts.ts";
 import type { Run } from "./run.ts";

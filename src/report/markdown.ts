@@ -1,9 +1,10 @@
 // summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
 import { figureNames } from "../rules/figures.ts";
 import { lawNames } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { counted, duration, figureText, instant } from "./format.ts";
+import { duration, figureText, instant } from "./format.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import type { Run } from "./run.ts";
 import {

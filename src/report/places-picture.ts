@@ -1,11 +1,13 @@
 // An accused window as the oracle sees it: what each answer says its call took of the window's count, and when.
 // Charges of a right limiter lie one on top of the other and rise with time; two at the same height, or a space
 // between them, is what was accused.
+
+import { count, counted } from "../rules/words.ts";
 import type { Place, Violation } from "../verify/verdict.ts";
 import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
 import type { DataTable } from "./csv.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
-import { count, counted, duration, instant } from "./format.ts";
+import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import type { Readings } from "./readings.ts";

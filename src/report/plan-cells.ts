@@ -1,6 +1,7 @@
 // Cells of a plan's tables: a state with a mark beside its colour, a mean above its interval.
+
+import { count } from "../rules/words.ts";
 import type { PlanPoint } from "../summary/plan-result.ts";
-import { count } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { figureNamed, figureUnit, intervalText, meanText } from "./plan-words.ts";
 

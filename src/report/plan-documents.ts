@@ -1,7 +1,9 @@
 // A plan for a pull request and for a build server.
+
+import { count, counted } from "../rules/words.ts";
 import type { PlanAlternative, PlanPoint, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { amountText } from "./axes.ts";
-import { count, counted, share } from "./format.ts";
+import { share } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import {

@@ -1,7 +1,9 @@
 // A plan in a page: the answer first, then what it rests on.
+
+import { counted } from "../rules/words.ts";
 import type { PlanAxis, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
-import { counted, share } from "./format.ts";
+import { share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { heatCells, heatMapPicture } from "./heat-map-picture.ts";
 import { type Html, html } from "./html.ts";

@@ -1,5 +1,6 @@
 // A plan's question and values, in words.
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { count, counted } from "../rules/words.ts";
 import type {
   Interval,
   PlanAxis,
@@ -10,7 +11,7 @@ import type {
   PlanValue,
 } from "../summary/plan-result.ts";
 import { amountText, type Unit } from "./axes.ts";
-import { count, counted, duration, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 import type { Outcome } from "./parts.ts";
 
 /** What a figure is measured in; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */

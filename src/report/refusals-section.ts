@@ -1,8 +1,10 @@
 // What was refused and whom it hit: over time, by population, by user.
+
+import { count, counted } from "../rules/words.ts";
 import type { Series, TrafficSlot } from "../summary/series.ts";
 import type { Figures, PopulationSummary, Summary, UserSummary } from "../summary/summary.ts";
 import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
-import { count, counted, duration, figureText, share } from "./format.ts";
+import { duration, figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { callsOf, refusedOf } from "./outcomes.ts";
 import type { Gallery } from "./picture.ts";

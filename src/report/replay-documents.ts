@@ -1,7 +1,9 @@
 // A replay for a pull request and for a build server.
+
+import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
-import { count, counted, duration, figureText, share } from "./format.ts";
+import { duration, figureText, share } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { marks, plain, table } from "./markdown-text.ts";
 import { reactionWords } from "./replay-reaction-section.ts";

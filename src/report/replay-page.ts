@@ -1,8 +1,9 @@
 // A replay in a page: who would have been refused, when, how much room there was, and which limits would have done.
 import type { Rules } from "../rules/rules.ts";
+import { count, counted } from "../rules/words.ts";
 import type { Headroom, ReplayResult, ReplaySlot, SmallestLimit } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { count, counted, duration, instant, share } from "./format.ts";
+import { duration, instant, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";

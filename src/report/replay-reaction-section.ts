@@ -1,7 +1,9 @@
 // The same log with callers that do something about a refusal: what they waited, and who never got through.
+
+import { count, counted } from "../rules/words.ts";
 import type { AddedWaits, ReactingUser, ReplayReaction, ReplayResult } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { count, counted, duration, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { callSlots } from "./replay-slots.ts";

@@ -1,7 +1,9 @@
 // Whom a replay would have hit, and how full each user's own windows were.
+
+import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import { type CallBar, callBars } from "./call-bars.ts";
-import { count, counted, instant, share } from "./format.ts";
+import { instant, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { table } from "./table.ts";

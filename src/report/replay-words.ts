@@ -1,7 +1,8 @@
 // What a replay came to, in sentences.
 import type { Owner, Scope } from "../rules/rules.ts";
+import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
-import { count, counted, duration, figureText, share } from "./format.ts";
+import { duration, figureText, share } from "./format.ts";
 import type { Outcome } from "./parts.ts";
 import { figureOf, scopeUnits, scopeWords } from "./source.ts";
 

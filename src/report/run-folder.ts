@@ -133,7 +133,7 @@ export async function writePage(
 ): Promise<{ readonly html: string; readonly pictures: readonly string[] }> {
   const html = out ?? join(folder, runFiles.html);
   const beside = out === undefined ? picturesFolder : `${basename(out).replace(/\.html?$/, "")}-pictures`;
-  if ((await stat(html).catch(() => null))?.isDirectory() === true)
+  if (/[\\/]$/.test(html) || (await stat(html).catch(() => null))?.isDirectory() === true)
     throw new SpillwayError("FILE_UNWRITABLE", "the page cannot be written", {
       problems: [{ path: html, got: "a folder", allowed: "the path of an .html file" }],
     });
@@ -141,8 +141,9 @@ export async function writePage(
   await removePictures(html, beside);
   const place = join(dirname(html), beside);
   const files = pictures ? page.files() : new Map<string, string>();
-  for (const [name, content] of files) await writeText(join(place, name), content);
+  // The page first: by its links the pictures are found again, of which some may be missing then.
   await writeText(html, page.html);
+  for (const [name, content] of files) await writeText(join(place, name), content);
   return { html, pictures: [...files.keys()].map((name) => join(place, name)) };
 }
 

@@ -3,7 +3,8 @@
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
 import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
-import { count, duration, instant } from "./format.ts";
+import { count, counted } from "../rules/words.ts";
+import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { factList } from "./parts.ts";
 import { driverWords, latenessWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
@@ -19,7 +20,7 @@ export function runSection({ run }: ReportSource): Html {
     ["Started", instant(record.startedAt)],
     ["Ended", instant(record.endedAt)],
     ["Meant to last", duration(record.durationMs)],
-    ["Trace", `${count(summary.records)} records`],
+    ["Trace", counted(summary.records, "record")],
     ...(record.lateness === undefined
       ? []
       : ([["Calls left late", latenessWords(record.lateness)]] satisfies [string, string][])),

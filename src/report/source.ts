@@ -1,11 +1,12 @@
 // What a report is made from, and the words that its parts share.
 import { type FigureReference, parseFigure } from "../rules/figures.ts";
 import type { Scope } from "../rules/rules.ts";
+import { count, counted } from "../rules/words.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series, WindowKey } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { count, counted, duration } from "./format.ts";
+import { duration } from "./format.ts";
 import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";
 

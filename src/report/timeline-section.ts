@@ -1,9 +1,11 @@
 // What became of each call of the first few clients: who was refused when, and who came back at the same moment.
+
+import { count, counted } from "../rules/words.ts";
 import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
 import { type Layout, plotWidth, timeLabels, width } from "./axes.ts";
 import { nameAxisMargins, shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
-import { count, counted, duration } from "./format.ts";
+import { duration } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import {
   callsOf,

@@ -1,9 +1,10 @@
 // The verdict: what was found, each law's state, each expectation.
 import { type LawName, lawNames, lawStatements } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { LawVerdict, Verdict } from "../verify/verdict.ts";
 import { asked, findings, inferences } from "./findings.ts";
-import { counted, figureText } from "./format.ts";
+import { figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { figureOf } from "./source.ts";

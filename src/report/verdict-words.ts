@@ -1,8 +1,9 @@
 // What a verdict says beside its violations, in sentences: how it was judged, how far off the windows were, what
 // was inferred and accepted. The terminal, the page and the pull request say the same.
 import type { Scope } from "../rules/rules.ts";
+import { count, counted } from "../rules/words.ts";
 import type { Amounts, Evidence, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
-import { count, counted, duration, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 
 const unit: Readonly<Record<Scope, readonly [string, string]>> = {
   rest: ["request", "requests"],

@@ -1,9 +1,11 @@
 // The time between wanting and getting an answer, by population.
+
+import { count } from "../rules/words.ts";
 import { type PopulationSummary, type Summary, waitShares } from "../summary/summary.ts";
 import { chartDrawing, seriesColor } from "./axes.ts";
 import { answeredShare, type WaitCurve, waitChart, waitDecades } from "./charts.ts";
 import type { DataTable } from "./csv.ts";
-import { count, duration, figureText, share } from "./format.ts";
+import { duration, figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import type { Readings } from "./readings.ts";

@@ -1,7 +1,8 @@
 // A window's picture in numbers: its count, its limit and what it refused, at each time that one of them changes.
+
+import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
 import type { DataTable } from "./csv.ts";
-import { count } from "./format.ts";
 import type { Readings } from "./readings.ts";
 import { scopeUnits } from "./source.ts";
 

@@ -1,9 +1,11 @@
 // Each window's count against its limit, over time.
+
+import { count, counted } from "../rules/words.ts";
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
 import { timeDrawing } from "./axes.ts";
 import { refusalColor, windowChart, windowChartHeight, windowColor } from "./charts.ts";
-import { count, counted, duration, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";

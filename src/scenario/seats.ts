@@ -1,7 +1,9 @@
 // Who calls as whom: the users that a scenario's clients are, and the tokens that they call with. Simulator
 // and load take the same seats, so their traces name the same users.
+
 import { SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
+import { counted } from "../rules/words.ts";
 import { clientsMost, type Population, type Scenario } from "./scenario.ts";
 
 /** One user of one organization. */
@@ -109,8 +111,8 @@ function tooFew(scenario: Scenario, tokens: readonly Token[], organization: stri
     problems: [
       {
         path: "tokens",
-        got: `tokens of ${found} ${found === 1 ? "user" : "users"} in organization ${organization}`,
-        allowed: `tokens of ${needed} users or more, one for each user that the scenario needs`,
+        got: `tokens of ${counted(found, "user")} in organization ${organization}`,
+        allowed: `tokens of ${counted(needed, "user")} or more, one for each user that the scenario needs`,
       },
     ],
     hint: 'add tokens, or let clients share users: user: "shared", or a number',

@@ -1,6 +1,8 @@
 // What an owner accepts: large limiters are approximate on purpose, and let a little through above their limits. Where
 // that stays within what was accepted, findings that say nothing else are not held against them.
+
 import type { LawName } from "../rules/laws.ts";
+import { counted } from "../rules/words.ts";
 import type { Accused } from "./docket.ts";
 import type { Amounts, Verdict } from "./verdict.ts";
 
@@ -38,7 +40,6 @@ export function accept(
     each.tooLow === "charges" || (each.tooLow === "readings" && approximate.has(quotaOf(each)));
   const set = accused.filter(isAccepted);
   if (set.length === 0) return null;
-  const findings = set.length === 1 ? "1 finding" : `${set.length} findings`;
   return {
     standing: accused.filter((each) => !isAccepted(each)),
     laws: [...new Set(set.map(({ violation }) => violation.law))],
@@ -46,7 +47,7 @@ export function accept(
       {
         expectation: `overAdmission <= ${percent(acceptance.overAdmission)}`,
         explanation:
-          `${findings} of counts that came out too low: by them at least ${overAdmitted} points or calls went in ` +
+          `${counted(set.length, "finding")} of counts that came out too low: by them at least ${overAdmitted} points or calls went in ` +
           `above a limit, ${percent(overAdmission)} of what was admitted`,
       },
     ],

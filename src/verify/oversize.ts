@@ -1,5 +1,6 @@
 // Calls that were let through although they cost more than a limit: no enforced window can ever have room for them
 // (SPEC.md §2.7). They are kept until it is known whether limits were enforced.
+import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -50,7 +51,7 @@ export class OversizeCalls {
       window: null,
       count: found.length,
       lines: [first.line],
-      explanation: `line ${first.line} asked for ${first.cost} points, more than its limit of ${first.limit} can ever hold, and was let through while limits were enforced`,
+      explanation: `line ${first.line} asked for ${first.cost} ${nounOf(first.cost, "point")}, more than its limit of ${first.limit} can ever hold, and was let through while limits were enforced`,
     });
   }
 }

@@ -1,7 +1,9 @@
 // What a refusal owes: that a window lacks room, that it is the one it names, and that its body says the same as
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
+
 import type { Owner } from "../rules/rules.ts";
 import { windowNames } from "../rules/window-names.ts";
+import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { headersOf, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
 import type { Breach } from "./answer-laws.ts";
@@ -88,7 +90,8 @@ function lacksRoom({ cost }: TraceCall, { remaining }: Shown, { charging }: Term
   return charging !== "postpaid" && (cost === null || remaining < cost);
 }
 
-const words = ({ scope, cost }: TraceCall): string => (scope === "rest" ? "1 request" : `${cost} points`);
+const words = ({ scope, cost }: TraceCall): string =>
+  scope === "rest" ? "1 request" : `${cost} ${nounOf(cost ?? 0, "point")}`;
 
 function accuseNeedless(
   call: TraceCall,

@@ -1,6 +1,8 @@
 // Suspicions: what was found in one window, put together by law, with the arithmetic in a sentence and the
 // smallest set of lines that shows it.
+
 import type { LawName } from "../rules/laws.ts";
+import { nounOf } from "../rules/words.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import { placesAround } from "./places-picture.ts";
@@ -80,7 +82,7 @@ class Words {
 
   #points(count: number): string {
     const unit = this.#input.setting.name.scope === "rest" ? "request" : "point";
-    return `${count} ${unit}${count === 1 ? "" : "s"}`;
+    return `${count} ${nounOf(count, unit)}`;
   }
 
   /** `remaining 37 of 200`, as the answer said it. */

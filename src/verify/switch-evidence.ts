@@ -3,6 +3,7 @@
 import type { LawName } from "../rules/laws.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { windowNames } from "../rules/window-names.ts";
+import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { headersOf, isBare, refusalBody, refusedBy } from "./answer.ts";
 import type { Docket } from "./docket.ts";
@@ -78,7 +79,7 @@ export class SwitchEvidence {
     if (scopeName !== "graphql" || userScopeName !== "graphql_user") return;
     if (typeof remaining !== "number" || typeof userRemaining !== "number") return;
     if (remaining <= 0 || userRemaining <= 0) return;
-    const explanation = `line ${line} asked for ${cost} points and was refused with ${remaining} and ${userRemaining} left`;
+    const explanation = `line ${line} asked for ${cost} ${nounOf(cost ?? 0, "point")} and was refused with ${remaining} and ${userRemaining} left`;
     this.ruleOut("graphql", {
       name: "charging",
       value: "postpaid",

@@ -94,6 +94,10 @@ it("refuses a folder for the page before anything is written", async () => {
     code: "FILE_UNWRITABLE",
     problems: [{ path: root, got: "a folder" }],
   });
+  await expect(report(run, "--out", join(root, "elsewhere/"))).rejects.toMatchObject({
+    code: "FILE_UNWRITABLE",
+    problems: [{ got: "a folder", allowed: "the path of an .html file" }],
+  });
   expect(await readdir(root)).toEqual(before);
   expect(await readdir(dirname(root))).not.toContain(`${basename(root)}-pictures`);
 });

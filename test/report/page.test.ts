@@ -2,11 +2,12 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { renderCsv } from "../../src/report/csv.ts";
-import { count, duration, figureText } from "../../src/report/format.ts";
+import { duration, figureText } from "../../src/report/format.ts";
 import { renderReport as compose, renderVerdict } from "../../src/report/page.ts";
 import { pageScript, scriptHash } from "../../src/report/page-script.ts";
 import type { ReportSource } from "../../src/report/source.ts";
 import { lawNames } from "../../src/rules/laws.ts";
+import { count } from "../../src/rules/words.ts";
 import { fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
 

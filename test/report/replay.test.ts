@@ -1,9 +1,10 @@
 // A replay's page and documents: who, when, how full, which limits would have done.
 import { beforeAll, describe, expect, it } from "vitest";
-import { count, share } from "../../src/report/format.ts";
+import { share } from "../../src/report/format.ts";
 import { renderReplayJunit, renderReplayMarkdown } from "../../src/report/replay-documents.ts";
 import { renderReplay } from "../../src/report/replay-page.ts";
 import { replayAnswer, replayOutcome } from "../../src/report/replay-words.ts";
+import { count } from "../../src/rules/words.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { readMarkup } from "./markup.ts";
 import { replayed } from "./results.ts";

@@ -1,9 +1,11 @@
 // A scenario's clients in real time, in Node: all of them by one scheduler, from their first call to the last answer.
 //
 // It knows no signal and prints nothing: it may run in a thread of its own. What ends it early is an abort signal.
+
 import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../../connect/connection.ts";
 import { parseTarget, type Target } from "../../connect/target.ts";
+import { counted } from "../../rules/words.ts";
 import { type CallTemplate, type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import { type Population, startDelayMs } from "../../scenario/scenario.ts";
@@ -167,7 +169,7 @@ export class NodeRun {
       traceFailure:
         file.failure === null
           ? null
-          : `${file.linesFailed} lines of the trace could not be written: ${file.failure.message}`,
+          : `${counted(file.linesFailed, "line")} of the trace could not be written: ${file.failure.message}`,
     };
   }
 

@@ -1,5 +1,6 @@
 // Rows of CSV: fields between commas, semicolons or tabs, in quotes where they hold one of these. A quote that is not
 // closed on its line makes that line unreadable, rather than swallow the lines behind it.
+import { counted } from "../../rules/words.ts";
 import { newline } from "../blocks.ts";
 import { type Cells, NO_ROLE, roles } from "./cells.ts";
 import { ColumnRoles, type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
@@ -60,8 +61,7 @@ export class CsvFormat implements LineFormat {
     const fields = splitCsv(line, this.#separatorText);
     if (fields === null) return { why: "a quote is not closed on its line" };
     const { count } = this.#roles;
-    if (fields.length !== count)
-      return { why: `it has ${fields.length} ${fields.length === 1 ? "column" : "columns"}, not ${count}` };
+    if (fields.length !== count) return { why: `it has ${counted(fields.length, "column")}, not ${count}` };
     const texts = new Array<string | undefined>(roles.length).fill(undefined);
     for (const [column, field] of fields.entries()) {
       const role = this.#roles.of(column);
