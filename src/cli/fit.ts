@@ -74,6 +74,10 @@ export const verb = defineVerb<Args>({
   examples: [
     ["$0 fit reports/ci-fleet-load -o fleet.ts", "make a scenario of a run's clients"],
     ["$0 fit 'access.log*' -o monday.ts --backtest", "make one from logs, and test its predictions"],
+    [
+      "$0 fit access.log --path '/v2/**' --traffic 2x -o double.ts",
+      "make one of twice the callers of some paths",
+    ],
     ["$0 fit prod.trace.ndjson.gz --rules limits.json -o prod.ts", "use rules of your own"],
   ],
   handler: async (args) => {
@@ -162,7 +166,7 @@ function seedsOf(seeds: number | undefined): number | undefined {
 /** A trace by itself tells clients and attempts; several files, and other logs, tell users and instants. */
 async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
-  const { openLogs } = await import("./log-input.ts");
+  const { openLogs, trafficOf } = await import("./log-input.ts");
   const logs = await openLogs(args.files, args, {
     onProgress: terminal.progress,
     signal,
@@ -170,9 +174,11 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
   const [file] = logs.files;
   if (logs.files.length === 1 && file?.sample.format === "trace") {
     const { readTrace } = await import("../trace/read.ts");
+    const { copiesOfCalls } = await import("../trace/logs/traffic.ts");
     const { header, calls } = await readTrace(file.open());
     const recorder = new Recorder(header);
-    for await (const { call } of calls) recorder.add(call);
+    const copies = copiesOfCalls(trafficOf(args));
+    for await (const { call } of calls) for (const copy of copies(call)) recorder.add(copy);
     terminal.progress(null);
     return recorder.finish();
   }

@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { globMatcher } from "../trace/logs/glob.ts";
 
 /**
  * The files that paths and globs (`*`, `?`, `**`) stand for, those of each glob in the order of their names, each file
@@ -23,27 +24,16 @@ export async function filesOf(paths: readonly string[]): Promise<string[]> {
 
 async function matching(glob: string): Promise<string[]> {
   const base = dirname(`${glob.slice(0, glob.search(/[*?]/))}x`);
-  const pattern = patternOf(glob);
+  const fits = globMatcher(join(glob).split(sep).join("/"));
   const recursive = glob.includes("**") || glob.slice(glob.search(/[*?]/)).includes("/");
   const entries = await readdir(base, { recursive, withFileTypes: true }).catch(() => []);
   const files = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => pattern.test(path.split(sep).join("/")))
+    .filter((path) => fits(path.split(sep).join("/")))
     .sort();
   if (files.length > 0) return files;
   throw new SpillwayError("FILE_UNREADABLE", "no file is called like that", {
     problems: [{ path: glob, got: "no file", allowed: "a file's name, or a pattern that some have" }],
   });
-}
-
-function patternOf(glob: string): RegExp {
-  const path = join(glob).split(sep).join("/");
-  const source = path.replace(/\*\*\/|\*\*|\*|\?|[.+^${}()|[\]\\]/g, (part) => {
-    if (part === "**/") return "(?:.*/)?";
-    if (part === "**") return ".*";
-    if (part === "*") return "[^/]*";
-    return part === "?" ? "[^/]" : `\\${part}`;
-  });
-  return new RegExp(`^${source}$`);
 }

@@ -12,6 +12,7 @@ import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
 import { headBytes, type Sample, sniffLog } from "../trace/logs/sniff.ts";
+import { multiplyCallers } from "../trace/logs/traffic.ts";
 import { requireFile } from "./files.ts";
 import { filesOf } from "./log-files.ts";
 import type { LogArgs } from "./log-options.ts";
@@ -26,6 +27,8 @@ export interface LogHooks {
 /** Logs, opened: what was found out about each, and all their rows. */
 export interface OpenedLogs extends LogRows {
   readonly files: readonly LogFile[];
+  /** What was changed of them, in words: `only /v2/*`, `traffic 2x`. */
+  readonly changes: readonly string[];
 }
 
 /**
@@ -39,6 +42,7 @@ export async function openLogs(
   hooks: LogHooks = {},
 ): Promise<OpenedLogs> {
   const settings = settingsOf(args);
+  const factor = trafficOf(args);
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
   for (const path of await filesOf(paths)) {
@@ -52,11 +56,15 @@ export async function openLogs(
     throw new SpillwayError("LOG_INVALID", "these logs are empty", {
       problems: paths.map((path) => ({ path, got: "nothing", allowed: "at least one row" })),
     });
+  requirePaths(files, settings);
   const rows = readLogs(files, settings);
   return {
     files,
-    batches: rows.batches,
-    callers: rows.callers,
+    changes: [
+      ...(settings.paths === undefined ? [] : [`only ${settings.paths.join(", ")}`]),
+      ...(factor === 1 ? [] : [`traffic ${factor}x`]),
+    ],
+    ...(factor === 1 ? { batches: rows.batches, callers: rows.callers } : multiplyCallers(rows, factor)),
     examples: rows.examples,
     get read() {
       return rows.read;
@@ -227,11 +235,41 @@ function settingsOf(args: LogArgs): LogSettings {
     graphqlCost,
     statusPath: args["status-path"],
     graphqlPath: args["graphql-path"],
+    paths: args.path === undefined || args.path.length === 0 ? undefined : args.path,
     zoneMinutes: zoneOf(args.zone),
     unreadMost: shareOf(args["allow-unread"]),
     sort: args.sort,
     digest: digestOf,
   };
+}
+
+const factorMost = 1000;
+
+/**
+ * The factor on callers: `2x`, `1.5x` or `0.5`; 1 where none is given.
+ * @throws SpillwayError `USAGE`
+ */
+export function trafficOf({ traffic }: Pick<LogArgs, "traffic">): number {
+  if (traffic === undefined) return 1;
+  const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(traffic)?.[1]);
+  if (factor > 0 && factor <= factorMost) return factor;
+  throw usage("--traffic", quote(traffic), `a factor above 0 and at most ${factorMost}, such as 2x or 0.5x`);
+}
+
+/** @throws SpillwayError `USAGE` naming a file of which no row has a path */
+function requirePaths(files: readonly LogFile[], { paths }: LogSettings): void {
+  if (paths === undefined) return;
+  const without = files.find(
+    ({ sample: { format }, mapping }) =>
+      format === "trace" || (format !== "access-log" && !mapping.uses.some(({ role }) => role === "path")),
+  );
+  if (without === undefined) return;
+  const isTrace = without.sample.format === "trace";
+  throw usage(
+    "--path",
+    `${without.name}, ${isTrace ? "a trace, which has no paths" : "in which no column is taken for paths"}`,
+    isTrace ? "logs with paths" : "a log with paths; --path-column names their column",
+  );
 }
 
 /** SHA-256, so that `printf %s TOKEN | sha256sum` tells which token a fingerprint is of. */

@@ -83,6 +83,21 @@ export const logOptions = {
     group,
     describe: "take calls of PATH for GraphQL",
   },
+  path: {
+    argument: "GLOB",
+    type: "string",
+    array: true,
+    group,
+    describe:
+      "read only rows whose path fits GLOB: '/v2/*' (* is anything but a slash), '/v2/**' (** is anything)",
+  },
+  traffic: {
+    argument: "FACTOR",
+    type: "string",
+    group,
+    describe:
+      "take FACTOR times as many callers: 2x has each twice, 0.5x every second one; copies have windows of their own",
+  },
   sql: {
     argument: "WHERE",
     type: "string",

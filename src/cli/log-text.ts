@@ -49,6 +49,8 @@ interface UnderstoodRow {
 /** What logs were taken for: the result of `replay --dry-run`. */
 export interface UnderstoodLogs {
   readonly files: readonly UnderstoodFile[];
+  /** What was changed of them, in words: `only /v2/*`. */
+  readonly changes: readonly string[];
   readonly rows: readonly UnderstoodRow[];
   /** Rows that could not be read, the first of them. */
   readonly unread: LogRows["examples"];
@@ -60,14 +62,15 @@ export interface UnderstoodLogs {
  */
 export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> {
   const rows = await firstRows(logs);
-  return { files: logs.files.map(understoodFile), rows, unread: logs.examples };
+  const { changes, examples: unread } = logs;
+  return { files: logs.files.map(understoodFile), changes, rows, unread };
 }
 
 /** The same for people. */
-export const describeLogs = ({ files, rows, unread }: UnderstoodLogs): string =>
+export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): string =>
   [
     ...files.flatMap(fileLines),
-    pc.bold("first rows, as read"),
+    pc.bold(["first rows, as read", ...changes].join(", ")),
     ...rows.map((row) => `  ${rowLine(row)}`),
     ...unread.map(
       ({ file, line, why, text }) => `${pc.yellow("unread")} ${file}:${line}: ${why}\n  ${pc.dim(text)}`,

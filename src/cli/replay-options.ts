@@ -54,15 +54,6 @@ export function reactionOf(word: string, seed: number): Reaction {
   return { onRefused: policy, words: word, seed };
 }
 
-const factorMost = 1000;
-
-/** `2x`, `1.5x` or `0.5`. @throws SpillwayError `USAGE` */
-export function factorOf(text: string): number {
-  const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
-  if (factor > 0 && factor <= factorMost) return factor;
-  throw usage("--traffic", text, `a factor above 0 and at most ${factorMost}, such as 2x or 0.5x`);
-}
-
 /**
  * Bounds by figure: `refusedShare<1%`.
  * @throws SpillwayError `USAGE` where one is none, or a figure is given twice

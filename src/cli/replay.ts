@@ -10,7 +10,6 @@ import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
-import type { LogRows } from "../trace/logs/rows.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
@@ -29,7 +28,6 @@ interface Args extends LogArgs {
   readonly "on-refused"?: string | undefined;
   readonly independent: boolean;
   readonly "keep-refused": boolean;
-  readonly traffic?: string | undefined;
   readonly seed: number;
   readonly expect?: readonly string[] | undefined;
   readonly out?: string | undefined;
@@ -79,12 +77,6 @@ export const verb = defineVerb<Args>({
       default: false,
       describe: "take calls that the log says were refused for wanted, too, rather than for earlier tries",
     },
-    traffic: {
-      argument: "FACTOR",
-      type: "string",
-      describe:
-        "replay FACTOR times as many callers: 2x has each twice, 0.5x every second one; copies have windows of their own",
-    },
     seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
     expect: {
       argument: "BOUND",
@@ -108,6 +100,7 @@ export const verb = defineVerb<Args>({
       "$0 replay calls.csv --set user.rest.limit=100 --expect 'refused==0'",
       "see whether a limit of 100 would do",
     ],
+    ["$0 replay access.log --path '/v2/**' --path /graphql", "see what limits on some paths would do"],
     ["$0 replay access.log --traffic 2x", "see who would be refused with twice as many callers"],
     ["$0 replay access.log --on-refused waitReset+0..5s", "see what waiting would have done"],
   ],
@@ -116,14 +109,13 @@ export const verb = defineVerb<Args>({
     if (args.open === true && args.out === undefined)
       throw new SpillwayError("USAGE", "--open needs --out, where the report is written");
     const open = await reportOpener(args.open);
-    const { changedRules, expectedOf, factorOf, reactionOf } = await import("./replay-options.ts");
+    const { changedRules, expectedOf, reactionOf } = await import("./replay-options.ts");
     const expect = expectedOf(args.expect ?? []);
     const word = args["on-refused"];
     if (word === undefined && (args.independent || args["keep-refused"])) throw nobodyReacts();
     const seed = requireSeed(args.seed);
     const { independent, "keep-refused": keepRefused } = args;
     const reaction = word === undefined ? undefined : { ...reactionOf(word, seed), independent, keepRefused };
-    const factor = args.traffic === undefined ? 1 : factorOf(args.traffic);
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
@@ -138,9 +130,10 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     try {
       const { replay } = await import("../../sim/replay/replay.ts");
-      const files = logs.files.map(({ name }) => (factor === 1 ? name : `${name} (traffic ${factor}x)`));
       const { signal } = interrupt;
-      const result = await replay(await multiplied(logs, factor), rules, {
+      const changes = logs.changes.length === 0 ? "" : ` (${logs.changes.join("; ")})`;
+      const files = logs.files.map(({ name }) => `${name}${changes}`);
+      const result = await replay(logs, rules, {
         files,
         expect,
         reaction,
@@ -165,22 +158,6 @@ const nobodyReacts = (): SpillwayError =>
   new SpillwayError("USAGE", "--independent and --keep-refused are about callers that react", {
     hint: "add --on-refused waitReset, or another policy",
   });
-
-/** The logs with so many times their callers. */
-async function multiplied(logs: OpenedLogs, factor: number): Promise<LogRows> {
-  if (factor === 1) return logs;
-  const { multiplyCallers } = await import("../trace/logs/traffic.ts");
-  return {
-    ...multiplyCallers(logs, factor),
-    examples: logs.examples,
-    get read() {
-      return logs.read;
-    },
-    get unread() {
-      return logs.unread;
-    },
-  };
-}
 
 /** A trace's own rules, where it is alone and claims any. */
 async function rulesOf({ files }: OpenedLogs): Promise<Rules> {

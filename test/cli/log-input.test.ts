@@ -42,6 +42,38 @@ async function callersOf(
   return found;
 }
 
+describe("paths and traffic", () => {
+  test("are changed together, and what was changed is told", async () => {
+    const log = await put(
+      "calls.csv",
+      lines(
+        "time,user,path,status",
+        "2026-01-02T01:00:00Z,ann,/v2/user,200",
+        "2026-01-02T01:00:01Z,bob,/health,200",
+        "2026-01-02T01:00:02Z,cid,/v2/user,200",
+      ),
+    );
+    const changes = { path: ["/v2/*"], traffic: "2x" };
+    expect(await callersOf([log], changes)).toEqual(["ann", "ann#2", "cid", "cid#2"]);
+    const logs = await openLogs([log], logArgs(changes));
+    expect(logs.changes).toEqual(["only /v2/*", "traffic 2x"]);
+    expect(describeLogs(await understandLogs(logs))).toContain("first rows, as read, only /v2/*, traffic 2x");
+  });
+
+  test("paths are asked for of no log that has none", async () => {
+    const path = ["/v2/*"];
+    const trace = await put("trace.ndjson", lines(encodeHeader(header), encodeCall(call())));
+    const plain = await put("plain.csv", lines("time,user,status", "2026-01-02T01:00:00Z,ann,200"));
+    const ofTrace = await failure(openLogs([trace], logArgs({ path })));
+    expect([ofTrace.code, ofTrace.message]).toEqual([
+      "USAGE",
+      expect.stringContaining("a trace, which has no paths"),
+    ]);
+    const ofPlain = await failure(openLogs([plain], logArgs({ path })));
+    expect(ofPlain.message).toContain("--path-column names their column");
+  });
+});
+
 describe("files", () => {
   test("come in the order of their times, packed or not, by a glob or by name, each once", async () => {
     const third = await put("access.log", csv(3, "third"));

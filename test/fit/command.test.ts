@@ -31,6 +31,18 @@ async function accessLog(): Promise<string> {
   return "access.log";
 }
 
+test("logs are fitted with more callers, and by some paths alone", async () => {
+  const log = await accessLog();
+  const more = await run("fit", log, "--traffic", "3x", "--path", "/v2/**", "-o", "more.ts");
+  expect(more.stdout).toContain("more: 1 population of 3 callers");
+  const none = await run("fit", log, "--path", "/v3/**");
+  expect(none).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("/v2/organizations/acme/pipelines"),
+  });
+  expect((await run("fit", "run", "--traffic", "2x", "-o", "double.ts")).stdout).toContain("of 60 callers");
+});
+
 describe("a trace", () => {
   test("becomes a scenario that simulates to nearly the same figures", async () => {
     const fitted = await run("fit", "run", "-o", "again.ts");

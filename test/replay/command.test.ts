@@ -164,6 +164,8 @@ describe("what cannot be done is said, with the next step", () => {
     [["--expect", "1%"], "refusedShare<1%"],
     [["--seed", "-1"], "a whole number"],
     [["--keep-refused"], "add --on-refused"],
+    [["--traffic", "0x"], "a factor above 0"],
+    [["--path", "/v3/**"], "none of 121 rows is of such a path"],
   ])("replay access.log %j", async (words, said) => {
     const { code, stderr } = await spillway(["replay", "access.log", ...words], { cwd: folder });
     expect(code).toBe(2);

@@ -6,6 +6,7 @@ import { durationUnits } from "./choices.ts";
 import { readHar } from "./har.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
+import { PathFilter } from "./path-filter.ts";
 import { FileReader, type LogFile } from "./read-file.ts";
 import { Tally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
@@ -17,6 +18,8 @@ import { TraceRows } from "./trace-rows.ts";
 /** What rows mean, beside what each file's mapping says. */
 export interface LogSettings
   extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
+  /** Globs of the paths whose rows are read; all rows where it is left out. */
+  readonly paths?: readonly string[] | undefined;
   /** The share of rows that may stay unread. */
   readonly unreadMost: number;
   /** All rows are sorted first, in memory, however far from order they stand. */
@@ -41,22 +44,24 @@ const disorderMs = 120_000;
  * @param files in any order
  * @returns rows in the order of `atMs`; `batches` can be gone through once
  * @throws SpillwayError `LOG_INVALID` while batches are read, and at their end `LOG_UNREAD` where more rows than
- *   `unreadMost` could not be read, and `LOG_INVALID` where there were none at all
+ *   `unreadMost` could not be read, and `LOG_INVALID` where there were none at all, or none of the paths
  */
 export function readLogs(files: readonly LogFile[], settings: LogSettings): LogRows {
   const callers = new Callers(settings.digest);
   const tally = new Tally();
+  const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
   const streams = files.map((file): OrderedStream => {
     const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
       const rows = new OrderedRows(settings.sort);
       rows.floor = floorMs;
-      return readFile(file, settings, callers, tally, rows);
+      return readFile(file, { ...settings, paths }, callers, tally, rows);
     };
     return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
   });
   const batches = async function* (): AsyncGenerator<LogBatch, void> {
     yield* new MergedRows(streams).read();
     requireRead(tally, settings.unreadMost, files);
+    paths?.requireKept();
   };
   return {
     batches: batches(),
@@ -73,7 +78,7 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
 
 function readFile(
   file: LogFile,
-  settings: LogSettings,
+  settings: Omit<LogSettings, "paths"> & Pick<RowSettings, "paths">,
   callers: Callers,
   tally: Tally,
   rows: OrderedRows,

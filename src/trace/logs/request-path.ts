@@ -16,6 +16,9 @@ export const STATUS_PATH = 2;
 
 /** Reads paths, and URLs; query, fragment and a trailing slash change nothing (SPEC.md §1). */
 export class RequestPath {
+  /** Where the path last read stands by itself, without scheme, host, query, fragment and slash at the end. */
+  pathFrom = 0;
+  pathTo = 0;
   /** Where the organization's slug stands in the path last read; empty where it names none. */
   organizationFrom = 0;
   organizationTo = 0;
@@ -36,6 +39,8 @@ export class RequestPath {
   read(view: DataView, start: number, end: number): number {
     const from = view.getUint8(start) === slash ? start : pathOf(view, start, end);
     const to = endOf(view, from, end);
+    this.pathFrom = from;
+    this.pathTo = to;
     this.organizationFrom = this.organizationTo = 0;
     if (isAt(this.#graphql, view, from, to)) return GRAPHQL_PATH;
     if (begins(this.#prefix, view, from, to)) {
@@ -57,7 +62,8 @@ export class RequestPath {
   }
 }
 
-const trimmed = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, "") : path);
+/** A path, or a pattern of paths, without slashes at its end. */
+export const trimmed = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, "") : path);
 
 /** Behind `https://host`, if that is how it begins. */
 function pathOf(view: DataView, from: number, to: number): number {

@@ -30,6 +30,7 @@ import {
 } from "./field-values.ts";
 import { InstantReader } from "./instant.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
+import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
@@ -52,6 +53,8 @@ export interface RowSettings {
   readonly zoneMinutes: number;
   /** Requests have a path in this log: a row without one was none (a connection that asked for nothing). */
   readonly hasPaths: boolean;
+  /** Leaves rows of other paths out; `null` for none. */
+  readonly paths: PathFilter | null;
 }
 
 /** The organization of rows that name none, where nothing else is known. */
@@ -60,6 +63,8 @@ const DEFAULT_ORGANIZATION = "default";
 const [dash, space] = [0x2d, 0x20] as const;
 
 const NONE = -1;
+/** The kind of a path that the filter leaves out. */
+const LEFT_OUT = 255;
 
 /** Statuses of GraphQL that counted nothing (SPEC.md §2.6); 401 and 403 count nothing anywhere. */
 const uncountedQueries = new Set([400, 405, 413, 415]);
@@ -82,7 +87,7 @@ export class RowReader {
     this.#times = new InstantReader(settings.zoneMinutes);
   }
 
-  /** Adds the row that the fields are. @returns `null`, or why it cannot be read */
+  /** Adds the row that the fields are, unless its path is left out. @returns `null`, or why it cannot be read */
   add(cells: Cells, rows: OrderedRows): string | null {
     const { view, from, to } = cells;
     let at = this.#times.read(view, from[TIME] ?? 0, to[TIME] ?? 0);
@@ -96,6 +101,7 @@ export class RowReader {
     if (status === -1) return "its status is none of HTTP's";
     const kind = this.#kind(cells, status);
     if (kind === -1) return "its scope is neither rest nor graphql";
+    if (kind === LEFT_OUT) return null;
     const cost = kind === GRAPHQL_CALL ? this.#points(cells, COST) : kind === REST_CALL ? 1 : 0;
     if (cost === -1) return "its cost is no whole number";
     if (cost === -2) return "a GraphQL call whose cost is not known";
@@ -122,6 +128,7 @@ export class RowReader {
     if (byScope === -1) return -1;
     const method = this.#splitRequest(cells);
     const path = this.#readPath(cells);
+    if (!this.#isWanted(path)) return LEFT_OUT;
     if (path === STATUS_PATH && (method === GET || method === HEAD || method === NO_METHOD))
       return STATUS_CALL;
     if (status === 401 || status === 403 || (path === -1 && this.#settings.hasPaths)) return OTHER_CALL;
@@ -130,6 +137,15 @@ export class RowReader {
     if (!isQuery) return REST_CALL;
     const isPost = method === POST || method === NO_METHOD;
     return isPost && !uncountedQueries.has(status) ? GRAPHQL_CALL : OTHER_CALL;
+  }
+
+  /** Counts the row as kept or left out by its path. */
+  #isWanted(path: number): boolean {
+    const { paths } = this.#settings;
+    if (paths === null) return true;
+    if (path === LEFT_OUT || path === NONE) paths.leftOut += 1;
+    else paths.kept += 1;
+    return path !== LEFT_OUT && path !== NONE;
   }
 
   /** What the path says, -1 where there is none; and its organization. */
@@ -143,8 +159,9 @@ export class RowReader {
       this.#organization = memory.organization;
       return memory.kind;
     }
-    const kind = this.#path.read(view, start, end);
-    const { organizationFrom, organizationTo } = this.#path;
+    const read = this.#path.read(view, start, end);
+    const { organizationFrom, organizationTo, pathFrom, pathTo } = this.#path;
+    const kind = this.#settings.paths?.fits(view, pathFrom, pathTo) === false ? LEFT_OUT : read;
     if (organizationTo > organizationFrom)
       this.#organization = this.#organizationAt(view, organizationFrom, organizationTo);
     memory.keep(view, start, end, kind, this.#organization);

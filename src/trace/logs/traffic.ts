@@ -1,5 +1,12 @@
 // A log with more or fewer callers than it has: each caller several times, at the same instants, with windows of its own.
+import type { TraceCall } from "../record.ts";
 import type { LogBatch, LogCaller, LogRows } from "./rows.ts";
+
+/** Copies of a caller, by its place in the order of first rows: with a factor of 1.5 of every second one two. */
+const copiesOf = (place: number, factor: number): number =>
+  Math.floor((place + 1) * factor) - Math.floor(place * factor);
+
+const copyName = (name: string, copy: number): string => (copy === 1 ? name : `${name}#${copy}`);
 
 /**
  * Multiplies the callers of a log, and with them its calls. Callers are counted in the order of their first rows: with a
@@ -10,24 +17,23 @@ import type { LogBatch, LogCaller, LogRows } from "./rows.ts";
 export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "batches" | "callers"> {
   const callers: LogCaller[] = [];
   /** Of each caller of the log: its first copy in `callers`, and the number of copies. */
-  const copies: { readonly first: number; readonly count: number }[] = [];
-  const copiesOf = (caller: number): { readonly first: number; readonly count: number } => {
-    while (copies.length <= caller) {
-      const place = copies.length;
-      const count = Math.floor((place + 1) * factor) - Math.floor(place * factor);
-      copies.push({ first: callers.length, count });
+  const known: { readonly first: number; readonly count: number }[] = [];
+  const copiesAt = (caller: number): { readonly first: number; readonly count: number } => {
+    while (known.length <= caller) {
+      const place = known.length;
+      const count = copiesOf(place, factor);
+      known.push({ first: callers.length, count });
       const { organization, user } = rows.callers[place] ?? { organization: "", user: "" };
-      for (let copy = 1; copy <= count; copy++)
-        callers.push({ organization, user: copy === 1 ? user : `${user}#${copy}` });
+      for (let copy = 1; copy <= count; copy++) callers.push({ organization, user: copyName(user, copy) });
     }
-    return copies[caller] as { readonly first: number; readonly count: number };
+    return known[caller] as { readonly first: number; readonly count: number };
   };
   const batches = async function* (): AsyncGenerator<LogBatch, void> {
     for await (const batch of rows.batches) {
       const from: number[] = [];
       const caller: number[] = [];
       for (let row = 0; row < batch.count; row++) {
-        const { first, count } = copiesOf(batch.caller[row] ?? 0);
+        const { first, count } = copiesAt(batch.caller[row] ?? 0);
         for (let copy = 0; copy < count; copy++) {
           from.push(row);
           caller.push(first + copy);
@@ -37,6 +43,21 @@ export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "b
     }
   };
   return { batches: batches(), callers };
+}
+
+/** The same for the calls of a trace, by their users: the clients of a copy are copies, too. */
+export function copiesOfCalls(factor: number): (call: TraceCall) => TraceCall[] {
+  const counts = new Map<string, number>();
+  return (call) => {
+    const key = JSON.stringify([call.org, call.user]);
+    const count = counts.get(key) ?? copiesOf(counts.size, factor);
+    counts.set(key, count);
+    return Array.from({ length: count }, (_, index) => ({
+      ...call,
+      user: call.user === null ? null : copyName(call.user, index + 1),
+      client: copyName(call.client, index + 1),
+    }));
+  };
 }
 
 /** Rows of a batch in a new one. @param from places in `batch` */

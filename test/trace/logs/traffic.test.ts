@@ -1,8 +1,9 @@
 // A factor on traffic multiplies callers: every copy calls when the log's own caller does.
 import { expect, test } from "vitest";
-import { factorOf } from "../../../src/cli/replay-options.ts";
+import { trafficOf } from "../../../src/cli/log-input.ts";
 import type { LogBatch, LogRows } from "../../../src/trace/logs/rows.ts";
-import { multiplyCallers } from "../../../src/trace/logs/traffic.ts";
+import { copiesOfCalls, multiplyCallers } from "../../../src/trace/logs/traffic.ts";
+import { call } from "../samples.ts";
 
 /** Three users of one organization, two calls each in turn. */
 function log(): LogRows {
@@ -48,7 +49,18 @@ test("1.5x has every second caller twice, 0.5x every second one alone, 1x all as
 });
 
 test("factors are read as people write them", () => {
-  expect(["2x", "1.5x", "0.5", "10"].map(factorOf)).toEqual([2, 1.5, 0.5, 10]);
-  for (const wrong of ["0", "-1x", "two", "2xx", "1001x", ""])
-    expect(() => factorOf(wrong)).toThrow("--traffic");
+  const read = ["2x", "1.5x", "0.5", "10", undefined].map((traffic) => trafficOf({ traffic }));
+  expect(read).toEqual([2, 1.5, 0.5, 10, 1]);
+  for (const traffic of ["0", "-1x", "two", "2xx", "1001x", ""])
+    expect(() => trafficOf({ traffic })).toThrow("--traffic");
+});
+
+test("a trace's users are multiplied with their clients", () => {
+  const copies = copiesOfCalls(1.5);
+  const named = (user: string | null, client: string): string[] =>
+    copies({ ...call(), org: "acme", user, client }).map((copy) => `${copy.user} ${copy.client}`);
+  expect(named("ann", "agents/0")).toEqual(["ann agents/0"]);
+  expect(named("bob", "agents/1")).toEqual(["bob agents/1", "bob#2 agents/1#2"]);
+  expect(named("bob", "agents/2")).toEqual(["bob agents/2", "bob#2 agents/2#2"]);
+  expect(named(null, "agents/3")).toEqual(["null agents/3"]);
 });
