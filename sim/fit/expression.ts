@@ -1,5 +1,6 @@
 // A piece of a scenario's source as data: what can be written as text, and evaluated to the value that the text would
 // have. Both come from one description, so that the scenario that is simulated is the one that is written.
+import { printable, printableJson } from "../../src/rules/printable.ts";
 
 export interface Member {
   readonly key: string;
@@ -127,7 +128,7 @@ function memberText({ key, value, comment }: Member, indent: number, margin: str
 export function commentText(comment: string, indent: number): string {
   const margin = `${" ".repeat(indent)}// `;
   const lines: string[] = [];
-  for (const word of comment.split(" ")) {
+  for (const word of printable(comment).split(" ")) {
     const line = lines.at(-1);
     if (line !== undefined && margin.length + line.length + 1 + word.length <= widthMost)
       lines[lines.length - 1] = `${line} ${word}`;
@@ -185,11 +186,11 @@ function allFlat(expressions: readonly Expression[]): string[] | null {
   return texts.every((text) => text !== null) ? texts : null;
 }
 
-const keyText = (key: string): string => (identifier.test(key) ? key : JSON.stringify(key));
+const keyText = (key: string): string => (identifier.test(key) ? key : printableJson(key));
 
 function literalText(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
-  const text = JSON.stringify(value);
+  const text = printableJson(value);
   // The quotes that need fewer backslashes.
   const isBetterSingle = value.includes('"') && !value.includes("'");
   return isBetterSingle ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text;

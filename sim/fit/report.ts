@@ -1,5 +1,6 @@
 // What a fit found, and how well it predicts, as Markdown.
 
+import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import { classText, percent } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
@@ -19,12 +20,12 @@ const figureNames: Readonly<Record<PredictedFigure, string>> = {
 /** @param result of `spillway fit` */
 export function fitMarkdown({ model, backtest }: FitResult): string {
   const parts = [
-    `# ${model.name}: a scenario fitted to ${counted(model.calls, "call")}`,
+    `# ${shortName(model.name)}: a scenario fitted to ${counted(model.calls, "call")}`,
     foundText(model),
     table(
       ["population", "callers", "calls", "refused", "what they do", "after a refusal"],
       model.populations.map((population) => [
-        population.name,
+        shortName(population.name),
         population.callers.toLocaleString("en-US"),
         population.calls.toLocaleString("en-US"),
         population.refused.toLocaleString("en-US"),

@@ -1,7 +1,8 @@
 // `spillway bundle SCENARIO -o FILE`: a scenario as one JavaScript file that plain k6 runs, no Node needed.
+
 import { stat } from "node:fs/promises";
-import pc from "picocolors";
 import { SpillwayError } from "../rules/errors.ts";
+import { pc } from "./colors.ts";
 import { scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";

@@ -2,7 +2,6 @@
 // beforehand. Where it takes its time from a header all laws are checked by scripts that move the clock; else
 // scripts are played in real time, and their traces judged.
 
-import pc from "picocolors";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { CheckOptions } from "../laws/check.ts";
 import type { CheckReport } from "../laws/report.ts";
@@ -18,6 +17,7 @@ import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { TargetArgs } from "./check-target-options.ts";
+import { pc } from "./colors.ts";
 import { readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
 import { INTERRUPTED } from "./interrupt.ts";
@@ -171,7 +171,7 @@ export function sayLive(
   }
   if (counterexample !== null) {
     const [violation] = counterexample.verdict.violations;
-    terminal.say(`\n${violation?.law} is violated: ${violation?.explanation}`);
+    terminal.say("", `${violation?.law} is violated: ${violation?.explanation}`);
     const shown = new Set(violation?.lines);
     for (const { line, call } of counterexample.lines) {
       const mark = shown.has(line) ? ">" : " ";
@@ -179,15 +179,15 @@ export function sayLive(
       const left = `remaining ${call.remaining} of ${call.limit}, user ${call.userRemaining} of ${call.userLimit}`;
       terminal.say(`${mark}${at}  line ${line}: ${call.user} ${call.kind} ${call.status}, ${left}`);
     }
-    terminal.say(`\nreal time is not repeated exactly: run it again, or keep the trace with --json`);
+    terminal.say("", "real time is not repeated exactly: run it again, or keep the trace with --json");
   }
-  if (ended !== null) terminal.say(`\nended early: ${ended.reason}`);
+  if (ended !== null) terminal.say("", `ended early: ${ended.reason}`);
   const outcome = !ok
     ? pc.red("a law is violated")
     : judged === 0
       ? pc.yellow("no law could be judged: allow more --calls and --seconds")
       : pc.green(`none of the ${judged} laws that could be judged is violated`);
-  terminal.say(`\n${outcome}`);
+  terminal.say("", outcome);
 }
 
 /** 0 held, 1 violated, 2 nothing could be judged, 3 the target had enough of it, 130 interrupted. */

@@ -1,10 +1,10 @@
 // What a check found, as the terminal shows it: a line a law, then what was found.
 
-import pc from "picocolors";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What of the command's words the text depends on. */
@@ -35,9 +35,8 @@ export async function describeCheck(
   const violated = laws.filter(({ outcome }) => outcome === "violated");
   const failed = laws.find(({ outcome }) => outcome === "failed");
   for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
-    terminal.say(["", ...renderCounterexample(law)].join("\n"));
-  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined)
-    terminal.say(`\n${advice}`);
+    terminal.say("", ...renderCounterexample(law));
+  if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined) terminal.say("", advice);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
   const found =
     violated.length > 0
@@ -47,7 +46,8 @@ export async function describeCheck(
         : pc.red("the limiter failed");
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
-    `\n${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
+    "",
+    `${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
 }
 
@@ -64,7 +64,7 @@ export async function describeInterleavings(report: InterleavingReport, terminal
   terminal.say(`overlapping calls: ${text}`);
   const { renderInterleaving } = await import("../laws/interleavings-text.ts");
   const lines = renderInterleaving(report);
-  if (lines.length > 0) terminal.say(["", ...lines].join("\n"));
+  if (lines.length > 0) terminal.say("", ...lines);
 }
 
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:

@@ -2,7 +2,6 @@
 // resets pass in under a minute. Each stage is the same code as its verb.
 
 import { join } from "node:path";
-import pc from "picocolors";
 import type { CheckReport } from "../laws/report.ts";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
@@ -11,6 +10,7 @@ import { ownerWords, verdictWords } from "../report/source.ts";
 import { counted } from "../rules/words.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
+import { pc } from "./colors.ts";
 import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
@@ -111,7 +111,7 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
 }
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
-  terminal.say(`\n${pc.bold(pc.cyan(name))} ${what}`);
+  terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);
 
 async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSignal): Promise<CheckReport> {
   stage(terminal, "check", "looks for the shortest way to break each law of the limiter");
@@ -126,8 +126,7 @@ async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSign
   terminal.say(
     `  ${counted(report.laws.length, "law")}, ${counted(runs, "run")} each, ${counted(judged, "answer")} judged: ${found}`,
   );
-  for (const law of report.laws)
-    if (law.outcome === "violated") terminal.say(renderCounterexample(law).join("\n"));
+  for (const law of report.laws) if (law.outcome === "violated") terminal.say(...renderCounterexample(law));
   return report;
 }
 

@@ -1,10 +1,11 @@
 // `spillway doctor`: what is installed, what is missing, and how to get it.
+
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import pc from "picocolors";
 import type { GetK6Options } from "../load/get-k6.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { pc } from "./colors.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";

@@ -1,8 +1,9 @@
 // `--fault`: the option that `check`, `simulate` and `serve` share, and the catalogue that `--fault list` prints.
-import pc from "picocolors";
+
 import type { ChosenFault } from "../faults/choice.ts";
 import type { Fault } from "../faults/fault.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 import type { VerbOption } from "./verb.ts";
 
@@ -60,7 +61,8 @@ function sayFaults(faults: readonly Fault[], terminal: Terminal): void {
       terminal.say(pc.dim(`${" ".repeat(widest)}         =${rate.default}: ${rate.meaning}`));
   }
   terminal.say(
-    "\nNets: P the laws (check), V the oracle over a trace (verify), L the checks inside k6 (load).",
+    "",
+    "Nets: P the laws (check), V the oracle over a trace (verify), L the checks inside k6 (load).",
   );
   terminal.result(
     faults.map(({ name, wrong, shows, seenIn, nets, rate }) => ({ name, wrong, shows, seenIn, nets, rate })),

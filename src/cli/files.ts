@@ -1,12 +1,14 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
+
 import { readFile, stat } from "node:fs/promises";
-import pc from "picocolors";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules, parseRulesFile } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import { parseTokensFile, type Token } from "../rules/tokens.ts";
+import { pc } from "./colors.ts";
 import { shellCommand } from "./run-place.ts";
+import { warn } from "./terminal.ts";
 
 /** @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory */
 export async function requireFile(path: string, what: string): Promise<void> {
@@ -60,7 +62,7 @@ async function warnIfShared(path: string): Promise<void> {
   if (warned.has(path)) return;
   warned.add(path);
   const mode = (found.mode & 0o777).toString(8);
-  process.stderr.write(
-    `${pc.yellow("warning")} other users of this machine can read ${path} (mode ${mode}): ${shellCommand(["chmod", "600", path])}\n`,
+  warn(
+    `${pc.yellow("warning")} other users of this machine can read ${path} (mode ${mode}): ${shellCommand(["chmod", "600", path])}`,
   );
 }

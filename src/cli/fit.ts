@@ -3,12 +3,13 @@
 import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import pc from "picocolors";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
@@ -102,7 +103,7 @@ export const verb = defineVerb<Args>({
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
       if (args.json === true) terminal.result(result);
-      else if (out === undefined) process.stdout.write(fitted.source);
+      else if (out === undefined) terminal.document(fitted.source);
       if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
     } catch (error) {
       terminal.progress(null);
@@ -232,9 +233,9 @@ async function say(
   terminal: Terminal,
 ): Promise<void> {
   const { foundText, populationText } = await import("../../sim/fit/report.ts");
-  terminal.say(`${pc.bold(model.name)}: ${foundText(model)}`);
+  terminal.say(`${pc.bold(shortName(model.name))}: ${foundText(model)}`);
   for (const population of model.populations) {
-    terminal.say(`  ${pc.bold(population.name)}: ${population.reasons.population}`);
+    terminal.say(`  ${pc.bold(shortName(population.name))}: ${population.reasons.population}`);
     terminal.say(`    ${populationText(population)}`);
     terminal.say(`    ${pc.dim(population.reasons.onRefused)}`);
   }

@@ -1,6 +1,5 @@
 // What `--dry-run` says of logs: what each is, what its columns were taken for and why, and its first rows as read.
 
-import pc from "picocolors";
 import { instant } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
@@ -9,6 +8,7 @@ import type { ColumnUse } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { GRAPHQL_CALL, type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../trace/logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../trace/logs/secrets.ts";
+import { pc } from "./colors.ts";
 import { digestOf, type OpenedLogs } from "./log-input.ts";
 
 const rowsMost = 5;
@@ -67,15 +67,15 @@ export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> 
 }
 
 /** The same for people. */
-export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): string =>
-  [
-    ...files.flatMap(fileLines),
-    pc.bold(["first rows, as read", ...changes].join(", ")),
-    ...rows.map((row) => `  ${rowLine(row)}`),
-    ...unread.map(
-      ({ file, line, why, text }) => `${pc.yellow("unread")} ${file}:${line}: ${why}\n  ${pc.dim(text)}`,
-    ),
-  ].join("\n");
+export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): string[] => [
+  ...files.flatMap(fileLines),
+  pc.bold(["first rows, as read", ...changes].join(", ")),
+  ...rows.map((row) => `  ${rowLine(row)}`),
+  ...unread.flatMap(({ file, line, why, text }) => [
+    `${pc.yellow("unread")} ${file}:${line}: ${why}`,
+    `  ${pc.dim(text)}`,
+  ]),
+];
 
 const zoneless = /^\d{4}[-/]\d\d[-/]\d\d(?:[T ][\d:.,]+)?$/;
 

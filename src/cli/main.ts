@@ -3,7 +3,7 @@
 import { hideBin } from "yargs/helpers";
 import { SpillwayError } from "../rules/errors.ts";
 import { runCommand } from "./command-line.ts";
-import { describeError, describeUnexpected, UNEXPECTED } from "./terminal.ts";
+import { describeError, describeThrown, describeUnexpected, UNEXPECTED } from "./terminal.ts";
 
 /** Tells threads and programs that are started, which do not see the command's words. */
 function passOnColor(words: readonly string[]): void {
@@ -21,7 +21,7 @@ async function main(words: readonly string[]): Promise<void> {
   try {
     await runCommand(words);
   } catch (thrown) {
-    if (words.includes("--debug")) console.error(thrown);
+    if (words.includes("--debug")) console.error(describeThrown(thrown));
     const json = words.includes("--json");
     if (thrown instanceof SpillwayError) {
       process.exitCode = thrown.exitCode;

@@ -112,7 +112,7 @@ export const verb = defineVerb<Args>({
       terminal.progress(null);
       if (result === null) {
         const again = shellCommand(["--out", folder, "--resume"]);
-        terminal.say(`Interrupted: what was done is kept. Go on with\n  ${commandOf(args)} ${again}`);
+        terminal.say("Interrupted: what was done is kept. Go on with", `  ${commandOf(args)} ${again}`);
         process.exitCode = INTERRUPTED;
         return;
       }
@@ -123,7 +123,7 @@ export const verb = defineVerb<Args>({
           import("../report/csv.ts"),
           import("./plan-table.ts"),
         ]);
-        process.stdout.write(renderCsv(planTable(result)));
+        terminal.document(renderCsv(planTable(result)));
       } else terminal.result(result);
       await open(join(folder, runFiles.html));
       process.exitCode = isAnswered(result) ? 0 : 1;

@@ -1,11 +1,12 @@
 // `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
+
 import { createInterface } from "node:readline/promises";
-import pc from "picocolors";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration } from "./run-options.ts";

@@ -123,7 +123,7 @@ export const verb = defineVerb<Args>({
     if (args["dry-run"]) {
       const { describeLogs, understandLogs } = await import("./log-text.ts");
       const understood = await understandLogs(logs);
-      terminal.say(describeLogs(understood));
+      terminal.say(...describeLogs(understood));
       return terminal.result(understood);
     }
     const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);

@@ -1,9 +1,11 @@
 // `spillway report FOLDER`: makes the documents of a run's, a plan's or a replay's folder, again if they are there.
-import pc from "picocolors";
+
 import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
 import type { PageOptions } from "../report/run-folder.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { shortName } from "../rules/printable.ts";
+import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -65,7 +67,7 @@ export const verb = defineVerb<Args>({
     const made =
       kept === null ? await ofRun(folder, { ...options, compare }) : await ofResult(folder, kept, options);
     const color = { good: pc.green, bad: pc.red, none: pc.yellow }[made.outcome];
-    terminal.say(`${pc.bold(made.name)}: ${color(made.words)}`);
+    terminal.say(`${pc.bold(shortName(made.name))}: ${color(made.words)}`);
     const { html, markdown, junit } = made.paths;
     for (const path of [html, markdown, junit]) terminal.say(`  ${path}`);
     terminal.result({ html, markdown, junit, pictures: made.paths.pictures });

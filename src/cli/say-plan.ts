@@ -1,9 +1,10 @@
 // What a plan says on the terminal: the answer, then a small table that is a picture, too.
-import pc from "picocolors";
+
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type {
   PlanAlternative,
@@ -15,6 +16,7 @@ import type {
   PlanState,
   PlanStorm,
 } from "../summary/plan-result.ts";
+import { pc, uncolored } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
 const colorOf: Readonly<Record<PlanState, (text: string) => string>> = {
@@ -27,7 +29,7 @@ const colorOf: Readonly<Record<PlanState, (text: string) => string>> = {
 export function sayPlan(terminal: Terminal, result: PlanResult, folder: string): void {
   const { question, points, heatMap, storm, comparison, sentences, notes, simulations } = result;
   terminal.say(
-    `${pc.bold(question.scenario)}: ${counted(simulations, "run")} simulated, seed ${question.seed}`,
+    `${pc.bold(shortName(question.scenario))}: ${counted(simulations, "run")} simulated, seed ${question.seed}`,
   );
   for (const sentence of sentences) terminal.say(`  ${sentence}`);
   const pictures = [
@@ -49,8 +51,7 @@ function meanOf({ figure, mean }: PlanFigure): string {
 
 /** Columns of text, each as wide as its widest cell; colours count for nothing. */
 function columns(rows: readonly (readonly string[])[]): string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-  const bare = (text: string): number => text.replace(/\u001b\[\d+m/g, "").length;
+  const bare = (text: string): number => uncolored(text).length;
   const widths = rows.reduce<number[]>(
     (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, bare(cell))),
     [],

@@ -1,9 +1,10 @@
 // What a probe found, for people: a line for each thing it looked for, what it saw below, and what was not seen.
-import pc from "picocolors";
+
 import { type Finding, findingNames } from "../probe/finding.ts";
 import type { ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints the report. */

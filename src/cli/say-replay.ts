@@ -1,8 +1,8 @@
 // What a replay says on the terminal: who would have been refused, when, how often; how much room there was; which
 // limits would have refused nobody; what waiting would have done.
-import pc from "picocolors";
+
 import { policyMeaning } from "../plan/policies.ts";
-import { duration, figureText, instant, share } from "../report/format.ts";
+import { duration, figureText, instant, ownerName, share } from "../report/format.ts";
 import { reactionWords } from "../report/replay-reaction-section.ts";
 import {
   headroomName,
@@ -15,8 +15,10 @@ import {
 } from "../report/replay-words.ts";
 import { figureOf } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ReplayResult, ReplaySlot } from "../summary/replay-result.ts";
+import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
 const sparkWidth = 60;
@@ -89,9 +91,6 @@ function roomWords({ smallestLimits }: ReplayResult): string {
   return `The same holds down to limits of ${words.join(", ")}.`;
 }
 
-/** A name may be anything that stood in the log, codes that terminals obey included. */
-const harmless = (name: string): string => name.replace(/\p{Cc}/gu, "\u{fffd}");
-
 /** The most refused users as a table; where nobody was refused there is nothing to say. */
 function userLines({ users, totals }: ReplayResult): string[] {
   const shown = users.filter(({ refused }) => refused > 0).slice(0, usersShown);
@@ -99,7 +98,7 @@ function userLines({ users, totals }: ReplayResult): string[] {
   const rows = [
     ["user", "calls", "refused", "share", "first refused"],
     ...shown.map(({ org, user, calls, refused, firstRefusedAt }) => [
-      harmless(totals.organizations > 1 ? `${org}/${user}` : user),
+      totals.organizations > 1 ? ownerName(org, user) : shortName(user),
       count(calls),
       count(refused),
       share(refused / calls),

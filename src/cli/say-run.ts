@@ -1,14 +1,15 @@
 // What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
-import pc from "picocolors";
 import { duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
+import { pc } from "./colors.ts";
 import type { KeptRun } from "./keep-run.ts";
 import { driverText, type LoadedRun, wasTooSlow } from "./load-into.ts";
 import type { SimulatedRun } from "./simulate-into.ts";
@@ -65,7 +66,7 @@ function sayRun(terminal: Terminal, { run, headline, measured = [], notes, inter
     ...(interrupted ? [`${pc.yellow("Interrupted")}: what was done is kept.`] : []),
     `${folder}/${runFiles.html}`,
   ];
-  terminal.say(`${pc.bold(summary.scenario ?? "a run")}: ${headline}`);
+  terminal.say(`${pc.bold(shortName(summary.scenario ?? "a run"))}: ${headline}`);
   for (const line of lines) terminal.say(`  ${line}`);
 }
 
@@ -94,7 +95,7 @@ function refusalLines(summary: Summary): string[] {
     .map(({ name, figures }) => {
       const lost = figures.gaveUp ?? 0;
       const rest = lost > 0 ? `, ${counted(lost, "job")} never got through` : "";
-      return `  ${name}: ${figureText("refusedShare", figures.refusedShare)} of its calls${rest}`;
+      return `  ${shortName(name)}: ${figureText("refusedShare", figures.refusedShare)} of its calls${rest}`;
     });
   return [refusalWords(summary), ...lines];
 }

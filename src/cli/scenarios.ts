@@ -41,7 +41,8 @@ export const verb = defineVerb<Args>({
       );
     }
     terminal.say(
-      "\nA path to a .ts or .js file of your own stands wherever a name does: npx spillway init writes one.",
+      "",
+      "A path to a .ts or .js file of your own stands wherever a name does: npx spillway init writes one.",
     );
     terminal.result(found);
   },

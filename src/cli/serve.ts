@@ -4,18 +4,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import pc from "picocolors";
 import type { ChosenFault } from "../faults/choice.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
 import { requireSeed, tokensFormat } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args {
@@ -92,7 +92,7 @@ export const verb = defineVerb<Args>({
     const tokens =
       args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
     const onUnexpected = (error: Error): void =>
-      console.error(args.debug === true ? error : `unexpected: ${error.message}`);
+      args.debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
     const interrupt = onInterrupt();
     const { port, host, workers } = args;
     const seed = requireSeed(args.seed);

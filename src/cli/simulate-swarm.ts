@@ -1,15 +1,16 @@
 // `spillway simulate --swarm N`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
 // that shows it, and the command that repeats it.
+
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import pc from "picocolors";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import { faultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { defaultFolder, shellCommand } from "./run-place.ts";

@@ -1,14 +1,15 @@
 // `spillway status`: an organization's limits as bars, once or live. Free of charge: only the status is asked for.
+
 import { setTimeout as wait } from "node:timers/promises";
-import pc from "picocolors";
 import type { StatusReading, StatusWindow } from "../probe/status.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count } from "../rules/words.ts";
+import { pc } from "./colors.ts";
 import { onInterrupt } from "./interrupt.ts";
 import { probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration } from "./run-options.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
@@ -58,8 +59,10 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     const reader = new StatusReader({ ...probed, signal: interrupt.signal });
     try {
-      if (args.watch) await watch(reader, args.json === true, everyMs, interrupt.signal);
-      else await once(reader, args.json === true);
+      const json = args.json === true;
+      const terminal = openTerminal(json);
+      if (args.watch) await watch(reader, { terminal, json }, everyMs, interrupt.signal);
+      else await once(reader, terminal);
     } catch (error) {
       if (!interrupt.signal.aborted || error instanceof SpillwayError) throw error;
     } finally {
@@ -72,16 +75,20 @@ interface Reader {
   read(): Promise<StatusReading>;
 }
 
-async function once(reader: Reader, json: boolean): Promise<void> {
-  const terminal = openTerminal(json);
+async function once(reader: Reader, terminal: Terminal): Promise<void> {
   const reading = await reader.read();
   for (const line of barsOf(reading, reading.atMs, process.stdout.columns ?? 100)) terminal.say(line);
   terminal.result(reading);
 }
 
-async function watch(reader: Reader, json: boolean, everyMs: number, signal: AbortSignal): Promise<void> {
+async function watch(
+  reader: Reader,
+  { terminal, json }: { readonly terminal: Terminal; readonly json: boolean },
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const live = !json && process.stdout.isTTY === true;
-  const picture = new Picture();
+  const picture = new Picture(terminal);
   let failures = 0;
   for (;;) {
     const startedMs = Date.now();
@@ -93,9 +100,9 @@ async function watch(reader: Reader, json: boolean, everyMs: number, signal: Abo
       return null;
     });
     if (reading !== null) failures = 0;
-    if (!live)
-      process.stdout.write(`${json ? jsonLine(reading, failure) : plainLine(reading, failure, startedMs)}\n`);
-    else picture.show(reading, failure);
+    if (live) picture.show(reading, failure);
+    else if (json) terminal.resultLine(reading ?? { atMs: Date.now(), failure });
+    else terminal.say(plainLine(reading, failure, startedMs));
     while (Date.now() - startedMs < everyMs) {
       await wait(Math.max(1, Math.min(redrawEveryMs, everyMs - (Date.now() - startedMs))), undefined, {
         signal,
@@ -104,9 +111,6 @@ async function watch(reader: Reader, json: boolean, everyMs: number, signal: Abo
     }
   }
 }
-
-const jsonLine = (reading: StatusReading | null, failure: string | null): string =>
-  JSON.stringify(reading ?? { atMs: Date.now(), failure });
 
 /** One line a reading, for logs: `10:00:59 rest 37/200 resets in 43 s, rest user 2/50 ...`. */
 function plainLine(reading: StatusReading | null, failure: string | null, atMs: number): string {
@@ -121,9 +125,13 @@ function plainLine(reading: StatusReading | null, failure: string | null, atMs: 
 
 /** Redraws in place. */
 class Picture {
-  #lines = 0;
+  readonly #terminal: Terminal;
   #reading: StatusReading | null = null;
   #failure: string | null = null;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
 
   show(reading: StatusReading | null, failure: string | null): void {
     this.#reading = reading ?? this.#reading;
@@ -138,11 +146,7 @@ class Picture {
       this.#failure === null
         ? "Ctrl-C ends"
         : pc.yellow(cut(`no answer: ${this.#failure}; trying again`, columns));
-    const lines = [...bars, below];
-    process.stdout.write(
-      `${this.#lines > 0 ? `\u001b[${this.#lines}A` : ""}\r\u001b[0J${lines.join("\n")}\n`,
-    );
-    this.#lines = lines.length;
+    this.#terminal.redraw([...bars, below]);
   }
 }
 

@@ -1,13 +1,23 @@
 // How commands speak: people's text on standard output, or on standard error where `--json` claims standard
-// output for the result alone; progress on standard error.
-import pc from "picocolors";
+// output for the result alone; progress on standard error. Of control characters a terminal gets only those of this
+// file and of `colors.ts`, whatever stands in names.
+import { inspect } from "node:util";
+
 import type { Problem, SpillwayError } from "../rules/errors.ts";
+import { printableJson, printableLines } from "../rules/printable.ts";
+import { pc, printedLine } from "./colors.ts";
 
 export interface Terminal {
-  /** A line for people. */
-  say(text: string): void;
+  /** Lines for people. */
+  say(...lines: readonly string[]): void;
+  /** Lines for people, in the place of those that were shown last. */
+  redraw(lines: readonly string[]): void;
   /** The command's result for machines; printed under `--json` alone. */
   result(value: unknown): void;
+  /** One result of many, as one line; printed under `--json` alone. */
+  resultLine(value: unknown): void;
+  /** A document on standard output. */
+  document(text: string): void;
   /**
    * Shows how far a command is. On a terminal replaces the line, at most ten times a second; `null` clears it. Elsewhere
    * prints a line every five seconds, the first after two.
@@ -26,32 +36,53 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
   const live = process.stderr.isTTY === true;
   let shown = false;
   let nextMs = live ? 0 : nowMs() + quietMs;
+  let drawn = 0;
   const clear = (): void => {
     if (shown) process.stderr.write("\r\u001b[2K");
     shown = false;
   };
   return {
-    say(text) {
+    say(...lines) {
       clear();
-      people.write(`${text}\n`);
+      people.write(`${printed(lines)}\n`);
+    },
+    redraw(lines) {
+      people.write(`${drawn > 0 ? `\u001b[${drawn}A` : ""}\r\u001b[0J${printed(lines)}\n`);
+      drawn = lines.length;
     },
     result(value) {
-      if (json) process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      if (json) process.stdout.write(`${printableJson(value, 2)}\n`);
+    },
+    resultLine(value) {
+      if (json) process.stdout.write(`${printableJson(value)}\n`);
+    },
+    document(text) {
+      process.stdout.write(printableLines(text));
     },
     progress(text) {
       if (text === null) return clear();
       if (nowMs() < nextMs) return;
       nextMs = nowMs() + (live ? redrawMs : lineEveryMs);
-      process.stderr.write(
-        live ? `\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`,
-      );
+      const width = live ? (process.stderr.columns ?? 80) - 1 : undefined;
+      const line = printedLine(text.slice(0, width));
+      process.stderr.write(live ? `\r\u001b[2K${line}` : `${line}\n`);
       shown = live;
     },
   };
 }
 
+const printed = (lines: readonly string[]): string => lines.map(printedLine).join("\n");
+
+/** Prints a line for people on standard error: a warning beside whatever is said. */
+export const warn = (line: string): void => {
+  process.stderr.write(`${printedLine(line)}\n`);
+};
+
 /** Exit status of a bug in spillway. */
 export const UNEXPECTED = 70;
+
+/** Problems of one error that are printed for people. */
+const problemsMost = 20;
 
 /**
  * A coded error: what is wrong, each problem on a line, the next step.
@@ -63,9 +94,13 @@ export function describeError(error: SpillwayError, json: boolean): string {
   if (json) return errorLine(code, summary, problems, hint);
   const problem = ({ path, got, allowed }: Problem): string =>
     `  ${pc.bold(path)}: got ${got}, allowed: ${allowed}`;
-  const lines = [`${pc.red("error")} ${pc.dim(code)} ${summary}`, ...problems.map(problem)];
-  if (hint !== undefined) lines.push(`${pc.cyan("next")} ${hint}`);
-  return lines.join("\n");
+  const more = problems.length - problemsMost;
+  return printed([
+    `${pc.red("error")} ${pc.dim(code)} ${summary}`,
+    ...problems.slice(0, problemsMost).map(problem),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(hint === undefined ? [] : [`${pc.cyan("next")} ${hint}`]),
+  ]);
 }
 
 /** An error that spillway did not foresee. @param json one line of JSON instead, of the same shape as a coded error's */
@@ -74,8 +109,11 @@ export function describeUnexpected(thrown: unknown, json: boolean): string {
   const next = "this is a bug in spillway; --debug shows where";
   return json
     ? errorLine("UNEXPECTED", text, [], next)
-    : `unexpected error: ${text}\n${pc.cyan("next")} ${next}`;
+    : printed([`unexpected error: ${text}`, `${pc.cyan("next")} ${next}`]);
 }
+
+/** An error with its stack and its causes. */
+export const describeThrown = (thrown: unknown): string => printableLines(inspect(thrown));
 
 function errorLine(
   code: string,
@@ -84,5 +122,5 @@ function errorLine(
   next: string | undefined,
 ): string {
   const { path = null, got = null, allowed = null } = problems[0] ?? {};
-  return JSON.stringify({ code, message, path, got, allowed, problems, next: next ?? null });
+  return printableJson({ code, message, path, got, allowed, problems, next: next ?? null });
 }

@@ -1,8 +1,8 @@
 // `spillway verify TRACE`: judges a trace.
+
 import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import pc from "picocolors";
 import { instant } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import {
@@ -21,6 +21,7 @@ import { type LawName, lawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
+import { pc } from "./colors.ts";
 import { requireFile } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";

@@ -1,5 +1,7 @@
 // The simulator's prediction beside the measurement of the same scenario.
+
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
+import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 import type { WindowKey, WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
@@ -10,7 +12,7 @@ import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
-import { waitData, waitReadings, waitWords } from "./waits-section.ts";
+import { waitData, waiting, waitReadings, waitWords } from "./waits-section.ts";
 import { windowData, windowReadings, windowRows } from "./window-rows.ts";
 import { limitWords, windowTitle, windowWords } from "./windows-section.ts";
 
@@ -40,7 +42,7 @@ export function comparisonSection(comparison: Comparison, gallery: Gallery): Htm
 <h2>Prediction and measurement</h2>
 <p>${introduction(comparison)}</p>
 ${figureTable("Figures of the whole run", measured.run.summary.figures, predicted.run.summary.figures, comparison, false)}${pictures.map(
-  (picture) => html`<figure><h3>${picture.title}</h3>
+  (picture) => html`<figure><h3><bdi>${picture.title}</bdi></h3>
 ${gallery.draw(picture)}</figure>
 `,
 )}<h3>By population</h3>
@@ -55,7 +57,7 @@ function introduction({ measured, predicted, measuredName, predictedName }: Comp
   const sameScenario = ours.scenario.name === theirs.scenario.name && ours.seed === theirs.seed;
   const what = sameScenario
     ? `The same scenario with the same seed, ${measuredName} and ${predictedName}.`
-    : `${ours.scenario.name} (seed ${ours.seed}), ${measuredName}, and ${theirs.scenario.name} (seed ${theirs.seed}), ${predictedName}.`;
+    : `${shortName(ours.scenario.name)} (seed ${ours.seed}), ${measuredName}, and ${shortName(theirs.scenario.name)} (seed ${theirs.seed}), ${predictedName}.`;
   return `${what} Times of single calls differ with the network and the machine; what the rules decide should not differ by much.`;
 }
 
@@ -64,7 +66,7 @@ function pairs(ours: Summary, theirs: Summary): [name: string, ours: Figures, th
     const other = theirs.populations.find((population) => population.name === name);
     return other === undefined || (figures.calls ?? 0) === 0
       ? []
-      : [[name, figures, other.figures] as [string, Figures, Figures]];
+      : [[shortName(name), figures, other.figures] as [string, Figures, Figures]];
   });
 }
 
@@ -139,8 +141,8 @@ function windowComparison(
 }
 
 function waitComparison({ measured, predicted, measuredName, predictedName }: Comparison): Picture[] {
-  const ours = measured.run.summary.populations.filter(({ waitsMs }) => waitsMs.length > 0);
-  const theirs = predicted.run.summary.populations.filter(({ waitsMs }) => waitsMs.length > 0);
+  const ours = waiting(measured.run.summary);
+  const theirs = waiting(predicted.run.summary);
   if (ours.length === 0 || theirs.length === 0) return [];
   const names = [...new Set([...ours, ...theirs].map(({ name }) => name))];
   const curve = (dashed: boolean) => (population: (typeof ours)[number]) => ({

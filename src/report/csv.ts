@@ -1,4 +1,5 @@
 // The numbers of a picture as CSV (RFC 4180), for spreadsheets and scripts.
+import { printableLines } from "../rules/printable.ts";
 
 /** A cell: text, a number in the unit that its column names, or nothing. */
 export type Cell = string | number | null;
@@ -21,6 +22,6 @@ export function renderCsv({ columns, rows }: DataTable): string {
 function field(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = printableLines(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -14,6 +14,7 @@ import {
 import { GridComponent, type GridComponentOption } from "echarts/components";
 import { type ComposeOption, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
+import { printableLines } from "../rules/printable.ts";
 
 use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 
@@ -40,7 +41,7 @@ export function drawChart(id: string, option: ChartOption, size: Size): string {
   chart.setOption({ animation: false, ...option });
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return plain(svg).replaceAll(/\bzr\d+-/g, `${id}-`);
+  return printableLines(plain(svg)).replaceAll(/\bzr\d+-/g, `${id}-`);
 }
 
 /** The axes of a chart without what they measure, and what is measured without its axes: two drawings that lie

@@ -52,7 +52,7 @@ ${windows.length === 0 ? null : foldedTable(amountColumns, windows, options)}`;
 function violationBlock(violation: Violation, index: number, gallery: Gallery): Html {
   const { law, window, count: times, lines, suspects, explanation } = violation;
   const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
-  return html`<div class="violation"><h3>${law}: ${ownerWords(violation)}${where}</h3>
+  return html`<div class="violation"><h3>${law}: <bdi>${ownerWords(violation)}</bdi>${where}</h3>
 <p>${explanation}</p>
 <p class="kicker">Seen ${counted(times, "time")}; trace ${lineWords(lines)}.${
     suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`

@@ -1,5 +1,6 @@
 // Numbers as people read them, the same on every machine: no locale, no time zone.
 import { type FigureReference, unitOf } from "../rules/figures.ts";
+import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 
 /** `5.9%`; what is not quite nothing or everything is not rounded to it. */
@@ -29,6 +30,10 @@ export function instant(ms: number): string {
   const iso = new Date(ms).toISOString();
   return `${iso.slice(0, 10)} ${iso.slice(11, 23).replace(/\.000$/, "")} UTC`;
 }
+
+/** `acme/agent-17`; `acme` where the user is `null`. */
+export const ownerName = (org: string, user: string | null): string =>
+  user === null ? shortName(org) : `${shortName(org)}/${shortName(user)}`;
 
 /** A figure in its unit; `–` where there was nothing to measure. */
 export function figureText(name: FigureReference["name"], value: number | null): string {

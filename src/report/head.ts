@@ -1,5 +1,6 @@
 // The report's head: what was run, the verdict in a sentence, the few figures that matter most.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -25,7 +26,7 @@ export function headSection({ run }: ReportSource): Html {
   const length = duration(summary.endedAt - summary.startedAt);
   return html`<header>
 <p class="kicker">spillway report · ${driverWords[driver]} · ${instant(startedAt)}</p>
-<h1>${scenario.name}</h1>
+<h1><bdi>${shortName(scenario.name)}</bdi></h1>
 ${scenario.description === null ? null : html`<p class="lead">${scenario.description}</p>\n`}<div class="verdict ${outcomeOf(run)}">
 <p class="what">${headline(run)}</p>
 ${verdictDetails(run).map((sentence) => html`<p>${sentence}</p>\n`)}</div>

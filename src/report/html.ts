@@ -1,4 +1,5 @@
 // HTML that cannot be injected into: every value put into a template is escaped, unless it is itself Html.
+import { printableLines } from "../rules/printable.ts";
 
 /** A piece of finished markup. */
 export class Html {
@@ -16,12 +17,14 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-// What XML 1.0 cannot carry at all: control characters, lone surrogates, U+FFFE and U+FFFF.
-const unprintable = /(?![\t\n\r])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
+// XML 1.0 cannot carry these either.
+const noCharacters = /[\ufffe\uffff]/g;
 
 /** Text as it stands in HTML or XML, between tags or in a quoted attribute. */
 export function escapeMarkup(text: string): string {
-  return text.replace(unprintable, "\ufffd").replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return printableLines(text)
+    .replace(noCharacters, "\ufffd")
+    .replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
 export type Content = Html | string | number | null | readonly Content[];

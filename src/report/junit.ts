@@ -1,5 +1,7 @@
 // junit.xml: each law and each expectation as a test case, for build servers that show tests.
+
 import { lawNames, lawStatements } from "../rules/laws.ts";
+import { shortName } from "../rules/printable.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { figureText } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
@@ -9,7 +11,7 @@ import { evidenceWords } from "./verdict-words.ts";
 
 /** The run as JUnit XML. A run that was not judged has one skipped case. */
 export function renderJunit(run: Run): string {
-  const { name } = run.record.scenario;
+  const name = shortName(run.record.scenario.name);
   return document(name, run.record.startedAt, [
     ["laws", run.verdict === null ? [notJudged] : lawCases(run.verdict), verdictWords(run.verdict)],
     ["expectations", expectationCases(run)],

@@ -1,6 +1,8 @@
 // summary.md: a run as a comment on a pull request: the verdict, what was missed or broken, the figures.
+
 import { figureNames } from "../rules/figures.ts";
 import { lawNames } from "../rules/laws.ts";
+import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
@@ -35,7 +37,7 @@ import {
 export function renderMarkdown(run: Run, other: Run | null = null): string {
   const { record, summary } = run;
   const blocks = [
-    `## ${marks[outcomeOf(run)]} ${plain(record.scenario.name)}: ${plain(headline(run))}`,
+    `## ${marks[outcomeOf(run)]} ${plain(shortName(record.scenario.name))}: ${plain(headline(run))}`,
     `${driverWords[record.driver]}, ${instant(record.startedAt)}, ${duration(summary.endedAt - summary.startedAt)}, seed ${record.seed}${record.interrupted ? ", **interrupted**" : ""}. ${plain(refusalWords(summary))}`,
     ...record.notes.map(plain),
     ...(run.verdict === null ? [] : lawBlocks(run.verdict)),
@@ -79,7 +81,7 @@ function lawBlocks(verdict: Verdict): string[] {
     const place =
       lines.length === 0 ? "" : ` (trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")})`;
     const guess = suspects.length === 0 ? "" : `; likely ${code(suspects.slice(0, 3).join(", "))}`;
-    return `- **${law}**, ${plain(ownerWords(violation))}: ${plain(explanation)}${place}${guess}`;
+    return `- **${plain(law)}**, ${plain(ownerWords(violation))}: ${plain(explanation)}${place}${guess}`;
   });
   return [
     plain(said.join(" ")),
@@ -130,7 +132,7 @@ function figureBlock({ record, summary }: Run, other: Run | null): string {
 function populationBlock({ summary }: Run): string {
   const columns = ["calls", "admitted", "refused", "refusedShare", "gaveUp", "waitP95Ms"] as const;
   const rows = summary.populations.map(({ name, figures }) => [
-    plain(name),
+    plain(shortName(name)),
     ...columns.map((column) => figureText(column, figures[column])),
   ]);
   return table(["Population", ...columns], rows);

@@ -1,4 +1,5 @@
 // The pages about a run, and about a verdict alone.
+import { shortName } from "../rules/printable.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import type { Comparison } from "./comparison-section.ts";
 import { compare, comparisonSection } from "./comparison-section.ts";
@@ -28,7 +29,7 @@ export function renderReport(
   const comparison: Comparison | null = other === null ? null : compare(source, other);
   const { record, verdict } = source.run;
   return page({
-    title: `${outcomeOf(source.run) === "bad" ? "✗ " : ""}${record.scenario.name}: spillway report`,
+    title: `${outcomeOf(source.run) === "bad" ? "✗ " : ""}${shortName(record.scenario.name)}: spillway report`,
     description: `${verdictWords(verdict)}. ${record.scenario.description ?? ""}`.trim(),
     version: record.versions["spillway"] ?? "",
     madeFrom: "a run's folder: run.json, trace.ndjson, verdict.json and summary.json",

@@ -23,7 +23,7 @@ export function head({ kicker, title, lead, outcome, answer, details, notes, key
   const paragraph = (sentence: string): Html => html`<p>${sentence}</p>\n`;
   return html`<header>
 <p class="kicker">${kicker}</p>
-<h1>${title}</h1>
+<h1><bdi>${title}</bdi></h1>
 ${lead === null ? null : html`<p class="lead">${lead}</p>\n`}<div class="verdict ${outcome}">
 <p class="what">${answer}</p>
 ${details.map(paragraph)}</div>

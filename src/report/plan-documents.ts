@@ -1,5 +1,6 @@
 // A plan for a pull request and for a build server.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanAlternative, PlanPoint, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { amountText } from "./axes.ts";
@@ -26,7 +27,7 @@ const pointsListed = 20;
 export function renderPlanMarkdown(result: PlanResult): string {
   const { question, sentences, notes, simulations } = result;
   const blocks = [
-    `## ${marks[planOutcome(result)]} ${plain(question.scenario)}: ${plain(planAnswer(result))}`,
+    `## ${marks[planOutcome(result)]} ${plain(shortName(question.scenario))}: ${plain(planAnswer(result))}`,
     plain(
       `${questionWords(result)}; ${counted(simulations, "simulation")}, ${share(question.confidence)} confidence, seed ${question.seed}.`,
     ),
@@ -144,7 +145,7 @@ export function renderPlanJunit(result: PlanResult): string {
     );
   if (storm !== null) cases.push(stormCase(result, storm));
   if (cases.length === 0) cases.push({ name: "plan", skipped: "nothing was to hold" });
-  return document(question.scenario, null, [["plan", cases]]);
+  return document(shortName(question.scenario), null, [["plan", cases]]);
 }
 
 function answerCase(name: string, result: PlanResult): TestCase {

@@ -1,5 +1,6 @@
 // A plan in a page: the answer first, then what it rests on.
 
+import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { PlanAxis, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
@@ -36,14 +37,14 @@ export function renderPlan(result: PlanResult, version: string, folder: string |
   const gallery = new Gallery(folder);
   const { question, sentences, notes, simulations, storm, comparison } = result;
   return page({
-    title: `${question.scenario}: spillway plan`,
+    title: `${shortName(question.scenario)}: spillway plan`,
     description: planAnswer(result),
     version,
     madeFrom: "a plan's folder: plan.json",
     gallery,
     body: html`${head({
       kicker: `spillway plan · ${counted(simulations, "simulation")} · ${share(question.confidence)} confidence`,
-      title: question.scenario,
+      title: shortName(question.scenario),
       lead: `${questionWords(result)}.`,
       outcome: planOutcome(result),
       answer: planAnswer(result),

@@ -1,10 +1,11 @@
 // What was refused and whom it hit: over time, by population, by user.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Series, TrafficSlot } from "../summary/series.ts";
 import type { Figures, PopulationSummary, Summary, UserSummary } from "../summary/summary.ts";
 import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
-import { duration, figureText, share } from "./format.ts";
+import { duration, figureText, ownerName, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { callsOf, refusedOf } from "./outcomes.ts";
 import type { Gallery } from "./picture.ts";
@@ -51,7 +52,9 @@ ${gallery.draw(picture)}${trafficTable(series)}</figure>
 
 /** One population's bar would say no more than its row. */
 function populationFigure(summary: Summary, gallery: Gallery): Html {
-  const bars = summary.populations.map(({ name, figures }) => callBar(name, figures)).filter(hasCalls);
+  const bars = summary.populations
+    .map(({ name, figures }) => callBar(shortName(name), figures))
+    .filter(hasCalls);
   const picture = { id: "populations", title: "By population", what: "population", bars };
   return html`<figure><h3>By population</h3>
 ${bars.length > 1 ? gallery.draw(callBars(picture)) : null}${populationTable(summary)}</figure>
@@ -112,7 +115,7 @@ function populationTable({ populations }: Summary): Html {
     (name) => always.includes(name) || populations.some(({ figures }) => (figures[name] ?? 0) > 0),
   );
   const columns: Column<PopulationSummary>[] = [
-    { title: "Population", name: true, cell: ({ name }) => name },
+    { title: "Population", name: true, cell: ({ name }) => shortName(name) },
     { title: "Clients", number: true, cell: ({ clients }) => count(clients) },
     ...names.map(
       (name): Column<PopulationSummary> => ({
@@ -128,7 +131,7 @@ function populationTable({ populations }: Summary): Html {
 /** Without the organization, where there is only one. */
 function userNames({ users }: Summary): (user: UserSummary) => string {
   const organizations = new Set(users.map(({ org }) => org)).size;
-  return ({ org, user }) => (organizations > 1 ? `${org}/${user}` : user);
+  return ({ org, user }) => (organizations > 1 ? ownerName(org, user) : shortName(user));
 }
 
 function callBar(name: string, figures: Figures): CallBar {
@@ -165,7 +168,7 @@ function usersCaption({ users, usersSeen, figures }: Summary): string {
 
 function userTable({ users, usersSeen }: Summary): Html {
   const columns: Column<UserSummary>[] = [
-    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
+    { title: "User", name: true, cell: ({ org, user }) => ownerName(org, user) },
     { title: "Admitted", number: true, cell: ({ figures }) => figureText("admitted", figures.admitted) },
     { title: "Refused", number: true, cell: ({ figures }) => figureText("refused", figures.refused) },
     {

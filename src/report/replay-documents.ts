@@ -3,7 +3,7 @@
 import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
-import { duration, figureText, share } from "./format.ts";
+import { duration, figureText, ownerName, share } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { marks, plain, table } from "./markdown-text.ts";
 import { reactionWords } from "./replay-reaction-section.ts";
@@ -51,7 +51,7 @@ export function renderReplayMarkdown(result: ReplayResult): string {
               ({ owner, scope }) => owner === one.owner && scope === one.scope,
             );
             return [
-              headroomName(one),
+              plain(headroomName(one)),
               `${count(one.windowsOver)} of ${count(one.windows)}`,
               share(one.useP50),
               share(one.useP99),
@@ -68,7 +68,7 @@ export function renderReplayMarkdown(result: ReplayResult): string {
           hit
             .slice(0, usersListed)
             .map(({ org, user, calls, refused }) => [
-              plain(`${org}/${user}`),
+              plain(ownerName(org, user)),
               count(calls),
               count(refused),
               share(refused / Math.max(1, calls)),

@@ -3,7 +3,7 @@ import type { Rules } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Headroom, ReplayResult, ReplaySlot, SmallestLimit } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, instant, share } from "./format.ts";
+import { duration, instant, ownerName, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
@@ -181,7 +181,7 @@ const smallestColumns: readonly Column<SmallestLimit>[] = [
     cell: ({ limit, smallest }) =>
       html`<span class="state ${smallest > limit ? "bad" : "good"}">${count(smallest)}</span>`,
   },
-  { title: "Needed by", cell: ({ org, user }) => (user === null ? org : `${org}/${user}`) },
+  { title: "Needed by", cell: ({ org, user }) => ownerName(org, user) },
   { title: "In the window until", cell: ({ windowEndsAt }) => instant(windowEndsAt) },
 ];
 

@@ -3,7 +3,7 @@
 import { count, counted } from "../rules/words.ts";
 import type { AddedWaits, ReactingUser, ReplayReaction, ReplayResult } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, share } from "./format.ts";
+import { duration, ownerName, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { callSlots } from "./replay-slots.ts";
@@ -77,7 +77,7 @@ const waitColumns: readonly Column<WaitRow>[] = [
 function usersTable({ users }: ReplayReaction): Html | null {
   if (users.length === 0) return null;
   const columns: Column<ReactingUser>[] = [
-    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
+    { title: "User", name: true, cell: ({ org, user }) => ownerName(org, user) },
     { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
     { title: "Refusals", number: true, cell: ({ refusals }) => count(refusals) },
     { title: "Longest wait", number: true, cell: ({ waitMaxMs }) => duration(waitMaxMs) },

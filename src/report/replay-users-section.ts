@@ -1,9 +1,10 @@
 // Whom a replay would have hit, and how full each user's own windows were.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import { type CallBar, callBars } from "./call-bars.ts";
-import { instant, share } from "./format.ts";
+import { instant, ownerName, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { table } from "./table.ts";
@@ -17,7 +18,7 @@ export function usersSection(result: ReplayResult, gallery: Gallery): Html | nul
   const several = totals.organizations > 1;
   const bars = users.slice(0, usersDrawn).map(
     ({ org, user, calls, refusedByUser, refusedByOrganization }): CallBar => ({
-      name: several ? `${org}/${user}` : user,
+      name: several ? ownerName(org, user) : shortName(user),
       admitted: calls - refusedByUser - refusedByOrganization,
       refusedByUser,
       refusedByOrganization,
@@ -37,7 +38,7 @@ export function usersSection(result: ReplayResult, gallery: Gallery): Html | nul
 <figure><h3>${title}</h3>
 ${gallery.draw(callBars({ id: "users", title, what: "user", bars }))}${table(
   [
-    { title: "User", name: true, cell: ({ org, user }) => `${org}/${user}` },
+    { title: "User", name: true, cell: ({ org, user }) => ownerName(org, user) },
     { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
     { title: "Refused", number: true, cell: ({ refused }) => count(refused) },
     { title: "Share", number: true, cell: ({ calls, refused }) => share(refused / Math.max(1, calls)) },

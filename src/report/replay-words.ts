@@ -1,14 +1,15 @@
 // What a replay came to, in sentences.
+import { shortName } from "../rules/printable.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
-import { duration, figureText, share } from "./format.ts";
+import { duration, figureText, ownerName, share } from "./format.ts";
 import type { Outcome } from "./parts.ts";
 import { figureOf, scopeUnits, scopeWords } from "./source.ts";
 
 /** As the log is called: its first file, and how many more. */
 export function replayName({ log: { files } }: ReplayResult): string {
-  const [first = "a log"] = files;
+  const [first = "a log"] = files.map(shortName);
   return files.length < 2 ? first : `${first} and ${count(files.length - 1)} more`;
 }
 
@@ -92,6 +93,6 @@ export interface Windows {
 /** `organization, REST`, `acme/agent-7, GraphQL`. */
 export function headroomName({ owner, scope, org, user = null }: Windows): string {
   const whose =
-    org === null ? owner : user === null ? `${org}${owner === "user" ? ", users" : ""}` : `${org}/${user}`;
+    org === null ? owner : `${ownerName(org, user)}${user === null && owner === "user" ? ", users" : ""}`;
   return `${whose}, ${scopeWords[scope]}`;
 }

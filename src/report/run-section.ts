@@ -2,6 +2,7 @@
 
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
+import { shortName } from "../rules/printable.ts";
 import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import { duration, instant } from "./format.ts";
@@ -13,7 +14,7 @@ import { table } from "./table.ts";
 export function runSection({ run }: ReportSource): Html {
   const { record, summary } = run;
   const facts: [string, string][] = [
-    ["Scenario", record.scenario.file ?? record.scenario.name],
+    ["Scenario", record.scenario.file ?? shortName(record.scenario.name)],
     ["How", driverWords[record.driver]],
     ["Target", record.target ?? "none: virtual time"],
     ["Seed", String(record.seed)],

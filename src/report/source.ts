@@ -6,7 +6,7 @@ import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series, WindowKey } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration } from "./format.ts";
+import { duration, ownerName } from "./format.ts";
 import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";
 
@@ -21,7 +21,7 @@ export const scopeUnits: Readonly<Record<Scope, string>> = { rest: "requests", g
 
 /** `acme, REST`, `acme/agent-17, REST`. */
 export function ownerWords({ org, user, scope }: WindowKey): string {
-  return `${user === null ? org : `${org}/${user}`}, ${scopeWords[scope]}`;
+  return `${ownerName(org, user)}, ${scopeWords[scope]}`;
 }
 
 export const driverWords = {

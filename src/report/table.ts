@@ -41,7 +41,7 @@ ${more === null ? null : html`<p class="kicker">${more}</p>\n`}`;
 
 function cell<Row>(column: Column<Row>, row: Row): Html {
   const content = column.cell(row);
-  if (column.name) return html`<th scope="row" class="name">${content}</th>`;
+  if (column.name) return html`<th scope="row" class="name"><bdi>${content}</bdi></th>`;
   return column.number ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
 }
 

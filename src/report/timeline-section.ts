@@ -1,5 +1,6 @@
 // What became of each call of the first few clients: who was refused when, and who came back at the same moment.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
 import { type Layout, plotWidth, timeLabels, width } from "./axes.ts";
@@ -26,7 +27,7 @@ const rowHeight = 24;
 
 export function timelineSection(source: ReportSource, gallery: Gallery): Html | null {
   const { run, series } = source;
-  const { timeline } = series;
+  const timeline = named(series.timeline);
   if (timeline.rows.length === 0) return null;
   const lengthMs = timeline.untilMs ?? series.lengthMs;
   const resets = resetsOf(source, lengthMs);
@@ -44,6 +45,11 @@ export function timelineSection(source: ReportSource, gallery: Gallery): Html | 
 <figure>${gallery.draw(picture)}${clientTable(timeline)}</figure></section>
 `;
 }
+
+const named = (timeline: Timeline): Timeline => ({
+  ...timeline,
+  rows: timeline.rows.map((row) => ({ ...row, client: shortName(row.client) })),
+});
 
 function whichWords({ rows }: Timeline, clients: number): string {
   if (rows.length >= clients)

@@ -1,5 +1,6 @@
 // The time between wanting and getting an answer, by population.
 
+import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 import { type PopulationSummary, type Summary, waitShares } from "../summary/summary.ts";
 import { chartDrawing, seriesColor } from "./axes.ts";
@@ -27,8 +28,11 @@ ${gallery.draw(picture)}</figure>
 `;
 }
 
-const waiting = ({ populations }: Summary): PopulationSummary[] =>
-  populations.filter(({ waitsMs }) => waitsMs.length > 0);
+/** The populations that had an answer, by names as people read them. */
+export const waiting = ({ populations }: Summary): PopulationSummary[] =>
+  populations
+    .filter(({ waitsMs }) => waitsMs.length > 0)
+    .map((population) => ({ ...population, name: shortName(population.name) }));
 
 function waitPicture(summary: Summary): Picture | null {
   const populations = waiting(summary);
@@ -98,7 +102,7 @@ const waitColumns = {
 
 function waitTable({ populations }: Summary): Html {
   const columns: Column<PopulationSummary>[] = [
-    { title: "Population", name: true, cell: ({ name }) => name },
+    { title: "Population", name: true, cell: ({ name }) => shortName(name) },
     { title: "Jobs", number: true, cell: ({ figures }) => count(figures.jobs ?? 0) },
     ...(Object.keys(waitColumns) as (keyof typeof waitColumns)[]).map(
       (name): Column<PopulationSummary> => ({

@@ -37,7 +37,7 @@ function windowFigure(
   startedAt: number,
   gallery: Gallery,
 ): Html {
-  return html`<figure><h3>${windowTitle(one)}</h3>
+  return html`<figure><h3><bdi>${windowTitle(one)}</bdi></h3>
 <figcaption>${windowWords(one)}</figcaption>
 ${gallery.draw(windowPicture(one, index, series))}${windowTable(one, startedAt)}</figure>
 `;

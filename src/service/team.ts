@@ -5,6 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SlowStore, Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { printableLines } from "../rules/printable.ts";
 import { answerLetter } from "./letters.ts";
 import type { FromWorker, ToWorker, WorkersOptions, WorkerTask } from "./workers.ts";
 
@@ -88,7 +89,7 @@ export class Team {
       child.kill("SIGKILL");
       throw error;
     });
-    child.stderr?.on("data", (text: string) => process.stderr.write(text));
+    child.stderr?.on("data", (text: string) => process.stderr.write(printableLines(text)));
     const member = { child, seat, ended, ending };
     this.#members.push(member);
     // Turns go by seats, whoever was ready first: a fault may be of every other one.

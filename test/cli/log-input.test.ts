@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { stripVTControlCharacters } from "node:util";
+
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { uncolored } from "../../src/cli/colors.ts";
 import { openLogs } from "../../src/cli/log-input.ts";
 import { logArgs } from "../../src/cli/log-options.ts";
 import { describeLogs, understandLogs } from "../../src/cli/log-text.ts";
@@ -176,7 +177,7 @@ describe("options", () => {
 
   test("are named where times have no zone", async () => {
     const path = await put("calls.csv", lines("time,user", "2026-01-02 03:04:05,alice"));
-    expect(describeLogs(await understandLogs(await openLogs([path], logArgs())))).toContain(
+    expect(describeLogs(await understandLogs(await openLogs([path], logArgs()))).join("\n")).toContain(
       "unless --zone says otherwise",
     );
   });
@@ -273,7 +274,7 @@ test("a dry run says what was taken for what, shows the first rows, and no token
     ),
   );
   const text = describeLogs(await understandLogs(await openLogs([path], logArgs())));
-  expect(stripVTControlCharacters(text).replaceAll(folder, "")).toMatchInlineSnapshot(`
+  expect(uncolored(text.join("\n")).replaceAll(folder, "")).toMatchInlineSnapshot(`
     "/calls.csv: csv
       time         ts                   by its name          1767323045000
       status       status               by its name          200
@@ -287,5 +288,5 @@ test("a dry run says what was taken for what, shows the first rows, and no token
     unread /calls.csv:4: its time cannot be read: soon
       soon,***,/v2/user,200,5"
   `);
-  expect(text).not.toContain("tok-alice");
+  expect(text.join("\n")).not.toContain("tok-alice");
 });

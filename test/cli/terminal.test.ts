@@ -1,6 +1,8 @@
 // Progress by a clock of the test's: a line that is redrawn on a terminal, a line every few seconds elsewhere.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { openTerminal } from "../../src/cli/terminal.ts";
+import { printedLine } from "../../src/cli/colors.ts";
+import { describeError, openTerminal } from "../../src/cli/terminal.ts";
+import { SpillwayError } from "../../src/rules/errors.ts";
 
 let said: string[] = [];
 beforeEach(() => {
@@ -43,5 +45,46 @@ describe("progress", () => {
       "\r\u001b[2K500 ms",
       "\r\u001b[2K",
     ]);
+  });
+});
+
+describe("what is printed", () => {
+  test.each([
+    ["the codes of a terminal", "\u001b[2Jok\u0007\u009b1A", "\ufffd[2Jok\ufffd\ufffd1A"],
+    ["colours of a name's own", "\u001b[32mok\u001b[39m", "\ufffd[32mok\ufffd[39m"],
+    ["what turns the order of reading round", "\u202eko\u2066\u200f", "\ufffdko\ufffd\ufffd"],
+    ["ends of lines", "a\r\nb\rc\u2028d\u0085e", "a b c d e"],
+    ["letters of every kind", "Zoë 東京 שלום 👩‍💻", "Zoë 東京 שלום 👩‍💻"],
+  ])("has no raw %s", (_, text, printed) => {
+    expect(printedLine(text)).toBe(printed);
+  });
+
+  test("says the ends of a line that is too long", () => {
+    const line = printedLine(`begin ${"x".repeat(1_000_000)} end`);
+    expect(line).toHaveLength(2003);
+    expect(line).toMatch(/^begin x+ … x+ end$/);
+  });
+
+  test("is the first twenty problems of an error, and how many more there are", () => {
+    const problems = Array.from({ length: 100_000 }, (_, n) => ({
+      path: `p${n}`,
+      got: "\u001bx\ny",
+      allowed: "z",
+    }));
+    const lines = describeError(new SpillwayError("USAGE", "no", { problems }), false).split("\n");
+    expect(lines).toHaveLength(22);
+    expect([lines[20], lines[21]]).toEqual(["  p19: got \ufffdx y, allowed: z", "  and 99980 more"]);
+  });
+});
+
+describe("JSON", () => {
+  test("escapes what a terminal obeys, and is read as it was", () => {
+    const out = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const value = { "\u009b2J": "\u202e\u001b\u2028 東京" };
+    openTerminal(true).result(value);
+    const text = String(out.mock.calls[0]?.[0]);
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}\u2028]/u);
+    expect(text).toContain("東京");
+    expect(JSON.parse(text)).toEqual(value);
   });
 });

@@ -61,8 +61,14 @@ export class CommandLines {
 const exitCodes = [0, 1, 2, 3, 130];
 /** Of what is printed for people, characters. */
 const printedMost = 150_000;
-/** Control characters but for tabs and the ends of lines; and what turns the order of reading round. */
-const raw = /(?![\t\r\n])[\p{Cc}\p{Bidi_Control}]/u;
+/** Control characters but for tabs and the ends of lines; what turns the order of reading round; a line of a name. */
+const raw = /(?!\t|\r?\n)[\p{Cc}\p{Bidi_Control}]|(?:^|[\n\u2028])FORGED/u;
+
+/** Holds of text for people, of a document and of what is printed. */
+export function expectNothingRaw(text: string, what: string): void {
+  const [found] = raw.exec(text) ?? [];
+  expect(found, `${what}: a raw character in\n${JSON.stringify(text.slice(0, 4000))}`).toBeUndefined();
+}
 
 /** What holds of every command line. */
 export function judge(words: readonly string[], { code, stdout, stderr }: Outcome): void {
@@ -71,6 +77,6 @@ export function judge(words: readonly string[], { code, stdout, stderr }: Outcom
   expect(exitCodes, `${what}\n${said}`).toContain(code);
   expect(said, what).not.toMatch(/^\s+at .*:\d+|unexpected error|^uncaught/m);
   expect(stdout.length + stderr.length, `${what}: characters printed`).toBeLessThan(printedMost);
-  expect(raw.exec(said)?.[0], `${what}: a raw character in\n${JSON.stringify(said)}`).toBeUndefined();
+  expectNothingRaw(said, what);
   if (code === 2 || code === 3) expect(stderr.text, what).toMatch(/^error [A-Z0-9_]+ /m);
 }

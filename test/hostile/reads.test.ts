@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verbs as known } from "../../src/cli/verbs.ts";
-import { CommandLines, judge } from "./command-lines.ts";
+import { CommandLines, expectNothingRaw, judge } from "./command-lines.ts";
 import { type Format, type FormatName, formats, type Material } from "./formats.ts";
 import { names } from "./names.ts";
 import { shapes } from "./shapes.ts";
@@ -93,6 +93,18 @@ function documentsOf({ verb, format }: (typeof cases)[number]): [string, Materia
   return turn === 0 ? all : all.filter((_, index) => index % someOf === turn % someOf);
 }
 
+/** Documents that people open. */
+const isDocument = /\.(?:html|svg|md|csv|xml)$/;
+
+/** Nothing raw stands in what was written into a hostile document or beside it. */
+async function judgeDocuments(hostile: string): Promise<void> {
+  const folder = dirname(hostile);
+  const entries = await readdir(folder, { recursive: true });
+  for (const name of entries)
+    if (isDocument.test(name) && join(folder, name) !== hostile)
+      expectNothingRaw(await readFile(join(folder, name), "utf8"), name);
+}
+
 describe("whatever it reads", () => {
   const lines = new CommandLines();
   afterAll(() => lines.end());
@@ -105,6 +117,7 @@ describe("whatever it reads", () => {
       const line = words(hostile, { ...beside, fresh });
       try {
         judge(line, await lines.run(line, dirname(hostile)));
+        await judgeDocuments(hostile);
       } catch (error) {
         throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
       }

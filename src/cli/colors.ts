@@ -1,0 +1,43 @@
+// Colours. Each code carries a number drawn when the program starts, so that the terminal tells it from a code that
+// stands in somebody's name.
+import { randomBytes } from "node:crypto";
+import picocolors from "picocolors";
+import { printable } from "../rules/printable.ts";
+
+const mark = `\u001b${randomBytes(8).toString("hex")}`;
+const codes = new RegExp(`${mark}(\\[\\d+m)`);
+const allCodes = new RegExp(codes, "g");
+
+function marked(color: (text: string) => string): (text: string) => string {
+  const [begin = "", end = ""] = color("|")
+    .split("|")
+    .map((code) => code.replace("\u001b", mark));
+  return (text) => `${begin}${text}${end}`;
+}
+
+/** Colours for what the terminal says; without effect where the terminal has none. */
+export const pc = {
+  bold: marked(picocolors.bold),
+  dim: marked(picocolors.dim),
+  red: marked(picocolors.red),
+  green: marked(picocolors.green),
+  yellow: marked(picocolors.yellow),
+  cyan: marked(picocolors.cyan),
+} as const;
+
+/** Text without its colours. */
+export const uncolored = (text: string): string => text.replace(allCodes, "");
+
+/** A line for people has so many characters at most: what is longer is somebody's name. */
+const lineMost = 2_000;
+
+/** A line as it is printed: of control characters the codes of `pc` alone; its middle left out where it is too long. */
+export function printedLine(text: string): string {
+  const bare = uncolored(text);
+  if (bare.length > lineMost)
+    return printable(`${bare.slice(0, lineMost / 2)} … ${bare.slice(-lineMost / 2)}`);
+  return text
+    .split(codes)
+    .map((part, index) => (index % 2 === 1 ? `\u001b${part}` : printable(part)))
+    .join("");
+}
