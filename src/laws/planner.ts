@@ -151,7 +151,13 @@ class Planner {
       this.ops.push(op);
       const admitted = this.#guessAdmitted(target, cost);
       if (this.#allUnderWay || (graphql && admitted)) this.#inFlight.push(op);
+      // Only a completed call counts there: most are completed at once, or no window would fill.
+      if (admitted && amount.plus <= 0 && this.#isPostpaid(target)) this.#settle(op, "all");
     }
+  }
+
+  #isPostpaid({ scope }: Target): boolean {
+    return scope === "graphql" && semanticsOf(this.#rules, scope).graphqlCharge === "postpaid";
   }
 
   #resolve({ of, points, plus }: Amount, target: Target): number {
@@ -189,7 +195,8 @@ class Planner {
 
   #guessAdmitted(target: Target, cost: number): boolean {
     const owners = ["organization", "user"] as const;
-    if (owners.some((owner) => cost > this.#room(target, owner))) return false;
+    const needed = this.#isPostpaid(target) ? 1 : cost;
+    if (owners.some((owner) => needed > this.#room(target, owner))) return false;
     for (const owner of owners) {
       const guess = this.#guess(target, owner);
       guess.count += cost;

@@ -193,6 +193,20 @@ describe("what a changed form must still find", () => {
       ),
     ],
     [
+      "a call that is admitted at a window that is just full",
+      "refusal-justified",
+      "graphqlCharge",
+      "postpaid",
+      deciding((decision, scope) => {
+        const isJustFull = [decision.organization, decision.user].every(
+          (reading) => (reading?.current ?? 0) <= (reading?.limit ?? 0),
+        );
+        return scope === "graphql" && isJustFull
+          ? { ...decision, admitted: true, refusedBy: null }
+          : decision;
+      }),
+    ],
+    [
       "the organization's window that refuses while unenforced",
       "unenforced-never-refuses",
       "userEnforced",
