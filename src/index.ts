@@ -45,8 +45,9 @@ export {
   writePlanReport,
   writeReplayReport,
 } from "./report/result-report.ts";
+export { writeRun } from "./report/result-writer.ts";
 export { type Run, type RunRecord, runFiles } from "./report/run.ts";
-export { readRun, traceOf, writeRun } from "./report/run-folder.ts";
+export { readRun, traceOf } from "./report/run-folder.ts";
 export { type ErrorCode, errorCodes, type Problem, SpillwayError } from "./rules/errors.ts";
 export { adviseRules, parseRules } from "./rules/parse.ts";
 export { type PresetName, presets } from "./rules/presets.ts";

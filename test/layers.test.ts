@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** What each room may import, beside itself. The same table stands in src/README.md. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   "src/rules": [],
+  "src/files": ["src/rules"],
   "src/engine": ["src/rules"],
   "src/scenario": ["src/rules"],
   "src/trace": ["src/rules"],
@@ -20,10 +21,10 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/probe": ["src/rules", "src/trace", "src/connect"],
   "src/faults": ["src/rules", "src/engine"],
   "src/service": ["src/rules", "src/engine", "src/faults"],
-  "src/load": ["src/rules", "src/scenario", "src/trace", "src/connect"],
+  "src/load": ["src/rules", "src/files", "src/scenario", "src/trace", "src/connect"],
   "src/summary": ["src/rules", "src/trace"],
   "src/plan": ["src/rules", "src/scenario", "src/summary", "sim"],
-  "src/report": ["src/rules", "src/trace", "src/summary", "src/verify"],
+  "src/report": ["src/rules", "src/files", "src/trace", "src/summary", "src/verify"],
   "src/cli": ["src", "sim"],
   sim: ["src/rules", "src/engine", "src/faults", "src/scenario", "src/trace", "src/verify", "src/summary"],
   scenarios: ["src/scenario", "src/rules"],
@@ -31,9 +32,9 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Files that stand in `src` itself: the package's public entry, which may import every room. */
 const entries = new Set(["src/index.ts"]);
 /** The rooms that may read clocks, wait, draw true randomness and know the process. */
-const edge = new Set(["src/service", "src/connect", "src/load", "src/probe", "src/cli"]);
+const edge = new Set(["src/files", "src/service", "src/connect", "src/load", "src/probe", "src/cli"]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
-const mayUseNode = new Set(["src/report/run-folder.ts", "src/trace/unzip.ts"]);
+const mayUseNode = new Set(["src/report/result-writer.ts", "src/report/run-folder.ts", "src/trace/unzip.ts"]);
 /** k6 is imported in one place alone. */
 const k6Entry = "src/load/k6/";
 const packages: Readonly<Record<string, string>> = {

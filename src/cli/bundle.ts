@@ -34,7 +34,7 @@ export const verb = defineVerb<Args>({
     const terminal = openTerminal(args.json === true);
     const { loadScenarioFile } = await import("../load/scenario-file.ts");
     const { bundleScenario } = await import("../load/bundle.ts");
-    const { writeText } = await import("../report/run-folder.ts");
+    const { writeWhole } = await import("../files/whole-file.ts");
     const { scenario, path } = await loadScenarioFile(args.scenario);
     const file = args.out ?? `${scenario.name}.js`;
     if (
@@ -46,7 +46,7 @@ export const verb = defineVerb<Args>({
       throw new SpillwayError("FILE_UNWRITABLE", "the bundle cannot be written", {
         problems: [{ path: file, got: "a directory", allowed: "the path of a .js file" }],
       });
-    await writeText(file, await bundleScenario({ path, name: scenario.name }));
+    await writeWhole(file, await bundleScenario({ path, name: scenario.name }));
     const next = shellCommand([
       "k6",
       "run",

@@ -14,8 +14,8 @@ import { pc } from "./colors.ts";
 import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
-import { driverOption, requireDuration, requireSeed } from "./run-options.ts";
-import { defaultFolder, shellCommand } from "./run-place.ts";
+import { driverOption, requireDuration, requireSeed, runOptions } from "./run-options.ts";
+import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -27,6 +27,7 @@ interface Args {
   readonly seed: number;
   readonly out?: string | undefined;
   readonly open?: boolean | undefined;
+  readonly force?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -55,6 +56,7 @@ export const verb = defineVerb<Args>({
     seed: { argument: "N", type: "number", default: 7, describe: "draw everything from seed N" },
     out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
     open: openOption,
+    force: runOptions.force,
   },
   examples: [
     ["$0 demo", "see every part in under a minute"],
@@ -78,7 +80,6 @@ export const verb = defineVerb<Args>({
 });
 
 async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal): Promise<void> {
-  const folder = args.out ?? defaultFolder("demo");
   const open = await reportOpener(args.open);
   const { organization, user } = shortWindows;
   terminal.say(
@@ -88,7 +89,8 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
   const { loadScenarioFile } = await import("../load/scenario-file.ts");
   const scenario = await loadScenarioFile(args.scenario);
   const checked = await check(terminal, args, signal);
-  const loaded = await loadForReal(terminal, args, scenario, folder, signal);
+  const loaded = await loadForReal(terminal, args, scenario, signal);
+  const { folder } = loaded;
   if (signal.aborted) return;
   const { conditionsOf } = await import("./conditions.ts");
   const alike = await conditionsOf(scenario.scenario, { like: folder });
@@ -130,13 +132,7 @@ async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSign
   return report;
 }
 
-async function loadForReal(
-  terminal: Terminal,
-  args: Args,
-  scenario: LoadedScenario,
-  folder: string,
-  signal: AbortSignal,
-) {
+async function loadForReal(terminal: Terminal, args: Args, scenario: LoadedScenario, signal: AbortSignal) {
   stage(
     terminal,
     "serve, load, verify",
@@ -149,20 +145,23 @@ async function loadForReal(
   const { sayLoad } = await import("./say-run.ts");
   const by = await chooseDriver(args.driver, { signal });
   terminal.say(`  ${driverLine(by)}`);
-  const run = await loadInto(folder, {
-    scenario,
-    file: args.scenario,
-    command: repeatDemo(args),
-    by,
-    adjustments: {
-      seed: requireSeed(args.seed),
-      durationMs: requireDuration("--duration", args.duration),
-      rules: parseRules(shortWindows),
+  const run = await loadInto(
+    { out: args.out, name: "demo", force: args.force },
+    {
+      scenario,
+      file: args.scenario,
+      command: repeatDemo(args),
+      by,
+      adjustments: {
+        seed: requireSeed(args.seed),
+        durationMs: requireDuration("--duration", args.duration),
+        rules: parseRules(shortWindows),
+      },
+      target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
+      signal,
+      onProgress: terminal.progress,
     },
-    target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
-    signal,
-    onProgress: terminal.progress,
-  });
+  );
   terminal.progress(null);
   sayLoad(terminal, run);
   return run;
@@ -182,7 +181,8 @@ async function simulateAlike(
   );
   const { simulateInto } = await import("./simulate-into.ts");
   const { saySimulation } = await import("./say-run.ts");
-  const run = await simulateInto(`${folder}/simulated`, scenario, {
+  const place = { out: `${folder}/simulated`, name: scenario.name };
+  const run = await simulateInto(place, scenario, {
     options: { ...options, signal },
     file: args.scenario,
     command: `npx spillway simulate ${args.scenario} --like ${folder}`,
@@ -211,7 +211,7 @@ async function simulateBroken(
     `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
   );
   const { simulateInto } = await import("./simulate-into.ts");
-  const run = await simulateInto(`${folder}/broken`, scenario, {
+  const run = await simulateInto({ out: `${folder}/broken`, name: scenario.name }, scenario, {
     options: { ...options, fault: parseFault(shownFault), signal },
     file,
     command: `npx spillway simulate ${file} --like ${folder} --fault ${shownFault}`,

@@ -1,6 +1,5 @@
 // `spillway doctor`: what is installed, what is missing, and how to get it.
-
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type { GetK6Options } from "../load/get-k6.ts";
@@ -211,11 +210,9 @@ async function reportsFinding(): Promise<Finding> {
     () => true,
     () => false,
   );
-  const probe = join(folder, `.doctor-${process.pid}`);
   try {
     await mkdir(folder, { recursive: true });
-    await writeFile(probe, "");
-    await rm(probe);
+    await rmdir(await mkdtemp(join(folder, ".doctor-")));
     if (!wasThere) await rm(folder, { recursive: true });
     return { name, state: "ok", found: `${folder} can be written`, advice: [] };
   } catch (error) {

@@ -128,8 +128,8 @@ async function requireFree(path: string): Promise<void> {
 }
 
 async function writeFile(path: string, text: string): Promise<void> {
-  const { writeText } = await import("../report/run-folder.ts");
-  await writeText(path, text);
+  const { writeWhole } = await import("../files/whole-file.ts");
+  await writeWhole(path, text);
 }
 
 function nameOf({ name, out }: Args): string {

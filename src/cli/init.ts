@@ -1,9 +1,8 @@
 // `spillway init`: a first scenario and rules file in one's own repository.
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
-import { SpillwayError } from "../rules/errors.ts";
+import { join, resolve } from "node:path";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -76,7 +75,7 @@ export const verb = defineVerb<Args>({
       [join(".github", "workflows", "spillway.yml"), githubWorkflow(dir)],
     ] as const;
     const wanted = ci ? [...first.filter(([path]) => !existsSync(path)), ...recipe] : first;
-    for (const [path, text] of wanted) await writeNew(path, text);
+    await writeAll(wanted);
     const written = wanted.map(([path]) => path);
     terminal.result({ written });
     terminal.say(`wrote ${written.join(", ")}`);
@@ -101,20 +100,17 @@ function isInstalled(): boolean {
   }
 }
 
-/** Never overwrites: what stands there may be somebody's work. */
-async function writeNew(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    throw new SpillwayError("FILE_UNWRITABLE", "the folder cannot be made", {
-      problems: [
-        { path: dirname(path), got: String(cause.code), allowed: "a folder that can be written to" },
-      ],
-    });
-  });
-  await writeFile(path, text, { flag: "wx" }).catch((cause: NodeJS.ErrnoException) => {
-    const got = cause.code === "EEXIST" ? "a file that is already there" : String(cause.code);
-    throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
-      problems: [{ path, got, allowed: "a path where there is no file" }],
-      hint: "name another folder: npx spillway init DIR",
-    });
-  });
+/** Writes all files or none. What stands there already may be somebody's work. */
+async function writeAll(files: readonly (readonly [path: string, text: string])[]): Promise<void> {
+  const { writeNew } = await import("../files/whole-file.ts");
+  const written: string[] = [];
+  try {
+    for (const [path, text] of files) {
+      await writeNew(path, text);
+      written.push(path);
+    }
+  } catch (error) {
+    for (const path of written) await rm(path, { force: true });
+    throw error;
+  }
 }

@@ -1,8 +1,11 @@
 // What every run ends with, whoever drove it: its trace is read back from where it was written, judged and
 // counted in one pass, and the folder gets its documents. What is judged is what is on disk.
-import { writeReport } from "../report/report.ts";
-import { type RunRecord, runFiles } from "../report/run.ts";
-import { placeIn, type TraceLines, traceOf, writeRun, writeTrace } from "../report/run-folder.ts";
+import type { FolderWriter } from "../files/folder-writer.ts";
+import { k6Files } from "../load/run-k6.ts";
+import { addReport } from "../report/report.ts";
+import { placeResult, writeParts } from "../report/result-writer.ts";
+import type { RunRecord } from "../report/run.ts";
+import { traceOf } from "../report/run-folder.ts";
 import type { LawName } from "../rules/laws.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series } from "../summary/series.ts";
@@ -36,25 +39,26 @@ export interface KeepOptions {
 }
 
 /**
- * Writes a run's folder: trace, verdict, summary, run.json, and the documents for people.
+ * Judges the trace that was written, adds what is said of it and the documents for people, and puts the whole run in
+ * its place.
  * @throws SpillwayError `FILE_UNWRITABLE`, `TRACE_INVALID`, `SCENARIO_INVALID`
  */
 export async function keepRun(
-  folder: string,
+  writer: FolderWriter,
   record: RunRecord,
-  trace: TraceLines,
   options: KeepOptions = {},
 ): Promise<KeptRun> {
-  await writeTrace(folder, trace);
-  const { header, calls } = await readTrace(traceOf(folder));
+  const { folder, staging } = writer;
+  const { header, calls } = await readTrace(traceOf(staging));
   const summarizer = new Summarizer(header);
   const accept = acceptedBy(record.expect);
   const judged = await judge(header, counted(calls, summarizer, options.onProgress), accept);
   const verdict = claimedVerdict(judged, options.claims ?? "all");
   const summary = summarizer.finish();
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
-  await writeRun(folder, { record, trace: { moveFrom: placeIn(folder, runFiles.trace) }, summary, verdict });
-  const { series } = await writeReport(folder, { compare: options.compare });
+  await writeParts(writer, { record, summary, verdict });
+  const { series } = await addReport(writer, staging, { compare: options.compare });
+  await placeResult(writer, Object.values(k6Files));
   const held = verdict.verdict !== "violated" && expectations.every((expectation) => expectation.held);
   return { folder, summary, verdict, series, expectations, held };
 }

@@ -1,5 +1,6 @@
 // A load run, kept in a run folder: k6 or Node measures, then what it left is judged. `load` and `demo` share it.
-
+import { readdir } from "node:fs/promises";
+import type { FolderWriter } from "../files/folder-writer.ts";
 import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
@@ -9,6 +10,7 @@ import { readRun } from "../report/run-folder.ts";
 import { ownerWords } from "../report/source.ts";
 import { count, counted } from "../rules/words.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
+import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
 import { version } from "./version.ts";
 
@@ -31,17 +33,31 @@ export interface LoadedRun extends KeptRun {
 }
 
 /**
- * Runs a scenario for real and keeps the run: trace, verdict, summary, documents, and k6's own in `k6/`.
+ * Runs a scenario for real and keeps the run: trace, verdict, summary, documents, and k6's own in `k6/`. What was measured
+ * before an error stays, in the hidden folder inside.
  * @throws SpillwayError as `load` and `keepRun` do
  */
-export async function loadInto(folder: string, options: LoadIntoOptions): Promise<LoadedRun> {
+export async function loadInto(place: RunPlace, options: LoadIntoOptions): Promise<LoadedRun> {
+  const writer = await openPlace(place, "run");
+  try {
+    return await measure(writer, options);
+  } catch (error) {
+    const left = await readdir(writer.staging).catch(() => []);
+    if (left.length > 0) writer.leave();
+    throw error;
+  } finally {
+    await writer.close();
+  }
+}
+
+async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<LoadedRun> {
   const { file, command, notes: given = [], compare, onProgress, ...loading } = options;
   // What is compared is read now: where it is none, nothing needs to be loaded.
   if (compare !== undefined) await readRun(compare);
   const pace = new Pace(Date.now);
   const result = await load({
     ...loading,
-    folder,
+    folder: writer.staging,
     onProgress: (progress) => onProgress?.(progressText(progress, pace)),
   });
   const { scenario, header, endedAt, driver, checks, crossed, failure } = result;
@@ -74,12 +90,10 @@ export async function loadInto(folder: string, options: LoadIntoOptions): Promis
     interrupted: result.interrupted || failure !== null,
     notes,
   };
-  const kept = await keepRun(
-    folder,
-    record,
-    { moveFrom: result.trace },
-    { compare, onProgress: (records) => onProgress?.(`judging: ${counted(records, "line")}`) },
-  );
+  const kept = await keepRun(writer, record, {
+    compare,
+    onProgress: (records) => onProgress?.(`judging: ${counted(records, "line")}`),
+  });
   return { ...kept, load: result, notes, held: kept.held && crossed.length === 0 && checks.length === 0 };
 }
 

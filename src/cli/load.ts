@@ -18,7 +18,6 @@ import {
   scenarioOperand,
   tokensFormat,
 } from "./run-options.ts";
-import { defaultFolder } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -36,6 +35,7 @@ interface Args extends ConnectionArgs {
   readonly keepAlive?: boolean | undefined;
   readonly shared?: boolean | undefined;
   readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
   readonly compare?: string | undefined;
   readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -120,7 +120,8 @@ export const verb = defineVerb<Args>({
     try {
       const by = await chooseDriver(args.driver, { signal });
       terminal.say(driverLine(by));
-      const run = await loadInto(args.out ?? defaultFolder(scenario.scenario.name), {
+      const place = { out: args.out, name: scenario.scenario.name, force: args.force };
+      const run = await loadInto(place, {
         ...options,
         scenario,
         file: args.scenario,

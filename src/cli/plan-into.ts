@@ -1,22 +1,21 @@
-// A plan of a scenario's file, written into a folder: its points as they come, the documents, and plan.json last.
-import { rm } from "node:fs/promises";
+// A plan of a scenario's file, written into a folder: its points as they come, where a plan that is interrupted finds
+// them again; all else in the end, so that an earlier plan stays until this one is whole.
 import { join } from "node:path";
+import type { FolderWriter } from "../files/folder-writer.ts";
 import { loadScenarioFile } from "../load/scenario-file.ts";
 import { type PlanOptions, preparePlan } from "../plan/plan.ts";
 import { renderCsv } from "../report/csv.ts";
-import { writePlanReport } from "../report/result-report.ts";
-import { writeText } from "../report/run-folder.ts";
+import { addPlanReport } from "../report/result-report.ts";
+import { json, placeResult, pointsFile, resultFiles } from "../report/result-writer.ts";
 import { adjustScenario } from "../scenario/adjust.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
+import { openPlace } from "./open-place.ts";
 import { drivePlan } from "./plan-drive.ts";
 import { createRunner } from "./plan-runner.ts";
 import { planTable } from "./plan-table.ts";
 import type { PlanTask } from "./plan-worker.ts";
-import { headerOf, type KnownOutcomes, PointsFile, type PointsHeader, readPoints } from "./points-file.ts";
-import { defaultFolder } from "./run-place.ts";
+import { headerOf, type KnownOutcomes, PointsFile, readPoints } from "./points-file.ts";
 import { version } from "./version.ts";
-
-const names = { points: "points.ndjson", table: "points.csv", result: "plan.json" } as const;
 
 export interface PlanIntoOptions {
   readonly asked: PlanOptions;
@@ -25,6 +24,8 @@ export interface PlanIntoOptions {
   readonly workers: number;
   /** The folder; named after scenario and time where it is left out. */
   readonly out: string | undefined;
+  /** Replaces files that are of no plan of spillway. */
+  readonly force: boolean;
   /** Whether to go on with the plan that the folder holds. */
   readonly resume: boolean;
   readonly signal: AbortSignal;
@@ -39,12 +40,11 @@ export interface PlanIntoOptions {
  */
 export async function planInto(
   file: string,
-  { asked, adjustments, workers, out, resume, signal, onProgress }: PlanIntoOptions,
+  { asked, adjustments, workers, out, force, resume, signal, onProgress }: PlanIntoOptions,
 ): Promise<{ readonly folder: string; readonly result: PlanResult | null }> {
   const { scenario: written, path, digest } = await loadScenarioFile(file);
   const scenario = adjustScenario(written, adjustments);
   const plan = preparePlan(scenario, asked);
-  const folder = out ?? defaultFolder(`${scenario.name}-plan`);
   const header = headerOf(plan.question, {
     spillway: version,
     digest,
@@ -52,33 +52,25 @@ export async function planInto(
     storm: asked.storm ?? null,
     compare: asked.compare === true,
   });
-  const points = join(folder, names.points);
-  const known: KnownOutcomes = resume ? await readPoints(points, header) : new Map();
+  const writer = await openPlace({ out, name: `${scenario.name}-plan`, force }, "plan");
+  const { folder } = writer;
   const runner = createRunner(workers, scenario, { file: path, adjustments, figures: plan.figures }, signal);
   try {
-    const result = await drivePlan(plan, {
-      begin: () => begin(folder, header, known),
-      known,
-      runner,
-      signal,
-      onProgress,
-    });
-    if (result !== null) await keep(folder, result);
+    const points = join(folder, pointsFile);
+    const known: KnownOutcomes = resume ? await readPoints(points, header) : new Map();
+    const begin = (): Promise<PointsFile> => PointsFile.begin(points, header, known);
+    const result = await drivePlan(plan, { begin, known, runner, signal, onProgress });
+    if (result !== null) await keep(writer, result);
     return { folder, result };
   } finally {
     await runner.close();
+    await writer.close();
   }
 }
 
-/** A folder that has a result is whole: an earlier one goes first. */
-async function begin(folder: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
-  const file = await PointsFile.begin(join(folder, names.points), header, known);
-  await rm(join(folder, names.result), { force: true });
-  return file;
-}
-
-async function keep(folder: string, result: PlanResult): Promise<void> {
-  await writeText(join(folder, names.table), renderCsv(planTable(result)));
-  await writePlanReport(folder, result, version);
-  await writeText(join(folder, names.result), `${JSON.stringify(result, null, 2)}\n`);
+async function keep(writer: FolderWriter, result: PlanResult): Promise<void> {
+  await writer.write("points.csv", renderCsv(planTable(result)));
+  await addPlanReport(writer, result, version);
+  await writer.write(resultFiles.plan, json(result));
+  await placeResult(writer);
 }

@@ -32,6 +32,7 @@ interface Args {
   readonly duration?: string | undefined;
   readonly rules?: string | undefined;
   readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
 }
 
 export const verb = defineVerb<Args>({
@@ -160,6 +161,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
     adjustments,
     workers,
     out: args.out,
+    force: args.force === true,
     resume: args.resume === true,
     signal,
     onProgress,

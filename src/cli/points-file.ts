@@ -1,10 +1,10 @@
 // points.ndjson: what a plan's runs came to, a line each as they end, so that a plan that was interrupted goes on
 // where it stopped. The first line says of which question they are.
-import type { FileHandle } from "node:fs/promises";
-import { open, readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import * as v from "valibot";
+import { writeWhole } from "../files/whole-file.ts";
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
-import { writeText } from "../report/run-folder.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { PlanQuestion } from "../summary/plan-result.ts";
@@ -118,6 +118,9 @@ const invalid = (problem: Problem): SpillwayError =>
     problems: [problem],
   });
 
+/** At its end, and through no link. Windows has no such flag, and lets few make links. */
+const appending = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
+
 /** Writes outcomes as they come. */
 export class PointsFile {
   readonly #file: FileHandle;
@@ -134,8 +137,8 @@ export class PointsFile {
    */
   static async begin(path: string, header: PointsHeader, known: KnownOutcomes): Promise<PointsFile> {
     const lines = [...known].map(([job, outcome]) => lineOf(job, outcome));
-    await writeText(path, `${JSON.stringify(header)}\n${lines.join("")}`);
-    return new PointsFile(await open(path, "a"));
+    await writeWhole(path, `${JSON.stringify(header)}\n${lines.join("")}`);
+    return new PointsFile(await open(path, appending));
   }
 
   add(job: Job, outcome: Outcome): void {

@@ -210,10 +210,10 @@ function showing(terminal: Terminal): { show(progress: ProbeProgress): void; end
 }
 
 async function keep({ out, trace }: Args, report: ProbeReport): Promise<void> {
-  const { writeText } = await import("../report/run-folder.ts");
-  if (trace !== undefined) await writeText(trace, `${report.trace.join("\n")}\n`);
+  const { writeWhole } = await import("../files/whole-file.ts");
+  if (trace !== undefined) await writeWhole(trace, `${report.trace.join("\n")}\n`);
   if (out !== undefined && sawLimits(report))
-    await writeText(out, `${JSON.stringify(report.rules, null, 2)}\n`);
+    await writeWhole(out, `${JSON.stringify(report.rules, null, 2)}\n`);
 }
 
 const sawLimits = ({ rules }: ProbeReport): boolean => Object.keys(rules).length > 0;

@@ -31,6 +31,7 @@ interface Args extends LogArgs {
   readonly seed: number;
   readonly expect?: readonly string[] | undefined;
   readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
   readonly "dry-run": boolean;
   readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -86,6 +87,7 @@ export const verb = defineVerb<Args>({
     },
     out: { argument: "DIR", type: "string", describe: "write the result, tables and page to DIR" },
     open: { ...openOption, describe: "with --out, open the report in the browser once it is written" },
+    force: { type: "boolean", describe: "replace files in DIR that are of no replay of spillway" },
     "dry-run": {
       type: "boolean",
       default: false,
@@ -143,7 +145,7 @@ export const verb = defineVerb<Args>({
       terminal.progress(null);
       const { sayReplay } = await import("./say-replay.ts");
       sayReplay(terminal, result);
-      if (args.out !== undefined) await keep(args.out, result, terminal);
+      await keep(args, result, terminal);
       terminal.result(result);
       if (args.out !== undefined) await open(join(args.out, runFiles.html));
       const held = result.expectations.every((expectation) => expectation.held);
@@ -170,16 +172,23 @@ async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
   return header.rules ?? parseRules({});
 }
 
-async function keep(folder: string, result: ReplayResult, terminal: Terminal): Promise<void> {
-  const { writeText } = await import("../report/run-folder.ts");
+async function keep({ out, force }: Args, result: ReplayResult, terminal: Terminal): Promise<void> {
+  if (out === undefined) return;
+  const { json, openResult, placeResult, resultFiles } = await import("../report/result-writer.ts");
   const { renderCsv } = await import("../report/csv.ts");
   const { usersTable, windowsTable } = await import("./replay-table.ts");
-  const { writeReplayReport } = await import("../report/result-report.ts");
-  const written = await writeReplayReport(folder, result, version);
-  await writeText(join(folder, "users.csv"), renderCsv(usersTable(result)));
-  await writeText(join(folder, "windows.csv"), renderCsv(windowsTable(result)));
-  await writeText(join(folder, "replay.json"), `${JSON.stringify(result, null, 2)}\n`);
-  terminal.say(`  ${written.html}`);
+  const { addReplayReport } = await import("../report/result-report.ts");
+  const writer = await openResult(out, "replay", { force: force === true });
+  try {
+    const { html } = await addReplayReport(writer, result, version);
+    await writer.write("users.csv", renderCsv(usersTable(result)));
+    await writer.write("windows.csv", renderCsv(windowsTable(result)));
+    await writer.write(resultFiles.replay, json(result));
+    await placeResult(writer);
+    terminal.say(`  ${html}`);
+  } finally {
+    await writer.close();
+  }
 }
 
 /** Says how far it is: rows, rows a second, and the time that is left where that can be known. */

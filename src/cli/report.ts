@@ -2,7 +2,7 @@
 
 import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
-import type { PageOptions } from "../report/run-folder.ts";
+import type { PageOptions } from "../report/result-writer.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { pc } from "./colors.ts";

@@ -41,6 +41,7 @@ export const runOptions = {
     type: "string",
     describe: "write the run to DIR [default: reports/SCENARIO-TIME]",
   },
+  force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
 } as const satisfies Record<string, VerbOption>;
 
 /** @throws SpillwayError `USAGE` */

@@ -2,15 +2,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { LimiterSimulation } from "../../sim/adapter/simulate-limiter.ts";
 import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
+import type { FolderWriter } from "../files/folder-writer.ts";
 import { duration, share } from "../report/format.ts";
+import { endLines } from "../report/result-writer.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
-import { placeIn, writeTrace } from "../report/run-folder.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Adjustments } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
 import { type KeepOptions, type KeptRun, keepRun } from "./keep-run.ts";
+import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
 import { version } from "./version.ts";
 
@@ -48,7 +50,20 @@ const turnCalls = 200;
  * @throws SpillwayError as `simulate` and `keepRun` do
  */
 export async function simulateInto(
-  folder: string,
+  place: RunPlace,
+  scenario: Scenario,
+  options: SimulateIntoOptions,
+): Promise<SimulatedRun> {
+  const writer = await openPlace(place, "run");
+  try {
+    return await simulated(writer, scenario, options);
+  } finally {
+    await writer.close();
+  }
+}
+
+async function simulated(
+  writer: FolderWriter,
   scenario: Scenario,
   { options, simulation = simulate(scenario, options), ...rest }: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
@@ -59,7 +74,7 @@ export async function simulateInto(
   };
   const { header } = simulation;
   const trace = new TraceText(simulation, scenario.durationMs, clock, progress);
-  await writeTrace(folder, trace.lines());
+  await writer.write(runFiles.trace, endLines(trace.lines()));
   const interrupted = options.signal?.aborted === true;
   const record: RunRecord = {
     format: "spillway-run",
@@ -78,12 +93,11 @@ export async function simulateInto(
     interrupted,
     notes,
   };
-  const kept = await keepRun(
-    folder,
-    record,
-    { moveFrom: placeIn(folder, runFiles.trace) },
-    { compare, claims, onProgress: (records) => progress(`judging: ${counted(records, "line")}`) },
-  );
+  const kept = await keepRun(writer, record, {
+    compare,
+    claims,
+    onProgress: (records) => progress(`judging: ${counted(records, "line")}`),
+  });
   return { ...kept, interrupted };
 }
 

@@ -1,7 +1,5 @@
 // `spillway simulate --swarm N`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
 // that shows it, and the command that repeats it.
-
-import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
@@ -13,13 +11,14 @@ import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import { faultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { defaultFolder, shellCommand } from "./run-place.ts";
+import { shellCommand } from "./run-place.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface SwarmArgs {
   readonly swarm: number;
   readonly seed: number;
   readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly requireStates?: boolean | undefined;
 }
@@ -49,7 +48,7 @@ export async function simulateSwarm(
     const { signal } = interrupt;
     const result = await swarm({ worlds, seed, fault: fault ?? undefined, limiter, signal, onProgress });
     terminal.progress(null);
-    const files = await write(result, args.out);
+    const files = await write(result, args);
     say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
     terminal.result({ ...result, files });
     const missed = args.requireStates === true && result.unreached.length > 0;
@@ -82,31 +81,22 @@ function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgres
   };
 }
 
-const resultFile = "swarm.json";
-
 /** @returns the files of the worlds that fail, in their order */
-async function write(result: SwarmResult, out: string | undefined): Promise<string[]> {
+async function write(result: SwarmResult, { out, force }: SwarmArgs): Promise<string[]> {
   if (out === undefined && result.failures.length === 0) return [];
-  const folder = out ?? defaultFolder(`swarm-${result.seed}`);
-  const files = result.failures.map(({ world }) => join(folder, `world-${world.replace("/", "-")}.ts`));
+  const { openPlace } = await import("./open-place.ts");
+  const { json, placeResult, resultFiles } = await import("../report/result-writer.ts");
+  const writer = await openPlace({ out, name: `swarm-${result.seed}`, force }, "swarm");
   try {
-    await mkdir(folder, { recursive: true });
+    const names = result.failures.map(({ world }) => `world-${world.replace("/", "-")}.ts`);
     for (const [index, { shrunk }] of result.failures.entries())
-      await writeWhole(files[index] ?? folder, shrunk.source);
-    await writeWhole(join(folder, resultFile), `${JSON.stringify(result, null, 2)}\n`);
-  } catch (cause) {
-    const got = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new SpillwayError("FILE_UNWRITABLE", "the swarm's files cannot be written", {
-      problems: [{ path: folder, got, allowed: "a folder that can be written to" }],
-      cause,
-    });
+      await writer.write(names[index] ?? "", shrunk.source);
+    await writer.write(resultFiles.swarm, json(result));
+    await placeResult(writer);
+    return names.map((name) => join(writer.folder, name));
+  } finally {
+    await writer.close();
   }
-  return files;
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.part`, text);
-  await rename(`${path}.part`, path);
 }
 
 interface Said {

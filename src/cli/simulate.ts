@@ -18,7 +18,6 @@ import {
   scenarioOperand,
   tokensFormat,
 } from "./run-options.ts";
-import { defaultFolder } from "./run-place.ts";
 import type { OpenedLimiter } from "./simulated-limiter.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -27,6 +26,7 @@ interface Args {
   readonly scenario?: string | undefined;
   readonly seed?: number | undefined;
   readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
   readonly rules?: string | undefined;
   readonly duration?: string | undefined;
   readonly like?: string | undefined;
@@ -127,7 +127,8 @@ export const verb = defineVerb<Args>({
       const simulated =
         limiter === null ? null : await simulatedBy(limiter, scenario, { ...options, signal });
       const told = [...notes, ...(words === null ? [] : [words.note]), ...(simulated?.notes ?? [])];
-      const run = await simulateInto(args.out ?? defaultFolder(scenario.name), scenario, {
+      const place = { out: args.out, name: scenario.name, force: args.force };
+      const run = await simulateInto(place, scenario, {
         options: { ...options, fault: fault ?? undefined, signal },
         simulation: simulated?.simulation,
         claims: simulated?.claims,

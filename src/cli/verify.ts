@@ -82,7 +82,7 @@ export const verb = defineVerb<Args>({
     try {
       const { verify } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
-      const source = await sourceOf(trace);
+      const source = await sourceOf(trace, terminal);
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
@@ -102,12 +102,21 @@ export const verb = defineVerb<Args>({
 });
 
 /** A file, the trace of a run's folder, or standard input. */
-async function sourceOf(trace: string): Promise<AsyncIterable<Uint8Array>> {
+async function sourceOf(trace: string, terminal: Terminal): Promise<AsyncIterable<Uint8Array>> {
   if (trace === "-") return process.stdin;
   const inFolder = await isFolder(trace);
   const path = inFolder ? join(trace, runFiles.trace) : trace;
+  const { unfinishedTraceOf } = await import("../report/run-folder.ts");
+  const unfinished = inFolder && !existsSync(path) ? await unfinishedTraceOf(trace) : null;
+  if (unfinished !== null) return unfinishedSource(unfinished, terminal);
   await requireFile(path, inFolder ? "trace of this run's folder" : "trace");
   return readable(path);
+}
+
+async function unfinishedSource(path: string, terminal: Terminal): Promise<AsyncIterable<Uint8Array>> {
+  const { unfinishedTrace } = await import("../trace/unfinished.ts");
+  terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
+  return unfinishedTrace(readable(path));
 }
 
 async function* readable(path: string): AsyncGenerator<Uint8Array> {
@@ -159,8 +168,8 @@ function writerOf(path: string): Write {
       ],
     });
   return async (name, verdict) => {
-    const { writeText } = await import("../report/run-folder.ts");
-    await writeText(path, await render(name, verdict));
+    const { writeWhole } = await import("../files/whole-file.ts");
+    await writeWhole(path, await render(name, verdict));
   };
 }
 

@@ -1,8 +1,9 @@
 // Runs k6 over a bundle as a child of its own, and tells truly how it ended. k6's exit status is one witness
 // among several: it ends with 0 where the disk was full and where a script threw.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeOwnFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { RunProgress } from "./driver.ts";
 import { ErrorLines } from "./error-lines.ts";
@@ -129,8 +130,8 @@ export async function runK6(options: RunK6Options): Promise<K6Outcome> {
 }
 
 async function prepare(folder: string, config: string): Promise<void> {
+  await makeOwnFolder(folder);
   try {
-    await mkdir(folder, { recursive: true });
     // k6 appends to what it finds.
     for (const name of Object.values(k6Files)) await rm(join(folder, name), { force: true });
     await writeFile(join(folder, k6Files.raw), "");

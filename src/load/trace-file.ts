@@ -1,6 +1,6 @@
-// A trace while it is written: beside its place, and renamed when it is whole, so that there is a whole one or none.
-// Its header stands in front and is known last, so room is kept for it.
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+// A trace while it is written. Its header stands in front and is known last, so room is kept for it; until then the
+// header says that calls are missing, which is true of what a kill leaves.
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeHeader } from "../trace/write.ts";
@@ -11,12 +11,12 @@ export type TraceHead = Omit<TraceHeader, "lost">;
 const writeChars = 1 << 16;
 
 /**
- * The header's line while `lost` and the clients' start are not known yet, and once they are: both of one length,
- * since the end of a line of JSON may be blank. So the calls are written once, whatever their number.
+ * The header's line while the run is not over, and once it is: both of one length, since the end of a line of JSON may
+ * be blank. So the calls are written once, whatever their number.
  */
 function headerLine(head: TraceHead, startedAt: number, lost: number): string {
   const most = Number.MAX_SAFE_INTEGER;
-  const longest = encodeHeader({ ...head, startedAt: most, lost: most }).length;
+  const longest = encodeHeader({ ...head, complete: false, startedAt: most, lost: most }).length;
   return `${encodeHeader({ ...head, startedAt, lost }).padEnd(longest)}\n`;
 }
 
@@ -41,15 +41,14 @@ export class TraceFile {
   }
 
   /**
-   * Opens a trace for writing.
-   * @param path where it goes in the end
+   * Opens a trace for writing, in place of what stood there; a link is replaced and not followed.
    * @throws Error of the file system
    */
   static async create(path: string, head: TraceHead): Promise<TraceFile> {
-    const file = await open(partOf(path), "w");
-    const made = new TraceFile(path, file, head);
+    await rm(path, { force: true });
+    const made = new TraceFile(path, await open(path, "wx"), head);
     try {
-      await made.#write(headerLine(head, head.startedAt, 0));
+      await made.#write(headerLine({ ...head, complete: false }, head.startedAt, 0));
     } catch (error) {
       await made.discard();
       throw error;
@@ -74,7 +73,7 @@ export class TraceFile {
   }
 
   /**
-   * Puts the trace in its place.
+   * Completes the trace.
    * @param startedAt ms since the epoch
    * @param lost upper bound of calls that were sent and have no line, those of `linesFailed` among them
    * @throws Error of the file system
@@ -84,7 +83,6 @@ export class TraceFile {
       if (this.failure !== null) await this.#file.truncate(this.#size);
       await this.#file.write(headerLine(this.#head, startedAt, lost), 0);
       await this.#file.close();
-      await rename(partOf(this.#path), this.#path);
     } catch (error) {
       await this.discard();
       throw error;
@@ -94,7 +92,7 @@ export class TraceFile {
   /** Leaves nothing behind. */
   async discard(): Promise<void> {
     await this.#file.close().catch(() => undefined);
-    await rm(partOf(this.#path), { force: true }).catch(() => undefined);
+    await rm(this.#path, { force: true }).catch(() => undefined);
   }
 
   async #writePending(): Promise<void> {
@@ -115,8 +113,6 @@ export class TraceFile {
     this.#size += Buffer.byteLength(text);
   }
 }
-
-const partOf = (path: string): string => `${path}.part`;
 
 /** @param hint where else it stands, or what to do */
 export function unwritable(path: string, cause: unknown, hint?: string): SpillwayError {

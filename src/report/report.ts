@@ -1,8 +1,10 @@
 // A run folder → its documents for people: report.html, summary.md, junit.xml, and its pictures as SVG and CSV.
+import type { FolderWriter } from "../files/folder-writer.ts";
 import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
 import { readTrace } from "../trace/read.ts";
+import { type Page, type PageOptions, writeDocuments, writePage } from "./result-writer.ts";
 import { type Run, runFiles } from "./run.ts";
-import { type PageOptions, placeIn, readRun, traceOf, writePage, writeText } from "./run-folder.ts";
+import { placeIn, readRun, requireFolder, traceOf } from "./run-folder.ts";
 import type { ReportSource } from "./source.ts";
 
 export interface ReportOptions extends PageOptions {
@@ -11,37 +13,46 @@ export interface ReportOptions extends PageOptions {
 }
 
 /** What was written, and the run it is about. */
-export interface Report {
+export interface Report extends Page {
   readonly run: Run;
   /** The counts over time that its pictures show. */
   readonly series: Series;
-  readonly html: string;
   readonly markdown: string;
   readonly junit: string;
-  /** Paths of the pictures and their numbers. */
-  readonly pictures: readonly string[];
 }
 
 /**
  * Makes, or makes again, the documents of a run.
  * @param folder what `writeRun` left
  * @throws SpillwayError `FILE_UNREADABLE`, `RUN_INVALID` or `TRACE_INVALID` for what is there,
- *   `FILE_UNWRITABLE` for what is not to be
+ *   `FILE_UNWRITABLE` and `FOLDER_IN_USE` for what is not to be
  */
 export async function writeReport(folder: string, options: ReportOptions = {}): Promise<Report> {
+  await requireFolder(folder);
+  return writeDocuments(folder, options.out, (writer) => addReport(writer, folder, options));
+}
+
+/**
+ * Makes the documents of a run among other parts of its folder.
+ * @param from where the run's data are
+ */
+export async function addReport(
+  writer: FolderWriter,
+  from: string,
+  options: ReportOptions = {},
+): Promise<Report> {
   const { renderReport } = await import("./page.ts");
   const { renderJunit } = await import("./junit.ts");
   const { renderMarkdown } = await import("./markdown.ts");
-  const source = await readSource(folder);
+  const source = await readSource(from);
+  const { run, series } = source;
   const other = options.compare === undefined ? null : await readSource(options.compare);
-  const markdown = placeIn(folder, runFiles.markdown);
-  const junit = placeIn(folder, runFiles.junit);
-  const { html, pictures } = await writePage(folder, options, (beside) =>
-    renderReport(source, other, beside),
-  );
-  await writeText(markdown, renderMarkdown(source.run, other?.run ?? null));
-  await writeText(junit, renderJunit(source.run));
-  return { run: source.run, series: source.series, html, markdown, junit, pictures };
+  const page = await writePage(writer, options, (beside) => renderReport(source, other, beside));
+  await writer.write(runFiles.markdown, renderMarkdown(run, other?.run ?? null));
+  await writer.write(runFiles.junit, renderJunit(run));
+  const { folder } = writer;
+  const texts = { markdown: placeIn(folder, runFiles.markdown), junit: placeIn(folder, runFiles.junit) };
+  return { run, series, ...page, ...texts };
 }
 
 /** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */

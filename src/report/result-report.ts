@@ -1,29 +1,17 @@
 // The folders of plans and replays → their documents for people, as `writeReport` makes those of a run.
+import type { FolderWriter } from "../files/folder-writer.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 import { planSchema, replaySchema } from "./result-schemas.ts";
+import { type Page, type PageOptions, resultFiles, writeDocuments, writePage } from "./result-writer.ts";
 import { runFiles } from "./run.ts";
-import {
-  checkRules,
-  hasFile,
-  type PageOptions,
-  placeIn,
-  readPart,
-  writePage,
-  writeText,
-} from "./run-folder.ts";
+import { checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
 /** What was written. */
-export interface ResultReport {
-  readonly html: string;
+export interface ResultReport extends Page {
   readonly markdown: string;
   readonly junit: string;
-  /** Paths of the pictures and their numbers. */
-  readonly pictures: readonly string[];
 }
-
-/** The result in a folder of a plan or a replay, by its file. */
-export const resultFiles = { plan: "plan.json", replay: "replay.json" } as const;
 
 /** A result that was read back. */
 export type KeptResult =
@@ -33,7 +21,7 @@ export type KeptResult =
 /**
  * Makes, or makes again, the documents of a plan: report.html, summary.md, junit.xml and the pictures.
  * @param version of spillway, which the page names
- * @throws SpillwayError `FILE_UNWRITABLE`, naming the file
+ * @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE`
  */
 export async function writePlanReport(
   folder: string,
@@ -41,30 +29,50 @@ export async function writePlanReport(
   version: string,
   options: PageOptions = {},
 ): Promise<ResultReport> {
-  const { renderPlan } = await import("./plan-page.ts");
-  const { renderPlanJunit, renderPlanMarkdown } = await import("./plan-documents.ts");
-  const page = await writePage(folder, options, (beside) => renderPlan(result, version, beside));
-  return { ...page, ...(await writeTexts(folder, renderPlanMarkdown(result), renderPlanJunit(result))) };
+  return writeDocuments(folder, options.out, (writer) => addPlanReport(writer, result, version, options));
 }
 
-/** The same of a replay. @throws SpillwayError `FILE_UNWRITABLE`, naming the file */
+/** The same of a replay. @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE` */
 export async function writeReplayReport(
   folder: string,
   result: ReplayResult,
   version: string,
   options: PageOptions = {},
 ): Promise<ResultReport> {
-  const { renderReplay } = await import("./replay-page.ts");
-  const { renderReplayJunit, renderReplayMarkdown } = await import("./replay-documents.ts");
-  const page = await writePage(folder, options, (beside) => renderReplay(result, version, beside));
-  return { ...page, ...(await writeTexts(folder, renderReplayMarkdown(result), renderReplayJunit(result))) };
+  return writeDocuments(folder, options.out, (writer) => addReplayReport(writer, result, version, options));
 }
 
-async function writeTexts(folder: string, markdown: string, junit: string) {
-  const paths = { markdown: placeIn(folder, runFiles.markdown), junit: placeIn(folder, runFiles.junit) };
-  await writeText(paths.markdown, markdown);
-  await writeText(paths.junit, junit);
-  return paths;
+/** Makes the documents of a plan among other parts of its folder. */
+export async function addPlanReport(
+  writer: FolderWriter,
+  result: PlanResult,
+  version: string,
+  options: PageOptions = {},
+): Promise<ResultReport> {
+  const { renderPlan } = await import("./plan-page.ts");
+  const { renderPlanJunit, renderPlanMarkdown } = await import("./plan-documents.ts");
+  const page = await writePage(writer, options, (beside) => renderPlan(result, version, beside));
+  return { ...page, ...(await addTexts(writer, renderPlanMarkdown(result), renderPlanJunit(result))) };
+}
+
+/** Makes the documents of a replay among other parts of its folder. */
+export async function addReplayReport(
+  writer: FolderWriter,
+  result: ReplayResult,
+  version: string,
+  options: PageOptions = {},
+): Promise<ResultReport> {
+  const { renderReplay } = await import("./replay-page.ts");
+  const { renderReplayJunit, renderReplayMarkdown } = await import("./replay-documents.ts");
+  const page = await writePage(writer, options, (beside) => renderReplay(result, version, beside));
+  return { ...page, ...(await addTexts(writer, renderReplayMarkdown(result), renderReplayJunit(result))) };
+}
+
+async function addTexts(writer: FolderWriter, markdown: string, junit: string) {
+  const { folder } = writer;
+  await writer.write(runFiles.markdown, markdown);
+  await writer.write(runFiles.junit, junit);
+  return { markdown: placeIn(folder, runFiles.markdown), junit: placeIn(folder, runFiles.junit) };
 }
 
 /**

@@ -70,6 +70,8 @@ export const runFiles = {
 
 /** The folder in a run's folder that holds each picture of its page as SVG, and its numbers as CSV. */
 export const picturesFolder = "pictures";
+/** The folder in a run's folder that holds what k6 left. */
+export const k6Folder = "k6";
 
 type FigureEntry = v.GenericSchema<number | null | undefined, number | null>;
 type FigureEntries = Record<FigureName, FigureEntry>;

@@ -6,6 +6,7 @@ export const errorCodes = {
   USAGE: 2,
   FILE_UNREADABLE: 2,
   FILE_UNWRITABLE: 2,
+  FOLDER_IN_USE: 2,
   JSON_INVALID: 2,
   RULES_INVALID: 2,
   SNAPSHOT_INVALID: 2,

@@ -56,7 +56,7 @@ describe("a simulation", () => {
   async function said(lookMs: number, options: Partial<SimulateIntoOptions> = {}) {
     const texts: string[] = [];
     let nowMs = 0;
-    const run = await simulateInto(join(folder, "run"), scenario, {
+    const run = await simulateInto({ out: join(folder, "run"), name: "run" }, scenario, {
       options: {},
       file: null,
       command: "none",

@@ -1,10 +1,13 @@
 // `spillway simulate` as a user runs it: what it leaves, what it says, how it ends.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { access, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hiddenFolders } from "../../src/files/folder-writer.ts";
 import { main, spillway } from "../support/command.ts";
+import { until } from "../support/until.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -164,7 +167,7 @@ export default defineScenario({
     expect(stderr).toContain("greedy/0 (mine): got oh no");
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(code).toBe(2);
-    expect(await readdir(join(folder, "failing"))).toEqual([]);
+    expect(existsSync(join(folder, "failing"))).toBe(false);
   });
 });
 
@@ -185,7 +188,10 @@ export default defineScenario({ name: "endless", duration: "5000h", populations:
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   // The trace is begun when the simulation runs.
-  await until(() => access(join(folder, "endless", "trace.ndjson.part")));
+  await until(async () => {
+    const [hidden = ""] = await hiddenFolders(join(folder, "endless"));
+    await access(join(hidden, "trace.ndjson"));
+  });
   child.kill("SIGINT");
   expect(await ended).toBe(130);
   expect(said).toContain("Interrupted");
@@ -193,15 +199,3 @@ export default defineScenario({ name: "endless", duration: "5000h", populations:
   const lines = (await text("endless", "trace.ndjson")).trimEnd().split("\n");
   expect(JSON.parse(lines.at(-1) ?? "")).toHaveProperty("received");
 });
-
-/** Waits until something stops failing; the test's own time-out bounds it. */
-async function until(attempt: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    const succeeded = await attempt().then(
-      () => true,
-      () => false,
-    );
-    if (succeeded) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -121,7 +121,22 @@ export const verbs: Readonly<Record<string, Verb>> = {
     },
     onlySpoiled: ["scenario", "rules"],
   },
-  demo: { reads: { scenario: (file) => ["demo", "--scenario", file] }, onlySpoiled: ["scenario"] },
+  demo: {
+    reads: {
+      scenario: (file, { fresh }) => [
+        "demo",
+        "--scenario",
+        file,
+        "--duration",
+        "1s",
+        "--runs",
+        "1",
+        "--out",
+        fresh,
+      ],
+    },
+    onlySpoiled: ["scenario"],
+  },
   probe: { reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] } },
   init: { reads: {} },
   scenarios: { reads: {} },

@@ -23,7 +23,7 @@ vi.mock("node:fs/promises", async (original) => {
     ...real,
     async open(path: string, flags: string): Promise<FileHandle> {
       const file = await real.open(path, flags);
-      if (!path.endsWith("trace.ndjson.part")) return file;
+      if (!path.endsWith("trace.ndjson")) return file;
       const writeFile = file.writeFile.bind(file);
       file.writeFile = async (text) => {
         const bytes = Buffer.from(text as string);

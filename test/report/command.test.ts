@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
-import { writeRun } from "../../src/report/run-folder.ts";
+import { writeRun } from "../../src/report/result-writer.ts";
 import { fixture } from "./fixtures.ts";
 import { replayed, searched } from "./results.ts";
 

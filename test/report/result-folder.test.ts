@@ -3,12 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  readResult,
-  resultFiles,
-  writePlanReport,
-  writeReplayReport,
-} from "../../src/report/result-report.ts";
+import { readResult, writePlanReport, writeReplayReport } from "../../src/report/result-report.ts";
+import { resultFiles } from "../../src/report/result-writer.ts";
 import { chosen, mapped, replayed, searched, stormy } from "./results.ts";
 
 let folder: string;

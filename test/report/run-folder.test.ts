@@ -1,13 +1,14 @@
 // A run's folder: what is written comes back, nothing is half-written, and what is wrong is named.
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeReport } from "../../src/report/report.ts";
+import { openResult, writeRun } from "../../src/report/result-writer.ts";
 import { runFiles } from "../../src/report/run.ts";
-import { readRun, writeRun, writeText, writeTrace } from "../../src/report/run-folder.ts";
+import { readRun } from "../../src/report/run-folder.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { fixture } from "./fixtures.ts";
 
@@ -32,10 +33,6 @@ async function errorOf(action: Promise<unknown>): Promise<SpillwayError> {
   );
   if (thrown instanceof SpillwayError) return thrown;
   throw new Error(`expected a coded error, got ${String(thrown)}`);
-}
-
-async function* endless(): AsyncGenerator<string> {
-  for (;;) yield "x".repeat(10_000);
 }
 
 describe("writing", () => {
@@ -64,40 +61,29 @@ describe("writing", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("leaves a trace alone that stands in its place already", async () => {
-    await writeTrace(folder, lines);
-    await writeRun(folder, { ...parts, trace: { moveFrom: join(folder, runFiles.trace) } });
+  it("takes a trace that stands in its place already", async () => {
+    const place = join(folder, runFiles.trace);
+    await writeFile(place, `${lines.join("\n")}\n`);
+    await writeRun(folder, { ...parts, trace: { moveFrom: place } });
     expect((await contents(runFiles.trace)).split("\n")).toHaveLength(lines.length + 1);
+    expect(await readRun(folder)).toEqual(run);
   });
 
-  it("leaves no partial file, and nothing said of a run that is no more, where the trace breaks off", async () => {
+  it("leaves the earlier run and its documents as they were where the trace breaks off", async () => {
     await writeRun(folder, parts);
     await writeReport(folder);
+    const before = await Promise.all(
+      (await readdir(folder)).map(async (name) => [name, await stat(join(folder, name))]),
+    );
     async function* broken(): AsyncGenerator<string> {
       yield* lines.slice(0, 2);
       throw new Error("the driver fell over");
     }
     await expect(writeRun(folder, { ...parts, trace: broken() })).rejects.toThrow("the driver fell over");
-    expect(await readdir(folder)).toEqual([runFiles.trace]);
-    expect((await contents(runFiles.trace)).split("\n")).toHaveLength(lines.length + 1);
-    expect((await errorOf(readRun(folder))).code).toBe("FILE_UNREADABLE");
-  });
-
-  it("leaves what stood there untouched where a file cannot be replaced", async () => {
-    const path = join(folder, "occupied");
-    await mkdir(join(path, "inside"), { recursive: true });
-    const error = await errorOf(writeText(path, "text"));
-    expect([error.code, error.problems[0]?.path]).toEqual(["FILE_UNWRITABLE", path]);
-    expect(await readdir(folder)).toEqual(["occupied"]);
-    expect(await readdir(path)).toEqual(["inside"]);
-  });
-
-  it("reports a full disk and leaves no partial file", async () => {
-    const path = join(folder, "full.txt");
-    await symlink("/dev/full", `${path}.part`);
-    const error = await errorOf(writeText(path, endless()));
-    expect([error.code, error.problems[0]?.got]).toEqual(["FILE_UNWRITABLE", "ENOSPC"]);
-    expect(await readdir(folder)).toEqual([]);
+    const after = await Promise.all(
+      (await readdir(folder)).map(async (name) => [name, await stat(join(folder, name))]),
+    );
+    expect(after).toEqual(before);
   });
 
   it("reports a folder that cannot be made, by name", async () => {
@@ -106,6 +92,49 @@ describe("writing", () => {
     const error = await errorOf(writeRun(join(file, "run"), parts));
     expect([error.code, error.exitCode]).toEqual(["FILE_UNWRITABLE", 2]);
     expect(error.problems[0]?.path).toContain(file);
+  });
+});
+
+describe("whose a folder is", () => {
+  const strangers = { "summary.json": "{}", "junit.xml": "<testsuites/>", "run.json": '{"scripts": {}}' };
+  const put = (files: Readonly<Record<string, string>>) =>
+    Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+  const opened = async (force: boolean): Promise<void> =>
+    (await openResult(folder, "run", { force })).close();
+
+  it("is refused where it holds files that would be replaced, each by name", async () => {
+    await put({ ...strangers, "package.json": "{}" });
+    const error = await errorOf(opened(false));
+    expect([error.code, error.hint]).toEqual(["FILE_UNWRITABLE", expect.stringContaining("--force")]);
+    expect(error.problems.map(({ path }) => path).toSorted()).toEqual(
+      Object.keys(strangers)
+        .map((name) => join(folder, name))
+        .toSorted(),
+    );
+    expect((await readdir(folder)).toSorted()).toEqual(
+      [...Object.keys(strangers), "package.json"].toSorted(),
+    );
+    await opened(true);
+  });
+
+  it.each(["plan", "replay"])("is refused where it is of a %s", async (kind) => {
+    await put({ [`${kind}.json`]: JSON.stringify({ format: `spillway-${kind}` }) });
+    expect((await errorOf(opened(false))).problems).toMatchObject([{ path: join(folder, `${kind}.json`) }]);
+  });
+
+  it("is ours where a run is there, or nothing that would be replaced", async () => {
+    await put({ "notes.txt": "mine" });
+    await opened(false);
+    await writeRun(folder, parts);
+    await put({ "junit.xml": "<testsuites/>" });
+    await opened(false);
+  });
+
+  it("of a run is what a plan's or replay's is no more, where it is forced", async () => {
+    await put({ "plan.json": JSON.stringify({ format: "spillway-plan" }), "points.csv": "" });
+    await writeRun(folder, parts);
+    expect(await readdir(folder)).not.toContain("plan.json");
+    expect(await readdir(folder)).not.toContain("points.csv");
   });
 });
 

@@ -10,13 +10,21 @@ export interface Ended {
   readonly stderr: string;
 }
 
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** What starts it: the program and its words before Node's. */
+  readonly program?: readonly string[];
+}
+
 /** Runs `spillway` with these words to its end. */
 export function spillway(
   words: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  { program = [], ...options }: RunOptions = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...words], {
+    const [first = "", ...rest] = [...program, process.execPath, main, ...words];
+    const child = spawn(first, rest, {
       stdio: ["ignore", "pipe", "pipe"],
       ...options,
     });

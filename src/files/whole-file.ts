@@ -1,0 +1,136 @@
+// Files written whole or not at all. Each is filled under a name that nobody can foresee, which must be new (`wx`), and
+// then renamed: a link in its place is replaced and never followed, and what stood there stays until all is written.
+import { randomBytes } from "node:crypto";
+import { type FileHandle, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { SpillwayError } from "../rules/errors.ts";
+
+/** Text at once, or in pieces. */
+export type Content = string | AsyncIterable<string>;
+
+/**
+ * Writes a file whole or not at all; the folders on its way are made.
+ * @throws SpillwayError `FILE_UNWRITABLE`; what stood there before is untouched then
+ */
+export async function writeWhole(path: string, content: Content): Promise<void> {
+  await fillWhole(path, (file) => writeFile(file, content));
+}
+
+/**
+ * The same for who fills the file by itself.
+ * @param fill what it throws ends the file; an error of the system becomes `FILE_UNWRITABLE`
+ */
+export async function fillWhole(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+  await writing(path, async () => {
+    await makeFolder(dirname(path));
+    const found = await stat(path).catch(() => null);
+    // A device or a pipe, such as /dev/stdout, is written to: it cannot be replaced.
+    if (found !== null && !found.isFile() && !found.isDirectory()) return filled(path, "w", fill);
+    const partial = join(dirname(path), `.${randomBytes(8).toString("hex")}.part`);
+    try {
+      await filled(partial, "wx", fill);
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Writes a file where there is none, whole or not at all.
+ * @throws SpillwayError `FILE_UNWRITABLE`, also where there is one
+ */
+export async function writeNew(path: string, content: Content): Promise<void> {
+  await writing(path, async () => {
+    await makeFolder(dirname(path));
+    const file = await open(path, "wx").catch((cause: NodeJS.ErrnoException) => {
+      throw cause.code === "EEXIST" ? taken(path) : cause;
+    });
+    try {
+      await writeFile(file, content);
+    } catch (error) {
+      await rm(path, { force: true }).catch(() => undefined);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+const taken = (path: string): SpillwayError =>
+  new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
+    problems: [{ path, got: "a file that is already there", allowed: "a path where there is no file" }],
+    hint: "name another place",
+  });
+
+async function filled(
+  path: string,
+  flag: "w" | "wx",
+  fill: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await open(path, flag);
+  try {
+    await fill(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Makes a folder and those on its way. Node's own recursive `mkdir` never ends under /proc.
+ * @throws SpillwayError `FILE_UNWRITABLE`
+ */
+export async function makeFolder(path: string): Promise<void> {
+  const missing: string[] = [];
+  await writing(path, async () => {
+    for (let at = resolve(path); at !== missing.at(-1) && !(await isFolder(at)); at = dirname(at))
+      missing.push(at);
+    for (const folder of missing.reverse())
+      await mkdir(folder).catch(async (cause: NodeJS.ErrnoException) => {
+        // Somebody else may have made it meanwhile.
+        if (cause.code !== "EEXIST" || !(await isFolder(folder))) throw cause;
+      });
+  });
+}
+
+/**
+ * The same for a folder whose name nobody chose: a link in its place might lead anywhere.
+ * @throws SpillwayError `FILE_UNWRITABLE`
+ */
+export async function makeOwnFolder(path: string): Promise<void> {
+  await makeFolder(path);
+  if (!(await lstat(path)).isDirectory())
+    throw new SpillwayError("FILE_UNWRITABLE", "this folder cannot be written", {
+      problems: [{ path, got: "a symbolic link", allowed: "a folder" }],
+    });
+}
+
+/** Whether there is a folder; `false` where there is nothing. @throws where there is something else, as the system does */
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return null;
+    throw cause;
+  });
+  if (found === null) return false;
+  if (found.isDirectory()) return true;
+  throw Object.assign(new Error(`${path} is no folder`), { code: "ENOTDIR" });
+}
+
+/**
+ * Does what writes a file or a folder.
+ * @throws SpillwayError `FILE_UNWRITABLE` naming the path for an error of the system; any other as it is
+ */
+export async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // What the source of the content threw is no fault of the file.
+    if (code === undefined || cause instanceof SpillwayError) throw cause;
+    throw new SpillwayError("FILE_UNWRITABLE", "a file cannot be written", {
+      problems: [{ path, got: code, allowed: "a place that can be written" }],
+      cause,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+// The trace of a run that was killed: it ends within a line, and lacks the calls that were on their way.
+import { lineLengthMost, newline, tooLong } from "./blocks.ts";
+
+/**
+ * Makes a trace of what was written of one: without the last line's beginning, and with a header that says that calls
+ * are missing. What is no trace comes out as it is.
+ * @param source the bytes, plain
+ */
+export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let held = new Uint8Array();
+  let isHeader = true;
+  for await (const chunk of source) {
+    const bytes = new Uint8Array(held.length + chunk.length);
+    bytes.set(held);
+    bytes.set(chunk, held.length);
+    const end = bytes.lastIndexOf(newline) + 1;
+    held = bytes.subarray(end);
+    if (held.length > lineLengthMost) throw tooLong(1);
+    if (end === 0) continue;
+    const from = isHeader ? bytes.indexOf(newline) + 1 : 0;
+    if (isHeader) yield incomplete(bytes.subarray(0, from));
+    isHeader = false;
+    yield bytes.subarray(from, end);
+  }
+  if (isHeader) yield held;
+}
+
+function incomplete(line: Uint8Array): Uint8Array {
+  try {
+    const header: unknown = JSON.parse(new TextDecoder().decode(line));
+    if (typeof header !== "object" || header === null) return line;
+    return new TextEncoder().encode(`${JSON.stringify({ ...header, complete: false })}\n`);
+  } catch {
+    // The reader says what is wrong with it.
+    return line;
+  }
+}
