@@ -22,9 +22,18 @@ export interface Outcome {
   readonly stderr: Said;
 }
 
+/** A program of Node's in bounded memory and computing. */
+export function bounded(...words: readonly string[]): { readonly program: string; readonly words: string[] } {
+  const script = `ulimit -t ${secondsMost}; exec "$0" "$@"`;
+  return {
+    program: "sh",
+    words: ["-c", script, process.execPath, `--max-old-space-size=${heapMost}`, ...words],
+  };
+}
+
 function start(): ChildProcess {
-  const bounded = `ulimit -t ${secondsMost}; exec "$0" "$@"`;
-  return spawn("sh", ["-c", bounded, process.execPath, `--max-old-space-size=${heapMost}`, runner, main], {
+  const { program, words } = bounded(runner, main);
+  return spawn(program, words, {
     env: { ...process.env, NO_COLOR: "1", SPILLWAY_TOKEN: "" },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
