@@ -38,6 +38,7 @@ export async function describeCheck(
     terminal.say("", ...renderCounterexample(law));
   if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined) terminal.say("", advice);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
+  const tried = laws.filter((law) => law.runs > 0).length;
   const found =
     violated.length > 0
       ? pc.red(`${counted(violated.length, "law")} violated`)
@@ -47,7 +48,7 @@ export async function describeCheck(
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
     "",
-    `${found}${cut}: ${counted(laws.length, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
+    `${found}${cut}: ${counted(tried, "law")}, ${counted(total, "run")}, ${seconds.toFixed(1)} s`,
   );
 }
 

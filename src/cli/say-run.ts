@@ -124,5 +124,6 @@ function verdictLine(verdict: Verdict): string {
   const color = { violated: pc.red, ok: pc.green, unknown: pc.yellow }[verdict.verdict];
   const held = Object.values(verdict.laws).filter((law) => law === "held").length;
   const judged = `${counted(held, "law")} held over ${counted(verdict.records, "line")} and ${counted(verdict.windows, "window")}`;
-  return `${color(verdictWords(verdict))}: ${judged}.`;
+  const words = verdictWords(verdict);
+  return `${color(words)}${words.includes(":") ? "." : ":"} ${judged}.`;
 }

@@ -83,7 +83,7 @@ export const verb = defineVerb<Args>({
     },
   },
   examples: [
-    ["$0 simulate ci-fleet", "run five minutes of a build fleet, in less than a second"],
+    ["$0 simulate ci-fleet", "run five minutes of a build fleet, in a few seconds"],
     ["$0 simulate herd --seed 5 --rules documented", "draw otherwise, under other rules"],
     ["$0 simulate mine.ts --duration 1h --json", "run a scenario of your own; print figures as JSON"],
     ["$0 simulate herd --like reports/herd-load", "predict what that measurement then found"],

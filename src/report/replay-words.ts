@@ -79,7 +79,9 @@ export function lookedAtWords({ log, totals }: ReplayResult): string {
 export function recordedWords({ recorded }: ReplayResult): string {
   if (recorded === null) return "";
   const { refused, both, onlyInLog, onlyInReplay, calls } = recorded;
-  return `The log itself has ${counted(refused, "refusal")} among ${counted(calls, "call")} whose answer it knows: ${count(both)} would have been refused here, too, ${count(onlyInLog)} would not; ${counted(onlyInReplay, "call")} that the log admitted would have been refused.`;
+  const known = `among ${counted(calls, "call")} whose answer it knows`;
+  if (refused === 0 && onlyInReplay === 0) return `The log itself has no refusal, either, ${known}.`;
+  return `The log itself has ${counted(refused, "refusal")} ${known}: ${count(both)} would have been refused here, too, ${count(onlyInLog)} would not; ${counted(onlyInReplay, "call")} that the log admitted would have been refused.`;
 }
 
 export interface Windows {

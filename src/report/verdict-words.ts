@@ -67,11 +67,15 @@ export function evidenceGaps({ verdict, evidence, amounts }: Verdict): readonly 
 /** How far off the run was, in a sentence; nothing where it was not found to be. */
 export function amountWords({ amounts, laws }: Verdict): string {
   if (amounts === undefined || !isOff(amounts)) return "";
-  const why =
-    amounts.overAdmitted > 0 && laws.bounded === "held"
-      ? " The law bounded held all the same: no answer showed a count above its limit, so the counts shown were too low."
-      : "";
-  return `At least ${offWords(amounts)}.${why}`;
+  return `At least ${offWords(amounts)}.${amounts.overAdmitted > 0 ? unboundedWords(laws.bounded) : ""}`;
+}
+
+/** Why the law bounded does not accuse what went in above a limit. */
+function unboundedWords(bounded: Verdict["laws"]["bounded"]): string {
+  if (bounded === "violated") return "";
+  return bounded === "held"
+    ? " The law bounded held all the same: no answer showed a count above its limit, so the counts shown were too low."
+    : ` The law bounded could not judge that: ${bounded.skipped}.`;
 }
 
 function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: Amounts): string {
