@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { shortName } from "../rules/printable.ts";
 import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
@@ -56,6 +57,7 @@ export async function openLogs(
     throw new SpillwayError("LOG_INVALID", "these logs are empty", {
       problems: paths.map((path) => ({ path, got: "nothing", allowed: "at least one row" })),
     });
+  requireColumns(files, flagsOf(args));
   requirePaths(files, settings);
   const rows = readLogs(files, settings);
   return {
@@ -256,7 +258,26 @@ export function trafficOf({ traffic }: Pick<LogArgs, "traffic">): number {
   throw usage("--traffic", quote(traffic), `a factor above 0 and at most ${factorMost}, such as 2x or 0.5x`);
 }
 
+/**
+ * A member of JSON may be missing in the first rows of one file. In those of none it is mistyped.
+ * @throws SpillwayError `USAGE` naming the option whose column no file has
+ */
+function requireColumns(files: readonly LogFile[], { columns = {}, tokenColumn }: MappingFlags): void {
+  const named = Object.entries({ ...columns, ...(tokenColumn === undefined ? {} : { user: tokenColumn }) });
+  const uses = files.flatMap(({ mapping }) => mapping.uses);
+  const missing = named.find(([role]) => !uses.some((use) => use.role === role && use.index !== -1));
+  if (missing === undefined) return;
+  const [role, column] = missing;
+  const names = new Set(files.flatMap(({ sample }) => sample.columns.map(({ name }) => name)));
+  throw usage(
+    `--${role === "user" && tokenColumn !== undefined ? "token" : role}-column`,
+    `${quote(column)}, which none of the first rows has`,
+    [...names].slice(0, 50).map(shortName).join(", "),
+  );
+}
+
 /** @throws SpillwayError `USAGE` naming a file of which no row has a path */
+
 function requirePaths(files: readonly LogFile[], { paths }: LogSettings): void {
   if (paths === undefined) return;
   const without = files.find(

@@ -189,6 +189,27 @@ describe("options", () => {
     expect(await callersOf([path], { "allow-unread": "0.5" })).toEqual(["alice"]);
   });
 
+  test("name members of JSON that some row has among the first of any file", async () => {
+    const rare = await put("rare.jsonl", lines('{"time":1767323045,"user":"al"}'));
+    const other = await put("other.jsonl", lines('{"time":1767323046,"user":"bo","cost_of_it":5}'));
+    const { callers, batches } = await openLogs([rare, other], logArgs({ "cost-column": "cost_of_it" }));
+    for await (const _ of batches);
+    expect(callers.map(({ user }) => user)).toEqual(["al", "bo"]);
+    for (const option of ["cost-column", "user-column", "token-column", "status-column"] as const) {
+      const error = await failure(openLogs([rare, other], logArgs({ [option]: "wer.ist_es" })));
+      expect([error.code, error.problems]).toEqual([
+        "USAGE",
+        [
+          {
+            path: `--${option}`,
+            got: '"wer.ist_es", which none of the first rows has',
+            allowed: "time, user, cost_of_it",
+          },
+        ],
+      ]);
+    }
+  });
+
   test("cannot name columns where there are none", async () => {
     const trace = await put("calls.trace.ndjson", lines(encodeHeader(header), encodeCall(call())));
     const har = await put("calls.har", '{"log":{"entries":[]}}');

@@ -21,8 +21,9 @@ const isRandom = (text: string): boolean => /\d/.test(text) && /[A-Za-z]/.test(t
 export const bareToken = (text: string): string => text.trim().replace(scheme, "");
 
 const struck = "***";
+/** A word is looked at from its beginning alone: else a line of one long word would take its length squared. */
 const named =
-  /((?:token|secret|passw(?:or)?d|api[-_]?key|authorization|credential|session|cookie)[\w-]*["']?\s*[:=]\s*["']?(?:(?:bearer|token|basic)\s+)?)[^\s"'&,;}]+/gi;
+  /((?<![\w-])(?=[\w-]*?(?:token|secret|passw(?:or)?d|api[-_]?key|authorization|credential|session|cookie))[\w-]+["']?\s*[:=]\s*["']?(?:(?:bearer|token|basic)\s+)?)[^\s"'&,;}]+/gi;
 const userInfo = /(\/\/)[^/\s"@]+@/g;
 
 /**

@@ -104,6 +104,13 @@ test.each([
   ["bkua_abc 200", "*** 200"],
   ["2026-01-02T03:04:05Z alice 200", "2026-01-02T03:04:05Z alice 200"],
   ["a1b2c3d4e5f6a7b8c9d0e1f2 pipelines", "*** pipelines"],
+  ["page=token=abc1 my-api_key-of-ci: abc2", "page=token=*** my-api_key-of-ci: ***"],
 ])("%s is shown as %s", (line, shown) => {
   expect(withoutSecrets(line, false)).toBe(shown);
+});
+
+// A line that took time by its length squared would take minutes.
+test.each(["token", "api-key", "cookie   "])("a line of 2 MB of %s is shown", (word) => {
+  const line = word.repeat(2_000_000 / word.length);
+  expect(withoutSecrets(line, false)).toBe(line);
 });
