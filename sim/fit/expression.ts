@@ -192,6 +192,7 @@ function literalText(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
   const text = printableJson(value);
   // The quotes that need fewer backslashes.
-  const isBetterSingle = value.includes('"') && !value.includes("'");
-  return isBetterSingle ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text;
+  const isBetterSingle = value.split('"').length > value.split("'").length;
+  if (!isBetterSingle) return text;
+  return `'${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }

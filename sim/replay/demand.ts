@@ -14,13 +14,11 @@ const COUNT = 1;
 /** The highest count of this window, and the limit that it needed. */
 const PEAK = 2;
 const NEEDED = 3;
-/** When it was asked last. */
-const SEEN = 4;
 /** How long the owner's windows are, ms, and their limit. */
-const LENGTH = 5;
-const LIMIT = 6;
+const LENGTH = 4;
+const LIMIT = 5;
 /** The highest count of any window that is over; below 0 where there was none. */
-const PEAK_MOST = 7;
+const PEAK_MOST = 6;
 
 /** How this scope charges (SPEC.md §8). */
 export interface Charging {
@@ -107,7 +105,6 @@ export class DemandWindows {
     const doubles = this.#doubles;
     const at = owner * DOUBLES;
     const end = doubles[at + END] as number;
-    doubles[at + SEEN] = nowMs;
     if (nowMs < end) return;
     if (end !== NOT_OPEN) this.#close(owner);
     const length = doubles[at + LENGTH] as number;
@@ -124,19 +121,20 @@ export class DemandWindows {
     if (count > (doubles[at + PEAK] as number)) doubles[at + PEAK] = count;
   }
 
-  /** What was asked while no window was open (`postpaid` alone) is told with the window that opened then. */
+  /**
+   * Tells a window. One is open by then: what was asked while none was (`postpaid` alone) belongs to the window that
+   * its completion opened.
+   */
   #close(owner: number): void {
     const doubles = this.#doubles;
     const at = owner * DOUBLES;
     const needed = doubles[at + (this.#isPlain ? COUNT : NEEDED)] as number;
     if (needed === 0) return;
     const peak = doubles[at + (this.#isPlain ? COUNT : PEAK)] as number;
-    const end = doubles[at + END] as number;
-    const endsAtMs = end === NOT_OPEN ? (doubles[at + SEEN] as number) : end;
     if (peak > (doubles[at + PEAK_MOST] as number)) doubles[at + PEAK_MOST] = peak;
     doubles[at + PEAK] = 0;
     doubles[at + NEEDED] = 0;
-    this.#onWindow(owner, endsAtMs, peak, needed, doubles[at + LIMIT] as number);
+    this.#onWindow(owner, doubles[at + END] as number, peak, needed, doubles[at + LIMIT] as number);
   }
 
   #grow(owner: number): void {

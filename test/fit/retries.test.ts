@@ -1,8 +1,10 @@
 // What callers do after a refusal is found again: each policy simulated, recorded, fitted.
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
+import type { RetrySample } from "../../sim/fit/jobs.ts";
 import type { FittedPopulation } from "../../sim/fit/model.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { guessRetry, UsualPauses } from "../../sim/fit/retries.ts";
 import type { FittedSpan } from "../../sim/fit/spread.ts";
 import {
   exponential,
@@ -16,7 +18,7 @@ import {
   worker,
 } from "../../src/scenario/index.ts";
 import type { Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
-import { logged, traced, world } from "./recordings.ts";
+import { logged, traced, tracedNameless, world } from "./recordings.ts";
 
 const pipelines = rest("/v2/organizations/:org/pipelines");
 const seeds = [1, 2];
@@ -134,6 +136,53 @@ describe.each(seeds)("seed %i", (seed) => {
   test("the number of attempts, where that ends them", () => {
     const { attempts } = only(traced(crowd(fixed({ wait: "1s", attempts: 4 })), seed));
     expect(attempts).toBe(4);
+  });
+});
+
+test("callers who never try again are others than those who do, alike as they are else", () => {
+  const behaviour = worker({ calls: [{ call: pipelines }], think: { least: "300ms", most: "900ms" } });
+  const scenario = world({
+    patient: { clients: 6, behaviour, onRefused: waitReset({ of: "both" }) },
+    careless: { clients: 6, behaviour, onRefused: none() },
+  });
+  const { populations } = fitScenario(tracedNameless(scenario));
+  expect(populations.map(({ onRefused }) => onRefused.kind).sort()).toEqual(["none", "waitReset"]);
+});
+
+describe("of attempts after refusals", () => {
+  /** An attempt that came so long after its refusal, which announced nothing. */
+  const retry = (waitMs: number, attempt = 0): RetrySample => ({
+    waitMs,
+    attempt,
+    beforeMs: 0,
+    nowMs: 0,
+    cost: 1,
+    remaining: 0,
+    reset: -1,
+    userRemaining: 0,
+    userReset: -1,
+    retryAfter: -1,
+  });
+  const even = (count: number, most: number): number[] =>
+    Array.from({ length: count }, (_, index) => Math.round((index * most) / (count - 1)));
+
+  // -ln(likelihood) differs by ln(1.25) = 0.22, and by ln(1.45) = 0.37: a policy is assumed from 0.3 on.
+  test.each([
+    [1.25, "none"],
+    [1.45, "fixed"],
+  ])("a span %f times as narrow as usual pauses says %s", (times, kind) => {
+    const usual = new UsualPauses(even(4_000, 10_000 * times), 1);
+    const samples = even(4_000, 10_000).map((waitMs) => retry(waitMs));
+    expect(guessRetry(samples, 1, usual)?.retry.kind).toBe(kind);
+  });
+
+  test("the cap of growing waits is the round one within the clock's slack of the longest", () => {
+    const slackMs = 50;
+    const samples = even(60, slackMs - 10).flatMap((lateMs) =>
+      [1_000, 2_000, 4_000, 8_000, 16_000, 16_000].map((waitMs, attempt) => retry(waitMs + lateMs, attempt)),
+    );
+    const first = guessRetry(samples, slackMs, null);
+    expect(first).toMatchObject({ explained: 1, retry: { factor: 2, jitter: "none", most: 16_000 } });
   });
 });
 

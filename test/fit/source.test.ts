@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { literal, written } from "../../sim/fit/expression.ts";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
@@ -136,6 +137,17 @@ describe("a fitted scenario's source", () => {
       const source = fittedSource(model);
       expect(formatted(source), name).toBe(source);
     }
+  });
+
+  test.each([
+    ['say "so"', `'say "so"'`],
+    ["it's", `"it's"`],
+    [`it's "so"`, String.raw`'it\'s "so"'`],
+    [`"it's"'s`, String.raw`"\"it's\"'s"`],
+    ['a \\ "b"\n', String.raw`'a \\ "b"\n'`],
+  ])("quotes %j by what needs fewer backslashes", (value, text) => {
+    expect(written(literal(value))).toBe(text);
+    expect(formatted(`x = ${text};\n`)).toBe(`x = ${text};\n`);
   });
 
   test("says from what its numbers were fitted", () => {

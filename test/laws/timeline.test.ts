@@ -1,6 +1,13 @@
 // A counterexample as people read it.
-import { expect, test } from "vitest";
-import { checkLaws, type LimiterLawName, renderCounterexample } from "../../src/laws/index.ts";
+import { describe, expect, test } from "vitest";
+import {
+  checkLaws,
+  type LawReport,
+  type LimiterLawName,
+  parseRules,
+  renderCounterexample,
+  type Script,
+} from "../../src/laws/index.ts";
 import { brokenLimiters } from "./broken-limiters.ts";
 import { only } from "./expectations.ts";
 import { tinyFactory } from "./tiny-limiter.ts";
@@ -49,4 +56,54 @@ test("a clock that steps back is drawn", async () => {
 test("nothing is drawn of a law that was not violated", async () => {
   const report = await checkLaws(tinyFactory("tiny"), { seed: 2, laws: ["bounded"], runs: 5 });
   expect(renderCounterexample(only(report))).toEqual([]);
+});
+
+describe("of the switches that are not at their default, those that mean something to the calls", () => {
+  const rules = parseRules({
+    semantics: {
+      graphqlCharge: "postpaid",
+      userEnforced: "always",
+      retryAfter: false,
+      refused: "counted",
+      anchor: "first-request",
+    },
+  });
+
+  /** The lines on rules of one call, refused by its user's window. */
+  async function rulesOf(terms: Partial<Script>, scope: "rest" | "graphql" = "rest"): Promise<string[]> {
+    const report = only(await checkLaws(tinyFactory("tiny"), { seed: 2, laws: ["bounded"], runs: 1 }));
+    const call = { do: "call", atMs: 0, id: 0, organization: "acme", user: "ann", scope, cost: 1 } as const;
+    const history = [
+      { op: call, decision: { admitted: false, refusedBy: "user", organization: {}, user: {} } },
+    ] as const;
+    const violation = { at: 0, window: null, expected: "admitted", got: "refused", arithmetic: "1 <= 1" };
+    const script: Script = { rules, startMs: 0, ops: [call], pick: 0, ...terms };
+    const violated: LawReport = {
+      ...report,
+      outcome: "violated",
+      counterexample: { script, history, violation },
+    };
+    return renderCounterexample(violated).filter((line) => line.startsWith("rule: ") && line.includes("="));
+  }
+
+  test("a call of REST: all but the charge of GraphQL", async () => {
+    const named = [
+      "refused = counted",
+      "anchor = first-request",
+      "userEnforced = always",
+      "retryAfter = false",
+    ];
+    expect((await rulesOf({})).sort()).toEqual(named.map((text) => `rule: rest: ${text}`).sort());
+  });
+
+  test("a query: all of them", async () => {
+    expect(await rulesOf({}, "graphql")).toHaveLength(5);
+    expect(await rulesOf({}, "graphql")).toContain("rule: graphql: graphqlCharge = postpaid");
+  });
+
+  test("a limiter by key: those of one window, which only a fixed one is anchored by", async () => {
+    const keyed = await rulesOf({ keyed: true });
+    expect(keyed.sort()).toEqual(["rule: anchor = first-request", "rule: refused = counted"]);
+    expect(await rulesOf({ keyed: true, algorithm: "token-bucket" })).toEqual(["rule: refused = counted"]);
+  });
 });

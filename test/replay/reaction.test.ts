@@ -62,6 +62,19 @@ describe("what a refusal moves", () => {
     ]);
   });
 
+  test("a caller whom the organization refuses waits for the organization's reset", async () => {
+    // Refused at 2 s, told 1 ms later of 28 s to the end of the organization's half minute.
+    const organization = { rest: { limit: 2, windowSeconds: 30 } };
+    const rules = parseRules({ organization, user: { rest: { limit: 50, windowSeconds: 60 } } });
+    for (const of of ["organization", "both"] as const)
+      expect(await react(calls(0, 1000, 2000), rules, { onRefused: waitReset({ of }) })).toMatchObject({
+        refusedByOrganization: 1,
+        refusedByUser: 0,
+        admittedLater: 1,
+        waitedMs: 28_001,
+      });
+  });
+
   test("independent callers send each call when the log has it", async () => {
     const reaction = { onRefused: waitReset({ of: "both" }), independent: true };
     const reacted = await react(calls(0, 1000, 2000, 3000), twoAMinute, reaction);

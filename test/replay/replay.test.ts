@@ -250,6 +250,20 @@ describe("points and the windows they belong to", () => {
     // At its decision the last one finds 1,400 points charged, and needs room for one.
     expect(await neededUnder(rows, postpaid)).toMatchObject({ smallest: 1_401 });
   });
+
+  test("a query that no window was open for needs room in the one that its completion opens", async () => {
+    const rules: RulesInput = { semantics: { graphqlCharge: "postpaid", anchor: "first-request" } };
+    // It is over 1,000 ms after noon. So is the window after the one that it opened: by then nobody else had asked.
+    expect(await neededUnder([late], rules)).toMatchObject({
+      smallest: 1,
+      windowEndsAt: noon + 1_000 + 5 * minute,
+    });
+    const second = { ...next, atMs: noon + 6 * minute, durationMs: 1_500 };
+    expect(await neededUnder([late, second, { ...second, atMs: noon + 7 * minute }], rules)).toMatchObject({
+      smallest: 701,
+      windowEndsAt: noon + 11 * minute + 1_000,
+    });
+  });
 });
 
 // Short windows, small limits, few users, instants on a grid: so every switch and every tie matters within a few

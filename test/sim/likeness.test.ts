@@ -119,7 +119,8 @@ describe("the network of a trace", () => {
   test.each([
     ["calls without an answer", { status: 0 }],
     ["refusals, which are quicker", { status: 429 }],
-    ["failures", { status: 503 }],
+    ["failures", { status: 500 }],
+    ["overload", { status: 503 }],
   ])("%s say nothing of it", (_, change) => {
     expect(likenessOf([call(20), call(60_000, change)]).network(fallback).roundTripMs).toEqual(
       roundTripMs(20),

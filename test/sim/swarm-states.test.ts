@@ -51,6 +51,11 @@ const reading = (current: number) => ({
   resetAtMs: 0,
   enforced: true,
 });
+const countedRefusal = (current: number): TraceCall =>
+  refused({
+    remaining: 0,
+    refusal: refusalBody("rest", "organization", { organization: reading(current), user: reading(0) }),
+  });
 const body = (scope: "rest" | "graphql", current: number, limit: number) => ({ [scope]: { current, limit } });
 
 function reached(calls: readonly TraceCall[], rules: RulesInput = limits): StateName[] {
@@ -73,6 +78,12 @@ const shown: readonly (readonly [StateName, readonly TraceCall[], RulesInput?])[
   ["refused-by-user-alone", [refused({ userRemaining: 0 })]],
   ["refused-by-organization-alone", [refused({ remaining: 0 })]],
   ["refused-by-both", [refused({ remaining: 0, userRemaining: 0 })]],
+  ["refused-by-both", [query({ status: 429, remaining: 5, userRemaining: 9 })]],
+  [
+    "refused-by-user-alone",
+    [query({ status: 429, remaining: 5, userRemaining: 0 })],
+    semantics({ graphqlCharge: "postpaid" }),
+  ],
   ["filled-exactly", [call({ userRemaining: 0 })]],
   ["cost-above-limit", [query({ status: 429, cost: 51 })]],
   ["oversized-query", [query({ kind: "other", cost: null, actual: 0 })]],
@@ -86,16 +97,7 @@ const shown: readonly (readonly [StateName, readonly TraceCall[], RulesInput?])[
     [call({ kind: "status", body: body("rest", 21, 20) })],
     { ...limits, organization: { rest: { limit: 20, enforced: false } } },
   ],
-  [
-    "refusals-counted-past-limit",
-    [
-      refused({
-        remaining: 0,
-        refusal: refusalBody("rest", "organization", { organization: reading(21), user: reading(0) }),
-      }),
-    ],
-    semantics({ refused: "counted" }),
-  ],
+  ["refusals-counted-past-limit", [countedRefusal(21)], semantics({ refused: "counted" })],
   [
     "overshoot-on-completion",
     [call({ kind: "status", body: body("graphql", 104, 100) })],
@@ -149,6 +151,19 @@ const nearly: readonly (readonly [string, StateName, readonly TraceCall[], Rules
     "retry-in-next-window",
     [refused({ userRemaining: 0, userReset: 4 }), call({ atMs: 3_000, attempt: 1 })],
   ],
+  [
+    "a query that is charged on completion, and finds one point left,",
+    "refused-by-both",
+    [query({ status: 429, remaining: 1, userRemaining: 0 })],
+    semantics({ graphqlCharge: "postpaid" }),
+  ],
+  [
+    "a window that refusals are counted in, full to its limit,",
+    "refusals-counted-past-limit",
+    [countedRefusal(20)],
+    semantics({ refused: "counted" }),
+  ],
+  ["a window that refusals are not counted in", "refusals-counted-past-limit", [countedRefusal(21)]],
   [
     "a call without an answer that left no gap",
     "unanswered-but-charged",

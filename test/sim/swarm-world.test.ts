@@ -8,7 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { features } from "../../sim/swarm/features.ts";
 import { drawWorld } from "../../sim/swarm/world.ts";
-import { isRecipe, type Plain, scenarioOf, sourceOf } from "../../sim/swarm/world-recipe.ts";
+import {
+  isRecipe,
+  type Plain,
+  type PlainObject,
+  type Recipe,
+  scenarioOf,
+  sourceOf,
+} from "../../sim/swarm/world-recipe.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
 import { encodeCall } from "../../src/trace/write.ts";
@@ -62,6 +69,22 @@ describe("400 worlds of seed 77", () => {
       "ramping-arrival-rate",
       "ramping-vus",
     ]);
+  });
+
+  test("clients have policies, but for one in four, and those that watch the quota themselves", () => {
+    const drawn = many.flatMap(({ recipe }) => Object.values(recipe["populations"] as PlainObject));
+    const having = (isWatching: boolean): boolean[] =>
+      drawn.flatMap((population) => {
+        const { behaviour, onRefused } = population as PlainObject;
+        if (behaviour === undefined || ((behaviour as Recipe).make === "aimd") !== isWatching) return [];
+        return [onRefused !== undefined];
+      });
+    const share = (some: readonly boolean[]): number => some.filter(Boolean).length / some.length;
+    expect(having(true).length).toBeGreaterThan(20);
+    expect(share(having(true))).toBe(0);
+    // Three in four of those worlds that have a policy: all but one in sixteen.
+    expect(having(false).length).toBeGreaterThan(400);
+    expect(Math.abs(share(having(false)) - (3 / 4) * (15 / 16))).toBeLessThan(0.05);
   });
 
   test("what is not to be drawn is not", () => {

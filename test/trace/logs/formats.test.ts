@@ -226,6 +226,10 @@ test("HAR, with the caller by its token's fingerprint, and a query's points from
             entry("/v2/organizations/acme/x?a=/", "GET", []),
             entry("/v1/graphql", "POST", points),
             entry("/v1/graphql", "OPTIONS", [], { time: -1 }),
+            entry("/v2/user", "GET", [], {
+              request: { method: "GET", url: "https://api.example.com/v2/user" },
+              response: { status: 200 },
+            }),
           ],
         },
       },
@@ -239,6 +243,7 @@ test("HAR, with the caller by its token's fingerprint, and a query's points from
     row({ caller, durationMs: 12.5 }),
     row({ caller, kind: "graphql", cost: 503, actual: 20, durationMs: 12.5 }),
     row({ caller, kind: "other", cost: 0 }),
+    row({ caller: "default/everyone", durationMs: 12.5 }),
   ]);
 });
 
