@@ -33,7 +33,7 @@ export function openArrivals(
   timesMs: readonly number[],
   { startedAtMs, endedAtMs, resolutionMs }: Recording,
 ): FittedArrivals & { readonly kind: "steady" | "hours" } {
-  // What came within an instant came within a second, as far as rates go.
+  // For rates, callers that came within an instant came within a second.
   const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };

@@ -1,4 +1,4 @@
-// How often predictions held, and what to make of it in words.
+// The share of predictions that held, and its meaning in words.
 
 import { counted } from "../../src/rules/words.ts";
 import { exp, ln } from "../../src/scenario/elementary.ts";
@@ -55,7 +55,7 @@ function coverageOf(
   return { figure, class: name, windows: seen, insideNarrow, insideWide };
 }
 
-/** How unlikely a count inside must be for the model to be blamed: windows depend on each other, and there are many. */
+/** Probability of a count inside below which the model is blamed: windows depend on each other, and there are many. */
 const blameBelow = 0.01;
 
 /** Fewer inside than chance explains. */
@@ -87,7 +87,7 @@ const figureText: Readonly<Record<PredictedFigure, string>> = {
   waitP95Ms: "p95 wait per window",
 };
 
-/** What the classes are called. */
+/** Names of the classes. */
 export const classText: Readonly<Record<WindowClass | "all", string>> = {
   all: "all windows",
   saturated: "windows with refusals",
@@ -108,7 +108,7 @@ function totalText(figure: PredictedFigure, { measured, wide }: Prediction): str
   return [`${figureText[figure].replace(" per window", "")} in all: ${measured} measured, ${span} predicted`];
 }
 
-/** Where the second part is too short to judge by. */
+/** Says that the second part is too short to judge by, if it is. */
 function scarcity(windows: readonly PredictedWindow[], { rows }: WindowGrid): string[] {
   if (windows.length === 0)
     return [

@@ -1,14 +1,14 @@
-// What a backtest comes to: how often a model that was fitted to the first part of a recording was right about the rest.
-// Plain data.
+// The result of a backtest, as plain data: the share of windows in which a model that was fitted to the first part of a
+// recording was right about the rest.
 import type { Scope } from "../../src/rules/rules.ts";
 import type { FittedModel } from "./model.ts";
 
-/** What is predicted of each window: calls sent in it that a quota counts, and what became of them. */
+/** Figures that are predicted of each window: calls sent in it that a quota counts, and their outcomes. */
 export const predictedFigures = ["offered", "admitted", "refused", "waitP95Ms"] as const;
 export type PredictedFigure = (typeof predictedFigures)[number];
 
 /**
- * How full a window was: something was refused in it; nothing was and at most 80 % of the organization's limit was used;
+ * Fullness of a window: something was refused in it; nothing was and at most 80 % of the organization's limit was used;
  * or nothing was, though it was nearly full.
  */
 export type WindowClass = "saturated" | "far" | "near";
@@ -32,7 +32,7 @@ export interface PredictedWindow {
   readonly figures: Readonly<Record<PredictedFigure, Prediction>>;
 }
 
-/** How often measured values lay within their spans. */
+/** Number of measured values that lay within their spans. */
 export interface Coverage {
   readonly figure: PredictedFigure;
   /** `all` of them together. */
@@ -51,7 +51,7 @@ export interface BacktestResult {
   readonly seeds: number;
   /** The levels of the spans, 0.8 and 0.95 where there are seeds enough: 39 are exactly enough for both. */
   readonly levels: { readonly narrow: number; readonly wide: number };
-  /** What was fitted to the first part. */
+  /** Model that was fitted to the first part. */
   readonly model: FittedModel;
   /** Whole windows of the second part in which anything was sent or predicted, by time; at most `windowsKept`. */
   readonly windows: readonly PredictedWindow[];
@@ -59,13 +59,13 @@ export interface BacktestResult {
   readonly coverage: readonly Coverage[];
   /** Of all these windows together. */
   readonly totals: Readonly<Record<Exclude<PredictedFigure, "waitP95Ms">, Prediction>>;
-  /** What people should know of it, the failures first. */
+  /** Findings in words, the failures first. */
   readonly findings: readonly string[];
 }
 
 export const windowsKept = 2_000;
 
-/** What `spillway fit` comes to. */
+/** Result of `spillway fit`. */
 export interface FitResult {
   readonly format: "spillway-fit";
   readonly version: 1;

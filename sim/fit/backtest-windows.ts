@@ -52,7 +52,7 @@ export function placeIn(row: Row, atMs: number): number {
   return index < 0 || index >= row.count ? -1 : row.first + index;
 }
 
-/** What was counted in the windows of a grid. */
+/** Counts of the windows of a grid. */
 export class WindowCounts {
   readonly offered: Float64Array;
   readonly refused: Float64Array;

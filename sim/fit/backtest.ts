@@ -1,5 +1,5 @@
-// How well does a fitted scenario predict? Fitted to the first part of a recording, simulated from many seeds over all
-// of it, held to what the rest of the recording shows, window by window.
+// A test of a fitted scenario's predictions. It is fitted to the first part of a recording, simulated from many seeds
+// over all of it, and compared with the rest of the recording, window by window.
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -21,7 +21,7 @@ import { Sample } from "./statistics.ts";
 export interface BacktestOptions extends FitOptions {
   /** The share of the time that is fitted to; 0.7 where it is left out. */
   readonly share?: number | undefined;
-  /** How many simulations; 39 where it is left out. */
+  /** Number of simulations. Default: 39. */
   readonly seeds?: number | undefined;
 }
 
@@ -114,7 +114,7 @@ function simulatedCounts(
   return counts;
 }
 
-/** How many values are left out at either end of so many, for a span of this level. */
+/** Returns the number of values that a span of this level leaves out at either end. */
 const leftOut = (seeds: number, level: number): number =>
   Math.max(0, Math.floor(((seeds + 1) * (1 - level)) / 2 + 1e-9) - 1);
 
@@ -123,7 +123,7 @@ const levelOf = (seeds: number, level: number): number => 1 - (2 * (leftOut(seed
 
 function predictionOf(measured: number | null, values: readonly (number | null)[]): Prediction {
   const known = values.filter((value) => value !== null);
-  // Where some runs had nothing to measure, what the others had is no span of all runs.
+  // If some runs had nothing to measure, the values of the others are no span of all runs.
   if (known.length < values.length || known.length === 0)
     return { measured, middle: null, narrow: null, wide: null };
   const { sorted } = new Sample(known);

@@ -64,7 +64,7 @@ function mixturesOf(clusters: readonly Cluster[]): Cluster[] {
   return [...mixtures.values()];
 }
 
-/** How many of the clusters, the busiest first, are populations of their own. */
+/** Returns the number of clusters, the busiest first, that are populations of their own. */
 function apartOf(clusters: readonly Cluster[]): number {
   if (clusters.length <= readMost) return clusters.length;
   const all = clusters.reduce((sum, { jobs }) => sum + jobs, 0);
@@ -118,7 +118,7 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
     const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
   }
-  // What one caller does at once is taken apart for it alone.
+  // The calls that one caller makes at once are taken apart for it alone.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance") return false;
   if (a.pace.kind !== "pause") return true;
   const [x, y] = [a, b].map((profile) => (medians.get(profile) ?? 0) + 10) as [number, number];

@@ -1,4 +1,4 @@
-// What callers do who come and go: sessions by rhythm, sessions by the clock, or several of these under one name.
+// Callers who come and go: sessions by rhythm, sessions by the clock, or several of these under one name.
 
 import { counted } from "../../src/rules/words.ts";
 import { timetableOf } from "./arrivals.ts";
@@ -69,7 +69,7 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   };
 }
 
-/** Whether sessions end as by the toss of a coin after each call: their sizes are then geometric. */
+/** Tells whether sessions end as by the toss of a coin after each call: their sizes are then geometric. */
 function isMemoryless(sizes: Sample): boolean {
   const spread = sizes.deviation / Math.sqrt(Math.max(0.25, sizes.mean * (sizes.mean - 1)));
   return sizes.count < 10 || (spread > 0.75 && spread < 1.33);
@@ -82,7 +82,7 @@ interface LoopFit {
   readonly why: string;
 }
 
-/** What callers do within their sessions: poll by a clock of the session's own, or pause after each answer. */
+/** Fits the behaviour within sessions: polls by a clock of the session's own, or pauses after each answer. */
 function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs: number): LoopFit {
   const all = cut.flatMap(({ sessions }) => sessions);
   const inner: Sessions = {
@@ -117,8 +117,8 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
 }
 
 /**
- * How long callers are away, in busy time. Those who were away at the start or at the end were away for longer than
- * anybody saw: lengths are stretched so that all returns are as many as they were.
+ * Returns the lengths of absences, in busy time. Absences at the start or at the end were longer than anybody saw, so
+ * all lengths are stretched until there are as many returns as there were.
  */
 function absences(
   cut: readonly Sessions[],

@@ -13,7 +13,7 @@ export type Expression =
   | { readonly kind: "literal"; readonly value: string | number | boolean }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
   | { readonly kind: "object"; readonly members: readonly Member[] }
-  /** What a function makes of values. */
+  /** Result of a function that is called with values. */
   | { readonly kind: "make"; readonly maker: string; readonly args: readonly Expression[] };
 
 export const literal = (value: string | number | boolean): Expression => ({ kind: "literal", value });
@@ -92,7 +92,7 @@ const identifier = /^[A-Za-z_$][\w$]*$/;
 /**
  * The text, formatted as this repository's formatter would.
  * @param indent of the line that it begins on
- * @param before how many characters stand before it on that line; `after` how many follow its end
+ * @param before number of characters before it on that line; `after` number of those behind its end
  */
 export function written(expression: Expression, indent = 0, before = indent, after = 1): string {
   const flat = flatText(expression);

@@ -39,7 +39,7 @@ export interface RetrySample extends RefusalSaid {
   readonly nowMs: number;
   /** Of the refused call, from 0. */
   readonly attempt: number;
-  /** What was waited before this attempt, 0 for a first one. */
+  /** Wait before this attempt, ms. 0 for a first one. */
   readonly beforeMs: number;
   readonly cost: number;
 }
@@ -78,7 +78,7 @@ const openName = (call: RecordedCall, attempt: number): string =>
 
 /**
  * The jobs of a caller whose attempts nobody numbered.
- * @param retries whether a call after a refusal of its kind is taken for a retry
+ * @param retries true to take a call after a refusal of its kind for a retry
  */
 export function jobsGuessed(caller: RecordedCaller, rules: Rules, retries: boolean): Jobs {
   const book = new JobBook(caller, rules);
@@ -127,7 +127,7 @@ class JobBook {
     return job;
   }
 
-  /** What a refusal said of its windows; where it said nothing, what it would have said of the epoch's grid (SPEC.md §3). */
+  /** Returns the headers of a refusal. If it had none, returns those of windows on the epoch's grid (SPEC.md §3). */
   #saidBy({ said, scope, atMs, endMs }: RecordedCall): RefusalSaid {
     const unsaid = { remaining: ABSENT, userRemaining: ABSENT };
     if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;

@@ -1,5 +1,5 @@
-// What a fit comes to, as plain data: populations with what each number was fitted from. A scenario's source and the
-// scenario itself are both made of this (`source.ts`).
+// The result of a fit, as plain data: populations, and the reason for each of their numbers. A scenario's source and
+// the scenario itself are both made of it (`source.ts`).
 import type { Rules } from "../../src/rules/rules.ts";
 import type { CallKind } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -14,12 +14,12 @@ export interface FittedCall extends CallKind {
   readonly weight: number;
 }
 
-/** What one client does without an end of its own; the calls beside. */
+/** Behaviour of one client that has no end of its own, without its calls. */
 export type FittedLoop =
   | { readonly kind: "poller"; readonly everyMs: number }
   | { readonly kind: "worker"; readonly think: FittedSpread; readonly jobs: number | null };
 
-/** What one client does at once, and again where `everyMs` says so. */
+/** Behaviour of one client that makes its calls at once, and again each `everyMs`, if that is there. */
 export type FittedRun =
   | { readonly kind: "burst"; readonly size: number; readonly everyMs: number | null }
   | {
@@ -37,7 +37,7 @@ export type FittedRun =
       readonly everyMs: number | null;
     };
 
-/** What one client does in sessions. */
+/** Behaviour of one client in sessions. */
 export type FittedComings =
   | {
       readonly kind: "sessions";
@@ -92,7 +92,7 @@ export interface FittedPopulation {
   readonly name: string;
   readonly organization: string;
   readonly user: "each" | "shared" | number;
-  /** What was seen of it: clients of a trace, users of a log; and their calls. */
+  /** Number of callers that were seen: clients of a trace, users of a log. */
   readonly callers: number;
   readonly calls: number;
   readonly refused: number;
@@ -110,7 +110,7 @@ export interface FittedPopulation {
   readonly reasons: FittedReasons;
 }
 
-/** Where the rules come from. */
+/** Source of the rules. */
 export type RulesFrom = "given" | "trace" | "headers" | "defaults";
 
 export interface FittedModel {
@@ -123,7 +123,7 @@ export interface FittedModel {
   readonly network: {
     readonly roundTrip: FittedSpread | null;
     readonly execution: FittedSpread | null;
-    /** How long after the planned instant clients really send; `null`: at once, or nobody knows. */
+    /** Time from the planned instant to the sending. `null`: none, or unknown. */
     readonly lateness: FittedSpread | null;
     readonly reason: string;
   };

@@ -1,5 +1,5 @@
-// How long calls took: round trips by what REST and status calls took, a query's execution by what it took on
-// top; and how late clients were.
+// The lengths of calls: round trips are those of REST and status calls; a query's execution is its time beyond a round
+// trip. Also the lateness of clients.
 
 import { counted } from "../../src/rules/words.ts";
 import type { FittedModel } from "./model.ts";
@@ -36,7 +36,7 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
       lateness: null,
       reason: "no call has an answer: the simulator's defaults",
     };
-  // Where there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
+  // If there are queries alone, nothing tells their trips from their execution: the trip is as short as can be.
   const travelled = trips.length === 0 ? [1] : trips.map((ms) => Math.max(1, ms));
   const roundTrip = spreadOf(travelled, 1, 1);
   const execution = queries.length === 0 ? null : spreadOf(onTop(queries, travelled), 0, 1);

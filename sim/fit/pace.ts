@@ -1,4 +1,4 @@
-// What one client of a population does, and when its clients come.
+// The behaviour of one client of a population, and the times at which its clients come.
 
 import { counted } from "../../src/rules/words.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
@@ -23,7 +23,7 @@ export interface PaceFit {
   readonly single: boolean;
 }
 
-/** What the cluster's callers do, and when. */
+/** Fits the behaviour and the arrivals of a cluster's callers. */
 export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const { profiles } = cluster;
   const [model] = profiles;
@@ -40,7 +40,7 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }
 
-/** What the callers of a mixture do: each the same, as they did on average. */
+/** Fits one behaviour to the callers of a mixture: the average of them all. */
 export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFit {
   const clients = { kind: "closed", clients: profiles.length, startWithinMs: 0 } as const;
   const arrivalsWhy = `${counted(profiles.length, "caller")} of few calls each, drawn from one mixture`;
@@ -176,7 +176,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   };
 }
 
-/** Whether a caller had ended before the recording did: it was silent far longer than it ever paused. */
+/** Tells whether a caller had ended before the recording did: it was silent far longer than it ever paused. */
 function isOver({ jobs, pausesMs, refused }: Profile, { startedAtMs, endedAtMs }: Recording): boolean {
   const last = jobs.at(-1);
   if (last === undefined || (refused > 0 && isRefused(last.last))) return false;

@@ -121,7 +121,7 @@ function rateOf(perHour: number): { readonly rate: number; readonly unitMs: numb
   return { rate: Math.min(rateMost, Math.max(1, Math.round((perHour * unitMs) / hourMs))), unitMs };
 }
 
-/** How many clients k6 keeps ready: those of a minute. */
+/** Returns the number of clients that k6 keeps ready: those of a minute. */
 const readied = (perHour: number): number => Math.min(1000, Math.max(10, Math.ceil(perHour / 60)));
 
 export function arrivalsExpression(arrivals: Exclude<FittedArrivals, { kind: "closed" }>): Expression {

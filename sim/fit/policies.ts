@@ -24,7 +24,7 @@ export type FittedRetry =
       readonly jitter: Jitter;
     };
 
-/** Where the next attempt is expected, ms from the refusal's arrival; `null` where the policy expects none. */
+/** Returns the span of the next attempt, ms from the refusal's arrival; `null` if the policy expects none. */
 export function expectedSpan(retry: FittedRetry, sample: RetrySample): FittedSpan | null {
   switch (retry.kind) {
     case "waitReset":
@@ -42,7 +42,7 @@ export function expectedSpan(retry: FittedRetry, sample: RetrySample): FittedSpa
   }
 }
 
-/** What the refusal itself says is to be waited, without any jitter; `null` where it says nothing. */
+/** Returns the wait that the refusal itself asks for, without any jitter; `null` if it asks for none. */
 export function announcedWaitMs(
   retry: Pick<FittedRetry & { kind: "waitReset" }, "kind" | "of" | "from"> | { readonly kind: "retryAfter" },
   sample: RetrySample,

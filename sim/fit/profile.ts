@@ -1,5 +1,5 @@
-// What one caller does: the shape of what it does at once (a call, a volley, a list page by page) and the pace at
-// which it does that again (by the clock, after a pause, once, or as chance has it).
+// One caller's behaviour: its shape, which is all that it does at once (a call, a volley, a list page by page), and the
+// pace at which it does that again (by the clock, after a pause, once, or by chance).
 import type { Rules } from "../../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
@@ -29,16 +29,16 @@ export interface Profile {
   readonly guess: RetryGuess | null;
   /** Calls that were refused. */
   readonly refused: number;
-  /** How many clients of one period make up this caller: more than 1 where a log shows their user alone. */
+  /** Number of clients of one period that make up this caller: more than 1 if a log shows their user alone. */
   readonly clients: number;
   /** Jobs by kind of call. */
   readonly mix: ReadonlyMap<string, number>;
 }
 
-/** How late a caller may be by itself: the clock's resolution, and what a generator or a timer is late. */
+/** Returns the lateness that a caller may have by itself, ms: the clock's resolution, and a generator's or timer's. */
 export const slackOf = ({ resolutionMs }: Recording): number => 5 + resolutionMs;
 
-/** What a caller does, by all its calls. */
+/** Profiles a caller by all its calls. */
 export function profileOf(caller: RecordedCaller, recording: Recording, rules: Rules): Profile {
   const slackMs = slackOf(recording);
   if (recording.knowsAttempts) {
@@ -48,16 +48,16 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
   return guessed(caller, rules, slackMs);
 }
 
-/** What a caller does if none of its calls is a retry. */
+/** Profiles a caller as if none of its calls were a retry. */
 const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
   described(caller, jobsGuessed(caller, rules, false), null, slackMs);
 
-/** What a caller does by some of its jobs alone. */
+/** Profiles a caller by some of its jobs alone. */
 export function profileOfJobs({ caller }: Profile, jobs: readonly Job[], slackMs: number): Profile {
   return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
 }
 
-/** Whether a caller keeps to one clock, or does one thing in volleys: there is nothing to take apart. */
+/** Tells whether a caller keeps to one clock, or does one thing in volleys: there is nothing to take apart. */
 export const isSteady = ({ shape, pace }: Profile): boolean =>
   shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once";
 
@@ -71,7 +71,7 @@ function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile
   return described(caller, together, guess, slackMs);
 }
 
-/** How long callers pause after calls that were admitted. */
+/** Collects the pauses of callers after calls that were admitted. */
 export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
   const pauses = profiles.flatMap(({ jobs }) =>
     jobs.flatMap((job, index) => {

@@ -1,4 +1,4 @@
-// What a population does after refusals: the policy of all its callers together, and what speaks for it.
+// The reaction of a population to refusals: one policy for all its callers, and the evidence for it.
 
 import { counted } from "../../src/rules/words.ts";
 import { isRefused } from "./jobs.ts";
@@ -83,7 +83,7 @@ export function attemptsOf(profiles: readonly Profile[]): number | null {
     const lastStartMs = jobs.at(-1)?.startMs ?? 0;
     for (const job of jobs) {
       most = Math.max(most, job.attempts);
-      // What its caller did later shows that it was not about to try again.
+      // Later calls of its caller show that it was not about to try again.
       if (isRefused(job.last) && job.endMs <= lastStartMs) gaveUp.push(job.attempts);
     }
   }

@@ -1,5 +1,5 @@
-// What was recorded, in the one form that `fit` works from: callers, and the calls of each in the order of time. A
-// trace tells clients, wishes and attempts; a log tells users and instants alone, and what it does not tell is absent.
+// A recording in the one form that `fit` works from: callers, and the calls of each in the order of time. A trace
+// tells clients, wishes and attempts. A log tells users and instants alone; the rest is absent.
 
 import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules, Scope } from "../../src/rules/rules.ts";
@@ -34,7 +34,7 @@ export interface RecordedCall {
   readonly actual: number;
   /** HTTP status; 0 where no answer came. */
   readonly status: number;
-  /** What a refusal's headers said; `null` for any other call, and where there were none. */
+  /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
   readonly said: RefusalSaid | null;
 }
 
@@ -52,7 +52,7 @@ export interface RecordedCaller {
   readonly organization: string;
   /** Whose quota it uses. */
   readonly user: string;
-  /** What the trace calls its population; `null` for a log. */
+  /** Name of its population in the trace. `null` for a log. */
   readonly group: string | null;
   /** In the order of `atMs`. */
   readonly calls: readonly RecordedCall[];
@@ -62,15 +62,15 @@ export interface Recording {
   /** Ms since the epoch: the run's start or the first call; the last answer. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** What the recording itself says of the rules: a trace's header. */
+  /** Rules of a trace's header. `null` if the recording names none. */
   readonly rules: Rules | null;
-  /** What answers showed of limits and windows. */
+  /** Limits and windows that answers showed. */
   readonly shown: LimitsShown;
-  /** Whether retries are told from first attempts. */
+  /** True if retries are told from first attempts. */
   readonly knowsAttempts: boolean;
-  /** Whether it is told how long calls took. */
+  /** True if the lengths of calls are told. */
   readonly knowsDurations: boolean;
-  /** How coarse its clock is, in ms: 0 for a simulation, 1000 for a log of whole seconds. */
+  /** Resolution of its clock, ms: 0 for a simulation, 1000 for a log of whole seconds. */
   readonly resolutionMs: number;
   readonly callers: readonly RecordedCaller[];
   /** Calls of all callers. */
@@ -312,7 +312,7 @@ function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
   });
 }
 
-/** What had been recorded by an instant: calls answered by then. */
+/** Returns the recording as it was at an instant: the calls answered by then. */
 export function recordedUntil(recording: Recording, endMs: number): Recording {
   const callers = recording.callers.flatMap((caller) => {
     const calls = caller.calls.filter((call) => call.endMs < endMs);

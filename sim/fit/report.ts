@@ -1,4 +1,4 @@
-// What a fit found, and how well it predicts, as Markdown.
+// The findings of a fit, and the quality of its predictions, as Markdown.
 
 import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
@@ -45,7 +45,7 @@ export function foundText({ populations, callers, calls, unexplained, uncounted 
   return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(share)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
 }
 
-/** What a population does, in a few words: `poller, every 5s`. */
+/** Puts a population's behaviour into a few words: `poller, every 5s`. */
 export function populationText({ behaviour, arrivals, mix }: FittedPopulation): string {
   const kinds = mix.length > 1 ? `, ${counted(mix.length, "kind")} of call` : "";
   const come =

@@ -1,4 +1,4 @@
-// What callers do after a refusal. Every policy that can be written in a scenario says, for each refusal, in which
+// The reaction of callers to a refusal. Every policy that can be written in a scenario says, for each refusal, in which
 // span of time the next attempt comes, and that it is uniform there; so the policy under which the attempts that were
 // seen are likeliest can be told: the one that needs the narrowest spans, with a price on what it leaves to be chosen.
 import { ln } from "../../src/scenario/elementary.ts";
@@ -28,14 +28,14 @@ const fewTell = 6;
 
 interface Candidate {
   readonly retry: FittedRetry;
-  /** What was chosen to fit. */
+  /** Number of parameters that were chosen to fit. */
   readonly parameters: number;
 }
 
 /**
  * The policy that explains best what came after refusals, the first of those that do equally well.
- * @param slackMs how late an attempt may be by itself: the clock's resolution, and a generator's delay
- * @param usual when the next call comes without any policy; `null` where attempts are numbered
+ * @param slackMs lateness that an attempt may have by itself: the clock's resolution, and a generator's delay
+ * @param usual pauses without any policy; `null` if attempts are numbered
  */
 export function guessRetry(
   given: readonly RetrySample[],
@@ -55,7 +55,7 @@ export function guessRetry(
   );
   const best = guesses.reduce((first, other) => (other.score < first.score - 1e-9 ? other : first));
   if (usual !== null) {
-    // What looks like waiting may be going on as ever: the simpler reading, where it says nearly the same spans.
+    // Waits may be the usual pauses. That is the simpler reading, and it is taken if it gives nearly the same spans.
     const cost = samples.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), 0) / samples.length;
     if (cost < best.score + muchBetter + fewTell / samples.length)
       return { retry: { kind: "none" }, score: cost, explained: 1, alike: [] };
@@ -66,7 +66,7 @@ export function guessRetry(
   return { ...best, alike: [...new Set(near.map(({ retry }) => retry.kind))] };
 }
 
-/** How a caller pauses where nothing was refused: between equal shares of its pauses, any length is as likely. */
+/** Pauses of a caller after calls that were not refused. Between equal shares of them, any length is as likely. */
 export class UsualPauses {
   readonly #ends: readonly number[];
   readonly #slackMs: number;
@@ -152,7 +152,7 @@ function fixedWait(samples: readonly RetrySample[], slackMs: number): Candidate 
   return { retry: { kind: "fixed", wait }, parameters: wait.least === wait.most ? 1 : 2 };
 }
 
-/** How the waits of one attempt tell the wait that they were drawn from. */
+/** Estimates, from the waits of one attempt, the wait that they were drawn from. */
 const drawnFrom: Readonly<Record<Exclude<Jitter, "decorrelated">, (waits: Sample) => number>> = {
   none: ({ median }) => median,
   equal: ({ mean }) => (mean * 4) / 3,

@@ -4,7 +4,7 @@ import type { Owner, Rules, RulesInput, Scope } from "../../src/rules/rules.ts";
 import type { HeaderValue, TraceCall } from "../../src/trace/record.ts";
 
 interface Seen {
-  /** How often each limit was shown. */
+  /** Number of answers that showed each limit. */
   readonly limits: Map<number, number>;
   resetMost: number;
 }
@@ -12,7 +12,7 @@ interface Seen {
 /** Window lengths that people choose, in seconds. */
 const usualSeconds = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 21_600, 43_200, 86_400];
 
-/** What headers showed of limits and resets, for each scope and owner. */
+/** Limits and resets that headers showed, for each scope and owner. */
 export class LimitsShown {
   readonly #seen: Readonly<Record<Scope, Readonly<Record<Owner, Seen>>>> = {
     rest: { organization: unseen(), user: unseen() },
@@ -24,7 +24,7 @@ export class LimitsShown {
     note(this.#seen[scope].user, userLimit, userReset);
   }
 
-  /** Whether any answer showed a limit. */
+  /** True if any answer showed a limit. */
   get any(): boolean {
     const { rest, graphql } = this.#seen;
     return [rest, graphql].some(({ organization, user }) => organization.limits.size + user.limits.size > 0);

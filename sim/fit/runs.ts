@@ -24,7 +24,7 @@ export interface Run {
   refused: boolean;
   /** When there was an answer to any of them. */
   firstEndMs: number;
-  /** How many of them began at the start. */
+  /** Number of them that began at the start. */
   together: number;
   /** The most that were open at once. */
   open: number;
@@ -91,7 +91,7 @@ const parallelMost = 100;
 /** A clock of whole seconds tells no calls apart that begin within one. */
 const coarseMs = 1000;
 
-/** Whether a job began with its run, not upon an answer. */
+/** Tells whether a job began with its run, not upon an answer. */
 function beganWith({ startMs, firstEndMs }: Run, job: Job, slackMs: number): boolean {
   const atMs = Math.max(job.startMs, job.first.atMs);
   return atMs - startMs <= slackMs && (atMs < firstEndMs || slackMs >= coarseMs);

@@ -26,7 +26,7 @@ export interface Sessions {
 /**
  * Cuts jobs into sessions.
  * @param awayMs a longer pause is an absence
- * @param lengthOf how long a pause counts for, ms; as long as it takes where it is left out
+ * @param lengthOf gives the length that a pause counts for, ms. Default: its own length
  */
 export function sessionsOf(
   jobs: readonly Job[],

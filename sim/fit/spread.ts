@@ -1,4 +1,4 @@
-// How lengths of time are spread: the simplest of the spreads that a scenario can say which the measured values do not
+// The spread of lengths of time: the simplest one that a scenario can say and that the measured values do not
 // contradict.
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { normalQuantile } from "../../src/scenario/normal.ts";

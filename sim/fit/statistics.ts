@@ -45,7 +45,7 @@ export class Sample {
     );
   }
 
-  /** How far the values lie apart, the most extreme tenth at either end left out. */
+  /** Distance between the values, without the most extreme tenth at either end. */
   get breadth(): number {
     return this.quantile(0.9) - this.quantile(0.1);
   }

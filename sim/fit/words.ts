@@ -22,7 +22,7 @@ export function roughText(ms: number): string {
   return ms < 36_000_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** Where the values lie: the middle, and the span of nine in ten. */
+/** Gives the median of the values, and the span of nine in ten. */
 export function spreadText(values: readonly number[]): string {
   const sample = new Sample(values);
   return `median ${roughText(sample.median)}, nine in ten from ${roughText(sample.quantile(0.05))} to ${roughText(sample.quantile(0.95))}`;

@@ -39,7 +39,6 @@ export {
 } from "./interleavings.ts";
 export { renderInterleaving } from "./interleavings-text.ts";
 export {
-  type CountingStore,
   type KeyedAnswer,
   type KeyedKind,
   type KeyedLimiter,
@@ -48,9 +47,6 @@ export {
   type KeyedSettings,
   keyedLaws,
   keyedLimiter,
-  type StoreCount,
-  type StoreOptions,
-  storeLimiter,
 } from "./keyed.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
@@ -60,4 +56,5 @@ export { readRateLimitHeaders } from "./rate-limit-headers.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { stillSeam } from "./seam.ts";
+export { type CountingStore, type StoreCount, type StoreOptions, storeLimiter } from "./store-limiter.ts";
 export { renderCounterexample } from "./timeline.ts";

@@ -1,5 +1,5 @@
-// Limiters as most modules have them: one count for each key, a limit and a length, a function that takes a
-// call, or a store that counts. A few lines make one checkable; what it does not show is not judged.
+// Limiters as most modules have them: one count for each key, a limit and a length, and a function that takes a call.
+// A few lines make one checkable; what it does not show is not judged.
 import type {
   LimiterAdapter,
   LimiterFactory,
@@ -13,14 +13,15 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import { stillSeam } from "./seam.ts";
 
-type Awaitable<T> = T | PromiseLike<T>;
+/** An answer at once, or a promise of it. */
+export type Awaitable<T> = T | PromiseLike<T>;
 
 /** A date. */
 export interface Instant {
   getTime(): number;
 }
 
-/** What a limiter by key is made with; the laws draw it. */
+/** Settings of a limiter by key; the laws draw them. */
 export interface KeyedSettings {
   /** The most that one key may use up in a window, a bucket's capacity, or calls under way; an integer >= 1. */
   readonly limit: number;
@@ -30,7 +31,7 @@ export interface KeyedSettings {
   readonly windowSeconds: number;
 }
 
-/** What a limiter shows of one key's window. Whatever it does not show is left out, and not judged. */
+/** Reading of one key's window. A member that the limiter does not show is left out, and not judged. */
 export interface KeyedReading {
   readonly limit?: number | undefined;
   /** Used up so far. */
@@ -44,14 +45,14 @@ export interface KeyedReading {
   readonly resetAt?: Instant | number | undefined;
 }
 
-/** The answer to one call: whether it was let through, and what its key's window shows just after. */
+/** Answer to one call, and a reading of its key's window just after. */
 export interface KeyedAnswer extends KeyedReading {
   readonly allowed: boolean;
-  /** How long a refused caller is told to wait, seconds from now. */
+  /** Wait that a refused caller is told, seconds from now. */
   readonly retryAfter?: number | undefined;
   /** The same in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** Whatever `release` needs to end this call. */
+  /** Value that `release` needs to end this call. */
   readonly lease?: unknown;
 }
 
@@ -71,11 +72,11 @@ export interface KeyedLimiter {
   close?(): Awaitable<unknown>;
 }
 
-/** What kind of limiter it is. Each default is what most packages do; what is not so must be said. */
+/** Kind of a limiter. Each default is what most packages do; anything else must be said. */
 export interface KeyedKind {
   readonly name: string;
   /**
-   * What it counts: `fixed-window`, `token-bucket` (leaky buckets and GCRA, too), `sliding-log`, `sliding-counter`,
+   * Algorithm that counts: `fixed-window`, `token-bucket` (leaky buckets and GCRA, too), `sliding-log`, `sliding-counter`,
    * `concurrency` or `unknown`. Only laws that the algorithm promises are claimed.
    */
   readonly algorithm: Algorithm;
@@ -86,15 +87,15 @@ export interface KeyedKind {
   readonly claims?: readonly LimiterLawName[];
   /** A window opens with its first call (the default), or at whole multiples of its length since the epoch. */
   readonly anchor?: "first-request" | "epoch";
-  /** To what a first-request window's opening is rounded down: the ms (the default), or the second. */
+  /** Unit that a first-request window's opening is rounded down to: the ms (the default), or the second. */
   readonly opensTo?: "millisecond" | "second";
-  /** Whether the instant at which a window ends is the next window's (the default), or still this one's. */
+  /** `exclusive` (the default): the instant of a window's end is the next window's. `inclusive`: it is still this one's. */
   readonly end?: "exclusive" | "inclusive";
-  /** Whether refused calls use up the window, too: `uncounted` unless told. */
+  /** `counted`: refused calls use up the window, too. Default: `uncounted`. */
   readonly refused?: "uncounted" | "counted";
-  /** How `reset` is rounded to whole seconds: up unless told. */
+  /** Rounding of `reset` to whole seconds. Default: up. */
   readonly reset?: "ceil" | "floor" | "round";
-  /** Whether `remaining` stops at 0 (the default) or goes below. */
+  /** `clamped` (the default): `remaining` stops at 0. `signed`: it goes below. */
   readonly remaining?: "clamped" | "signed";
   /** Calls may cost more than 1. */
   readonly weighted?: boolean;
@@ -117,8 +118,8 @@ const neverByDefault: readonly LimiterLawName[] = [
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
 /**
- * The laws that a limiter by key is held to unless it names others (SPEC.md §7). Whether an `unknown` limiter counts
- * refused calls is not known either, unless it says so.
+ * Returns the laws that a limiter by key is held to unless it names others (SPEC.md §7). An `unknown` limiter may count
+ * refused calls, unless it says that it does not.
  */
 export function keyedLaws({
   algorithm,
@@ -129,12 +130,12 @@ export function keyedLaws({
 }
 
 export interface KeyedOptions extends KeyedKind {
-  /** Makes a fresh limiter. `seam`: what it may reach a store through, to have overlapping calls interleaved. */
+  /** Makes a fresh limiter. `seam`: its way to a store, by which overlapping calls are interleaved. */
   create(settings: KeyedSettings, seam: Seam): Awaitable<KeyedLimiter>;
 }
 
 /**
- * A limiter with one count for each key, for `checkLaws` and `describeLimiter`.
+ * Makes a factory of a limiter with one count for each key, for `checkLaws` and `describeLimiter`.
  *
  * @throws SpillwayError `ADAPTER_INVALID` where it does not say its algorithm, or claims what that does not promise
  *
@@ -166,96 +167,6 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
     create: async (rules, seam = stillSeam) =>
       keyedAdapter(await options.create(settingsOf(rules, scope), seam), scope, options.algorithm),
   };
-}
-
-/** What a store says of a key: the count, or an object that holds it. */
-export type StoreCount =
-  | number
-  | {
-      /** One of these three. */
-      readonly totalHits?: number | undefined;
-      readonly current?: number | undefined;
-      readonly count?: number | undefined;
-      /** When the window ends; a number is ms since the epoch. */
-      readonly resetTime?: Instant | number | undefined;
-    };
-
-/** Counters by key, such as express-rate-limit's stores. */
-export interface CountingStore {
-  /** Adds a call to a key's window, and tells the count with it. */
-  increment(key: string, nowMs: number): Awaitable<StoreCount>;
-  /** Tells the count without adding. */
-  get?(key: string, nowMs: number): Awaitable<StoreCount | null | undefined>;
-  /** Forgets a key. Called before a key is first used: a store that outlives one limiter starts afresh by it. */
-  reset?(key: string): Awaitable<unknown>;
-  close?(): Awaitable<unknown>;
-}
-
-export interface StoreOptions extends Omit<KeyedKind, "algorithm" | "refused" | "weighted"> {
-  /** `fixed-window` unless told: such a store counts hits in windows. */
-  readonly algorithm?: Algorithm;
-  create(settings: KeyedSettings, seam: Seam): Awaitable<CountingStore>;
-}
-
-/**
- * A store that counts, judged as a limiter: a call is refused where the count with it is above the limit, so
- * that refused calls are counted, too.
- *
- * @example
- * const hits = storeLimiter({
- *   name: "hits in a map",
- *   create({ windowMs }) {
- *     const hits = new Map<string, { totalHits: number; resetTime: number }>();
- *     return {
- *       increment(key, nowMs) {
- *         const hit = hits.get(key);
- *         if (hit === undefined || hit.resetTime <= nowMs) {
- *           hits.set(key, { totalHits: 1, resetTime: nowMs + windowMs });
- *         } else hit.totalHits += 1;
- *         return { ...hits.get(key) };
- *       },
- *     };
- *   },
- * });
- * const report = await checkLaws(hits, { runs: 50 });
- */
-export function storeLimiter(options: StoreOptions): LimiterFactory {
-  return keyedLimiter({
-    algorithm: "fixed-window",
-    ...options,
-    refused: "counted",
-    async create(settings, seam) {
-      const store = await options.create(settings, seam);
-      const started = new Set<string>();
-      const start = async (key: string): Promise<void> => {
-        if (started.has(key)) return;
-        started.add(key);
-        await store.reset?.(key);
-      };
-      return {
-        async consume(key, _cost, nowMs) {
-          if (store.reset !== undefined) await start(key);
-          const reading = countedBy(await store.increment(key, nowMs));
-          return { allowed: reading.current <= settings.limit, ...reading };
-        },
-        ...(store.get && {
-          async peek(key: string, nowMs: number) {
-            await start(key);
-            const count = await store.get?.(key, nowMs);
-            return count === null || count === undefined ? null : countedBy(count);
-          },
-        }),
-        ...(store.close && { close: () => store.close?.() }),
-      };
-    },
-  });
-}
-
-function countedBy(count: StoreCount): KeyedReading & { readonly current: number } {
-  if (typeof count === "number") return { current: count };
-  const current = count?.totalHits ?? count?.current ?? count?.count;
-  if (typeof current !== "number") throw new TypeError(`a count was expected, got ${JSON.stringify(count)}`);
-  return { current, resetAt: count.resetTime };
 }
 
 /** All of a factory but what it makes. */

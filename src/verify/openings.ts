@@ -1,23 +1,62 @@
-// Where first-request windows open (SPEC.md §3): at the whole second of their first counted call, and not before. Judged
+// The openings of first-request windows (SPEC.md §3): at the whole second of their first counted call, not before. Judged
 // of REST: each of its calls counts 1, so that a count of its own charge alone is that of the first. A query of no points
 // opens a window, too, and shows nothing of it.
 import type { Span, TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
 import type { Suspect } from "./suspects.ts";
-import { longest, shortest } from "./window.ts";
+import { longest, shortest, type Window } from "./window.ts";
 
 /** Both clocks count whole milliseconds. */
 const grainMs = 2;
 const second = 1000;
 
-/** When a window opened, by its end. */
-export const openingOf = ({ from, to }: Span, lengthMs: number): Span => ({
+/**
+ * Accuses a first-request window that opened before its first counted call was sent.
+ * @param before end of the window before it; `null` if there was none
+ * @param idle answers that showed the window idle before
+ */
+export function accuseEarlyOpening(
+  { name, terms, time, windowMs, startedBy, docket }: QuotaSetting,
+  window: Window,
+  before: Span | null,
+  idle: readonly Mark[],
+): void {
+  if (windowMs === null || terms.anchor !== "first-request" || name.scope !== "rest") return;
+  const first = window.rows.opener;
+  const opening = openingOf(window.end, windowMs);
+  if (first === null || opening.from < startedBy) return;
+  const early = openedBefore(first, window.end, windowMs, time);
+  const isBefore = (mark: Mark): boolean => mark.least > 0 && time.before(mark.received, first.sent);
+  if (early === 0 || window.marks.some(isBefore)) return;
+  const { suspects, status } = openingSuspects(opening, windowMs, before, idle, time);
+  if (status === null) docket.clues.rulesOut("status-opens-window");
+  if (!suspects.includes("windows-back-to-back")) docket.clues.rulesOut("windows-back-to-back");
+  docket.accuse({
+    law: "reset-agrees",
+    breach: "opened early",
+    suspects: suspects.length === 0 ? ["windows-back-to-back", "status-opens-window"] : suspects,
+    org: name.org,
+    user: name.user,
+    scope: name.scope,
+    window: null,
+    lines: [...new Set([...(status === null ? [] : [status.line]), first.line, window.toMark.line])].sort(
+      (a, b) => a - b,
+    ),
+    explanation:
+      `line ${first.line} was the first call of its window, count ${first.count}, and was told reset ${first.reset}: by line ` +
+      `${window.toMark.line} a window of ${windowMs / 1000} s opened at least ${Math.floor(early)} ms before that call was sent`,
+  });
+}
+
+/** Returns the span of a window's opening, by its end. */
+const openingOf = ({ from, to }: Span, lengthMs: number): Span => ({
   from: from - longest(lengthMs),
   to: to - shortest(lengthMs),
 });
 
-/** Returns how long before its first call was sent a window surely opened, in ms; 0 where it need not have. */
-export function openedBefore(first: Mark, end: Span, lengthMs: number, time: TraceTime): number {
+/** Returns the time, ms, by which a window surely opened before its first call was sent; 0 if it need not have. */
+function openedBefore(first: Mark, end: Span, lengthMs: number, time: TraceTime): number {
   const earliest = first.sent - time.slackMs - grainMs - second;
   const opened = openingOf(end, lengthMs).to;
   return opened < earliest ? first.sent - opened : 0;
@@ -28,7 +67,7 @@ export function openedBefore(first: Mark, end: Span, lengthMs: number, time: Tra
  * window before it, as if there were a grid.
  * @param idle answers that showed the window idle before
  */
-export function openingSuspects(
+function openingSuspects(
   opening: Span,
   lengthMs: number,
   before: Span | null,
@@ -49,7 +88,7 @@ export function openingSuspects(
   };
 }
 
-/** Whether an opening lies whole windows after an end. */
+/** Tells whether an opening lies whole windows after an end. */
 function followsOn(opening: Span, lengthMs: number, end: Span): boolean {
   const turns = Math.max(0, Math.round((opening.from - end.from) / lengthMs));
   return (

@@ -1,7 +1,6 @@
 // One quota: an organization's or a user's windows of one scope, while they are open. Answers come in about the
 // order of `received`; a window is judged once no answer in order can belong to it any more, and forgotten but for
 // what was found. What comes later still only explains gaps.
-import type { Owner } from "../rules/rules.ts";
 import { resetLeast, resetMost } from "./answer-laws.ts";
 import { screenWindow } from "./clean-window.ts";
 import type { Span } from "./clock.ts";
@@ -12,17 +11,18 @@ import { addWindow } from "./evidence.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
 import { RoleCounts } from "./mark-rows.ts";
-import { openedBefore, openingOf, openingSuspects } from "./openings.ts";
+import { accuseEarlyOpening } from "./openings.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
-import { type Length, restartsOf } from "./suspects.ts";
+import type { Length } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
-import { bindingOf, type CountsResult, judgeWindow, methodOf, type PreviousWindow } from "./window-counts.ts";
+import { noteClues } from "./window-clues.ts";
+import { bindingOf, judgeWindow, methodOf, type PreviousWindow } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
-/** How long a call may have been under way when the trace began: k6 gives up after so long. */
+/** Longest time, ms, that a call may have been under way when the trace began: k6 gives up after it. */
 const underWayMsMost = 60_000;
 
 export class Quota {
@@ -49,17 +49,17 @@ export class Quota {
     this.#deferrals = new Deferrals(setting);
   }
 
-  /** How many windows were judged. */
+  /** Number of windows that were judged. */
   get closed(): number {
     return this.#closed;
   }
 
-  /** How many of them followed another. */
+  /** Number of them that followed another. */
   get resets(): number {
     return this.#resets;
   }
 
-  /** Whether a call was let through in a window that was judged. */
+  /** True if a call was let through in a window that was judged. */
   get isCharged(): boolean {
     return this.#isCharged;
   }
@@ -74,7 +74,7 @@ export class Quota {
     return { name, lengthMs: windowMs, end: { ...window.end }, lines };
   }
 
-  /** Whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
+  /** Tells whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
   isInRange(reset: number): boolean {
     const { terms, windowMs } = this.#setting;
     return reset >= resetLeast(terms) && reset <= (windowMs === null ? resetMost : windowMs / 1000);
@@ -120,7 +120,7 @@ export class Quota {
     return { ms: this.#apartMs, known: this.#setting.windowMs !== null };
   }
 
-  /** Whether an answer may show a later window than its call was charged to (FORMAT.md, "Readings"). */
+  /** True if an answer may show a later window than its call was charged to (FORMAT.md, "Readings"). */
   get #mayShowLater(): boolean {
     const { charging } = this.#setting.terms;
     return charging === "reserved" || charging === null;
@@ -194,7 +194,7 @@ export class Quota {
       this.#hasConflict = true;
       accuseConflict(this.#setting, previous.window, window, this.#length, problem);
     } else if (!window.mixed) {
-      this.#judgeOpening(window);
+      accuseEarlyOpening(this.#setting, window, previous?.window.end ?? null, this.#idle);
       this.#judgeCounts(window);
     }
     this.#closed += 1;
@@ -205,37 +205,6 @@ export class Quota {
     if (previous !== null && previous.count > 1) docket.clues.window(name, carried, previous.carried);
     previous?.window.release();
     this.#previous = { window, count, carried };
-  }
-
-  /** A first-request window opens with its first counted call (`openings.ts`). */
-  #judgeOpening(window: Window): void {
-    const { name, terms, time, windowMs, startedBy, docket } = this.#setting;
-    if (windowMs === null || terms.anchor !== "first-request" || name.scope !== "rest") return;
-    const first = window.rows.opener;
-    const opening = openingOf(window.end, windowMs);
-    if (first === null || opening.from < startedBy) return;
-    const early = openedBefore(first, window.end, windowMs, time);
-    const isBefore = (mark: Mark): boolean => mark.least > 0 && time.before(mark.received, first.sent);
-    if (early === 0 || window.marks.some(isBefore)) return;
-    const before = this.#previous?.window.end ?? null;
-    const { suspects, status } = openingSuspects(opening, windowMs, before, this.#idle, time);
-    if (status === null) docket.clues.rulesOut("status-opens-window");
-    if (!suspects.includes("windows-back-to-back")) docket.clues.rulesOut("windows-back-to-back");
-    docket.accuse({
-      law: "reset-agrees",
-      breach: "opened early",
-      suspects: suspects.length === 0 ? ["windows-back-to-back", "status-opens-window"] : suspects,
-      org: name.org,
-      user: name.user,
-      scope: name.scope,
-      window: null,
-      lines: [...new Set([...(status === null ? [] : [status.line]), first.line, window.toMark.line])].sort(
-        (a, b) => a - b,
-      ),
-      explanation:
-        `line ${first.line} was the first call of its window, count ${first.count}, and was told reset ${first.reset}: by line ` +
-        `${window.toMark.line} a window of ${windowMs / 1000} s opened at least ${Math.floor(early)} ms before that call was sent`,
-    });
   }
 
   #judgeCounts(window: Window): void {
@@ -257,7 +226,7 @@ export class Quota {
     };
     const found = judgeWindow(input, hypotheses.left);
     docket.tallyMethods(found.values(), window.rows.size);
-    this.#noteClues(window, found);
+    noteClues(this.#setting, window, this.#apartMs, found);
     const span = { from: opened.from, to: window.end.to };
     const deferral = { span, window: windowOf(this.#apartMs, window.end), limit: window.limit, found };
     this.#deferrals.add(deferral, hypotheses);
@@ -285,12 +254,12 @@ export class Quota {
     });
   }
 
-  /** Whether nothing that was under way when the trace began can have been charged on completion. */
+  /** Tells whether nothing that was under way when the trace began can have been charged on completion. */
   #isSettled(opened: Span): boolean {
     return opened.from >= this.#setting.startedBy + underWayMsMost;
   }
 
-  /** Whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
+  /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
   #isClean(window: Window, opened: Span): boolean {
     const { rows, limit, end } = window;
     const { hypotheses, docket, terms, time, startedBy, name } = this.#setting;
@@ -306,7 +275,7 @@ export class Quota {
       method,
       limit,
       fromZero,
-      // Where it is not, because calls were under way when the trace began, this asks for more than it must.
+      // Calls may have been under way when the trace began. This asks for more than it must then.
       complete: this.#complete,
       certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + time.slackMs,
       binding: fromZero && bindingOf({ terms }, this.#setting) !== "never",
@@ -319,22 +288,7 @@ export class Quota {
     return true;
   }
 
-  #noteClues(window: Window, found: ReadonlyMap<Hypothesis, CountsResult>): void {
-    const { name, time, docket } = this.#setting;
-    const [result] = found.values();
-    const breaches = new Set(result?.enforced.map(({ breach }) => breach));
-    docket.clues.counts(name);
-    if (breaches.size === 0) return;
-    const { marks } = window;
-    if (marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
-    const moving = movesWithRefusals(marks, name.owner);
-    if (moving === false) docket.clues.rulesOut("refused-counted");
-    else if (moving) docket.clues.rulesIn("refused-counted");
-    if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
-      docket.clues.restarts(name, windowOf(this.#apartMs, window.end).opensAt, restartsOf(marks, time));
-  }
-
-  /** When a window opened: its length before its end, or, where that is unknown, after the previous one's. */
+  /** Returns the span of a window's opening: its length before its end, or, if that is unknown, after the previous end. */
   #opened({ end }: Window): Span {
     const { windowMs } = this.#setting;
     if (windowMs !== null) return { from: end.from - longest(windowMs), to: end.to - shortest(windowMs) };
@@ -356,7 +310,7 @@ export class Quota {
     return within;
   }
 
-  /** What stands under a hypothesis, once all is known. */
+  /** Returns the windows that stand under a hypothesis, once all is known. */
   standing(hypothesis: Hypothesis, enforcement: Enforcement, lost: Unexplained): readonly Standing[] {
     return this.#deferrals.standing(hypothesis, enforcement, lost);
   }
@@ -373,15 +327,3 @@ export class Quota {
 }
 
 const isChargedAtOnce = ({ terms }: Hypothesis): boolean => terms.charging !== "postpaid";
-
-/** Whether a call shows a count below its own charge. */
-const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>
-  role === "admitted" && least > 1 && count < least && !clamped;
-
-/** Whether a window's own refusals show ever other counts, as if each were charged, or mostly the same ones. */
-function movesWithRefusals(marks: readonly Mark[], owner: Owner): boolean | null {
-  const shown = marks.filter(({ refusedBy, clamped }) => refusedBy === owner && !clamped);
-  const counts = new Set(shown.map(({ count }) => count)).size;
-  if (shown.length >= 3 && counts === shown.length) return true;
-  return shown.length >= 4 && counts <= shown.length / 2 ? false : null;
-}

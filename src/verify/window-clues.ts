@@ -1,0 +1,46 @@
+// Clues of a window whose counts are off: they tell the faults that it may have.
+import type { Owner } from "../rules/rules.ts";
+import type { Hypothesis } from "./hypotheses.ts";
+import type { Mark } from "./mark.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
+import { restartsOf } from "./suspects.ts";
+import type { Window } from "./window.ts";
+import { windowOf } from "./window-accusations.ts";
+import type { CountsResult } from "./window-counts.ts";
+
+/**
+ * Notes what a window's breaches, and its refusals, speak for and against.
+ * @param lengthMs length of the window, or the longest reset that was shown
+ */
+export function noteClues(
+  { name, time, docket }: QuotaSetting,
+  { marks, end }: Window,
+  lengthMs: number,
+  found: ReadonlyMap<Hypothesis, CountsResult>,
+): void {
+  const [result] = found.values();
+  const breaches = new Set(result?.enforced.map(({ breach }) => breach));
+  docket.clues.counts(name);
+  if (breaches.size === 0) return;
+  if (marks.some(isUnderCharged)) docket.clues.underCharged(name.scope);
+  const moving = movesWithRefusals(marks, name.owner);
+  if (moving === false) docket.clues.rulesOut("refused-counted");
+  else if (moving) docket.clues.rulesIn("refused-counted");
+  if (breaches.has("overlap") || breaches.has("fall") || breaches.has("short"))
+    docket.clues.restarts(name, windowOf(lengthMs, end).opensAt, restartsOf(marks, time));
+}
+
+/** Tells whether a call shows a count below its own charge. */
+const isUnderCharged = ({ role, least, count, clamped }: Mark): boolean =>
+  role === "admitted" && least > 1 && count < least && !clamped;
+
+/**
+ * Tells whether a window's own refusals show ever other counts, as if each were charged, or mostly the same ones.
+ * @returns `null` if they show neither
+ */
+function movesWithRefusals(marks: readonly Mark[], owner: Owner): boolean | null {
+  const shown = marks.filter(({ refusedBy, clamped }) => refusedBy === owner && !clamped);
+  const counts = new Set(shown.map(({ count }) => count)).size;
+  if (shown.length >= 3 && counts === shown.length) return true;
+  return shown.length >= 4 && counts <= shown.length / 2 ? false : null;
+}
