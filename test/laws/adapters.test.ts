@@ -60,7 +60,7 @@ function examplesOf(file: string): [string, string][] {
 }
 
 describe("the example of", () => {
-  const examples = ["keyed.ts", "http-limiter.ts"].flatMap(examplesOf);
+  const examples = ["keyed.ts", "store-limiter.ts", "http-limiter.ts"].flatMap(examplesOf);
 
   test("each adapter is found", () => {
     expect(examples.map(([name]) => name)).toEqual([
