@@ -103,7 +103,9 @@ async function exchange(
 function joined(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
-  );
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
 }
+
+/** A header's text; one that came twice is `5, 5`. */
+export const headerText = (value: string | string[] | undefined): string | undefined =>
+  typeof value === "object" ? value.join(", ") : value;

@@ -12,21 +12,11 @@ import { ABSENT, type CallTemplate, createEvent } from "../../src/scenario/clien
 import { checkCall } from "../../src/trace/call-members.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { encodeCall } from "../../src/trace/write.ts";
+import { eight } from "./headers.ts";
 
 const user = rest("/v2/user");
 const query = graphql("{ viewer { id } }", { cost: 12 });
 
-/** As Go spells them. */
-const eight = {
-  "Ratelimit-Scope": "rest",
-  "Ratelimit-Limit": "200",
-  "Ratelimit-Remaining": "150",
-  "Ratelimit-Reset": "33",
-  "Ratelimit-User-Scope": "rest_user",
-  "Ratelimit-User-Limit": "50",
-  "Ratelimit-User-Remaining": "49",
-  "Ratelimit-User-Reset": "33",
-};
 const eightOfGraphql = { ...eight, "Ratelimit-Scope": "graphql", "Ratelimit-User-Scope": "graphql_user" };
 
 const raw = (

@@ -2,27 +2,15 @@
 // are to go.
 // @module-tag real-time
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { LoadResult } from "../../src/load/load.ts";
 import { possibleStays } from "../../src/scenario/scenario.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
-import {
-  countingService,
-  drivers,
-  fakeTarget,
-  newFolder,
-  readTraceFile,
-  removed,
-  scenarioFile,
-  wideRules,
-} from "./support.ts";
+import { testFolder } from "./folder.ts";
+import { countingService, drivers, fakeTarget, readTraceFile, scenarioFile, wideRules } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 const kinds = `duration: "4s", populations: {
   random: { arrivals: { executor: "poisson-arrival-rate", rate: 8, preAllocatedVUs: 20 }, behaviour: burst({ call: user, size: 1 }) },
@@ -39,12 +27,12 @@ for (const { driver, needs, run } of drivers)
       let calls: TraceCall[];
       let startedAt: number;
       beforeAll(async () => {
-        const path = await scenarioFile(folder, "kinds", kinds);
+        const path = await scenarioFile(folder.path, "kinds", kinds);
         const target = {
           start: ({ tokens }: { tokens: Parameters<typeof countingService>[1] }) =>
             countingService(wideRules, tokens),
         };
-        result = await run(path, join(folder, "kinds"), { adjustments: { rules: wideRules }, target });
+        result = await run(path, join(folder.path, "kinds"), { adjustments: { rules: wideRules }, target });
         const { header, calls: read } = await readTraceFile(result.trace);
         calls = read;
         startedAt = header.startedAt;
@@ -111,8 +99,8 @@ for (const { driver, needs, run } of drivers)
       });
       try {
         const body = `duration: "1s", outages: [{ at: 0, for: "1s", answer: 503 }], network: { timeout: "300ms" }, populations: { one: { clients: 1, behaviour: burst({ call: user, size: 1 }) } }`;
-        const path = await scenarioFile(folder, "slow", body);
-        const result = await run(path, join(folder, "slow"), {
+        const path = await scenarioFile(folder.path, "slow", body);
+        const result = await run(path, join(folder.path, "slow"), {
           target: { start: async () => ({ url: slow.url, close: async () => {} }) },
           adjustments: { rules: wideRules },
         });

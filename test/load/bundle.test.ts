@@ -3,32 +3,27 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bundleScenario } from "../../src/load/bundle.ts";
 import { variables } from "../../src/load/variables.ts";
+import { testFolder } from "./folder.ts";
 import {
   countingService,
   failure,
   fakeTarget,
   k6,
-  newFolder,
   plainHeaders,
-  removed,
   scenarioFile,
   shortRules,
   tokensOf,
   wideRules,
 } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 /** Bundles a scenario into a folder of its own, with tokens beside it. */
 async function bundled(name: string, body: string): Promise<string> {
-  const place = join(folder, name);
+  const place = join(folder.path, name);
   await mkdir(place, { recursive: true });
   const path = await scenarioFile(place, name, body);
   const file = join(place, `${name}.js`);
@@ -77,7 +72,7 @@ describe("plain k6 runs it", { tags: ["k6"] }, () => {
   test("a crossed expectation is k6's status 99, and so is an answer against the rules", async () => {
     const eager = `duration: "1s", populations: { four: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "5ms" }) } }, expect: { refusedShare: "<1%" }`;
     const file = await bundled("eager", eager);
-    const rules = join(folder, "rules.json");
+    const rules = join(folder.path, "rules.json");
     await writeFile(rules, JSON.stringify(shortRules));
     const service = await countingService(shortRules, tokensOf(4));
     const crossed = await k6Run(file, { TARGET: service.url, RULES: rules });
@@ -157,7 +152,7 @@ describe("what is wrong is said in k6's own output", { tags: ["k6"] }, () => {
 
 describe("the file", () => {
   test("says how to run it, and is one file", async () => {
-    const path = await scenarioFile(folder, "alone", steady);
+    const path = await scenarioFile(folder.path, "alone", steady);
     const text = await bundleScenario({ path, name: "alone" });
     expect(text).toMatch(/^\/\/ Scenario alone, bundled by spillway/);
     for (const [name, meaning] of Object.entries(variables))
@@ -174,7 +169,7 @@ describe("the file", () => {
       /Could not resolve "no-such-package"/,
     ],
   ])("a scenario that imports %s is refused, with the line", async (name, line, message) => {
-    const path = join(folder, "importing.ts");
+    const path = join(folder.path, "importing.ts");
     await writeFile(path, `// A scenario.\n${line}\nexport default { x };\n`);
     const error = await failure(bundleScenario({ path, name }));
     expect(error).toMatchObject({ code: "SCENARIO_INVALID", exitCode: 2 });

@@ -1,28 +1,15 @@
 // Targets of https, by both drivers: whom they trust, who trusts them, and the proxy between.
 // @module-tag real-time
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConnection } from "../../src/cli/connection-options.ts";
 import type { ConnectionOptions } from "../../src/connect/connection.ts";
 import { connectionVariables } from "../../src/load/by-k6.ts";
 import { pem, pemPath, secureService as served, tunnelProxy } from "../connect/tls.ts";
-import {
-  drivers,
-  failure,
-  newFolder,
-  readTraceFile,
-  removed,
-  scenarioFile,
-  textsBelow,
-  tokensOf,
-  wideRules,
-} from "./support.ts";
+import { testFolder } from "./folder.ts";
+import { drivers, failure, readTraceFile, scenarioFile, textsBelow, tokensOf, wideRules } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 const tokens = tokensOf(2);
 const body = `duration: "900ms", populations: { one: { clients: 1, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) }, other: { clients: 1, behaviour: worker({ calls: [{ call: pipelinesQuery(3) }], think: "20ms" }) } }`;
@@ -32,8 +19,8 @@ const secureService = (options: { readonly asksForClients: boolean }) =>
 
 describe.each(drivers)("by $driver", ({ needs, run }) => {
   async function loaded(url: string, connection: ConnectionOptions, allowHost?: string) {
-    const path = await scenarioFile(folder, "secure", body);
-    return run(path, join(folder, "secure"), { target: { url, tokens, allowHost }, ...connection });
+    const path = await scenarioFile(folder.path, "secure", body);
+    return run(path, join(folder.path, "secure"), { target: { url, tokens, allowHost }, ...connection });
   }
 
   describe("a target of https", needs, () => {
@@ -63,7 +50,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
       const result = await loaded(service.url, { tls: { ca, cert: pem("client"), key: pem("client-key") } });
       expect(result.account).toMatchObject({ unanswered: 0 });
       expect(result.account.calls).toBeGreaterThan(2);
-      for (const text of (await textsBelow(join(folder, "secure"))).values())
+      for (const text of (await textsBelow(join(folder.path, "secure"))).values())
         expect(text).not.toContain(pem("client-key").split("\n")[1]);
       await service.close();
     });
@@ -111,7 +98,7 @@ describe.each(drivers)("by $driver", ({ needs, run }) => {
 });
 
 test.each(["darwin", "win32"] as const)("k6 cannot be told of an authority on %s", async (platform) => {
-  const error = await failure(connectionVariables(folder, { tls: { ca: pem("ca") } }, platform));
+  const error = await failure(connectionVariables(folder.path, { tls: { ca: pem("ca") } }, platform));
   expect(error.code).toBe("USAGE");
   expect(error.problems[0]?.allowed).toContain("--driver node");
 });

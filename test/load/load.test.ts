@@ -4,15 +4,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { summarize } from "../../src/summary/summarizer.ts";
+import { testFolder } from "./folder.ts";
 import {
   counted,
   countingService,
   failure,
-  newFolder,
   readTraceFile,
-  removed,
   run,
   scenarioFile,
   shortRules,
@@ -21,22 +20,18 @@ import {
   wrapper,
 } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 test("k6's own measure of an expectation is the summary's", async () => {
   const path = await scenarioFile(
-    folder,
+    folder.path,
     "measured",
     `duration: "3s", populations: {
       eager: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "20ms" }), onRefused: waitReset({ of: "both" }) },
       watchers: { clients: 1, behaviour: poller({ every: "100ms", call: status() }) },
     }, expect: { refusedShare: "<90%", "eager.refusedShare": ">0%", waitMaxMs: "<3s" }`,
   );
-  const result = await run(path, join(folder, "measured"), {
+  const result = await run(path, join(folder.path, "measured"), {
     adjustments: { rules: shortRules },
     target: counted(),
   });
@@ -55,13 +50,17 @@ const busy = (duration: string, clients = 6): string =>
 
 describe("a run that is cut short keeps what it has, and bounds what it lost", () => {
   test("by kill -9", async () => {
-    const path = await scenarioFile(folder, "killed", busy("60s"));
-    const out = join(folder, "killed");
-    const k6Path = await wrapper(folder, "k6-with-pid", `echo $$ > '${folder}/pid'; exec "$REAL" "$@"`);
+    const path = await scenarioFile(folder.path, "killed", busy("60s"));
+    const out = join(folder.path, "killed");
+    const k6Path = await wrapper(
+      folder.path,
+      "k6-with-pid",
+      `echo $$ > '${folder.path}/pid'; exec "$REAL" "$@"`,
+    );
     const service = counted();
     const running = run(path, out, { k6Path, adjustments: { rules: wideRules }, target: service });
     await untilLines(join(out, "k6", "raw.ndjson"), 200);
-    process.kill(Number(await readFile(join(folder, "pid"), "utf8")), "SIGKILL");
+    process.kill(Number(await readFile(join(folder.path, "pid"), "utf8")), "SIGKILL");
     const result = await running;
     const { header, calls } = await readTraceFile(result.trace);
     expect(result.failure).toBe("k6 was killed (SIGKILL)");
@@ -74,8 +73,8 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
   });
 
   test("by Ctrl-C, with k6's own summary", async () => {
-    const path = await scenarioFile(folder, "stopped", busy("60s"));
-    const out = join(folder, "stopped");
+    const path = await scenarioFile(folder.path, "stopped", busy("60s"));
+    const out = join(folder.path, "stopped");
     const control = new AbortController();
     const service = counted();
     const running = run(path, out, {
@@ -98,14 +97,14 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
 
   // k6 ends with 0 where its lines cannot be written, and says so once a line on standard error.
   test("by a disk that was full from the start", async () => {
-    const path = await scenarioFile(folder, "full", busy("1s", 2));
+    const path = await scenarioFile(folder.path, "full", busy("1s", 2));
     const k6Path = await wrapper(
-      folder,
+      folder.path,
       "k6-on-full-disk",
       `for word in "$@"; do case "$word" in */raw.ndjson) word=/dev/full;; esac; set -- "$@" "$word"; shift; done; exec "$REAL" "$@"`,
     );
     const service = counted();
-    const result = await run(path, join(folder, "full"), {
+    const result = await run(path, join(folder.path, "full"), {
       k6Path,
       adjustments: { rules: wideRules },
       target: service,
@@ -118,11 +117,11 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
   });
 
   test("by a disk that becomes full: the trace ends with the last whole line", async () => {
-    const path = await scenarioFile(folder, "filling", busy("2s"));
+    const path = await scenarioFile(folder.path, "filling", busy("2s"));
     // 64 blocks of 512 bytes: the line that reaches them is cut off, all later ones are refused, k6 goes on.
-    const k6Path = await wrapper(folder, "k6-on-small-disk", `ulimit -f 64; exec "$REAL" "$@"`);
+    const k6Path = await wrapper(folder.path, "k6-on-small-disk", `ulimit -f 64; exec "$REAL" "$@"`);
     const service = counted();
-    const result = await run(path, join(folder, "filling"), {
+    const result = await run(path, join(folder.path, "filling"), {
       k6Path,
       adjustments: { rules: wideRules },
       target: service,
@@ -140,10 +139,10 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
 describe("what stands around a run does not change it", () => {
   // One variable of more than 128 KiB, and no program can be started.
   test("a tokens file of half a megabyte", async () => {
-    const path = await scenarioFile(folder, "rich", busy("500ms", 2));
+    const path = await scenarioFile(folder.path, "rich", busy("500ms", 2));
     const tokens = tokensOf(2_000).map((token) => ({ ...token, token: token.token.padEnd(250, "x") }));
     const service = await countingService(wideRules, tokens);
-    const result = await run(path, join(folder, "rich"), { target: { url: service.url, tokens } });
+    const result = await run(path, join(folder.path, "rich"), { target: { url: service.url, tokens } });
     await service.close();
     expect(result.account.failures.size).toBe(0);
     expect(result.account.calls).toBeGreaterThan(2);
@@ -156,12 +155,12 @@ describe("what stands around a run does not change it", () => {
     vi.stubEnv("TARGET", "http://192.0.2.1");
     try {
       const path = await scenarioFile(
-        folder,
+        folder.path,
         "stubbed",
         `duration: "1500ms", populations: { four: { clients: 4, behaviour: { ...poller({ every: "500ms", call: user }), start() { console.log("hello", 5); return {}; } } } }`,
       );
       const service = counted();
-      const result = await run(path, join(folder, "stubbed"), {
+      const result = await run(path, join(folder.path, "stubbed"), {
         adjustments: { rules: wideRules },
         target: service,
       });
@@ -174,10 +173,13 @@ describe("what stands around a run does not change it", () => {
   });
 
   test("another k6 at the same time", async () => {
-    const path = await scenarioFile(folder, "twin", busy("2s", 2));
+    const path = await scenarioFile(folder.path, "twin", busy("2s", 2));
     const results = await Promise.all(
       ["a", "b"].map((name) =>
-        run(path, join(folder, `twin-${name}`), { adjustments: { rules: wideRules }, target: counted() }),
+        run(path, join(folder.path, `twin-${name}`), {
+          adjustments: { rules: wideRules },
+          target: counted(),
+        }),
       ),
     );
     for (const result of results) {
@@ -189,25 +191,25 @@ describe("what stands around a run does not change it", () => {
 
 describe("what cannot even begin is a coded error", () => {
   test("a folder that is a file", async () => {
-    const path = await scenarioFile(folder, "begun", busy("1s"));
+    const path = await scenarioFile(folder.path, "begun", busy("1s"));
     const error = await failure(run(path, path, { target: counted() }));
     expect(error).toMatchObject({ code: "FILE_UNWRITABLE", exitCode: 2 });
     expect(error.problems[0]?.path).toContain("begun.ts");
   });
 
   test("a k6 that is gone", async () => {
-    const path = await scenarioFile(folder, "begun", busy("1s"));
+    const path = await scenarioFile(folder.path, "begun", busy("1s"));
     const error = await failure(
-      run(path, join(folder, "begun"), { k6Path: join(folder, "gone"), target: counted() }),
+      run(path, join(folder.path, "begun"), { k6Path: join(folder.path, "gone"), target: counted() }),
     );
     expect(error).toMatchObject({ code: "K6_FAILED", exitCode: 3 });
     expect(error.message).toContain("cannot be started");
   });
 
   test("a k6 that ends at once", async () => {
-    const path = await scenarioFile(folder, "begun", busy("1s"));
-    const k6Path = await wrapper(folder, "k6-broken", `echo "no such flag" >&2; exit 104`);
-    const error = await failure(run(path, join(folder, "begun"), { k6Path, target: counted() }));
+    const path = await scenarioFile(folder.path, "begun", busy("1s"));
+    const k6Path = await wrapper(folder.path, "k6-broken", `echo "no such flag" >&2; exit 104`);
+    const error = await failure(run(path, join(folder.path, "begun"), { k6Path, target: counted() }));
     expect(error).toMatchObject({ code: "K6_FAILED", hint: "k6's exit status was 104" });
     expect(error.message).toContain("no such flag");
   });

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connectionsMost, type NodeOutcome, runByNode } from "../../src/load/node/run.ts";
 import {
   type Behaviour,
@@ -18,13 +18,12 @@ import {
   worker,
 } from "../../src/scenario/index.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
+import { testFolder } from "./folder.ts";
 import {
   counted,
   fakeTarget,
-  newFolder,
   plainHeaders,
   readTraceFile,
-  removed,
   runNode,
   scenarioFile,
   tokensOf,
@@ -32,11 +31,7 @@ import {
 } from "./support.ts";
 import { type VirtualAnswer, VirtualClock, virtualNetwork } from "./virtual-run.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 const start = 1_800_000_000_000;
 const user = rest("/v2/user");
@@ -57,7 +52,7 @@ async function virtual(
   const scenario = defineScenario({ name: "virtual", duration, populations });
   const clock = more.clock ?? new VirtualClock(start);
   const network = virtualNetwork(clock, (call, number) => answer(call, number, clock), more.dispatch);
-  const trace = join(folder, "virtual.ndjson");
+  const trace = join(folder.path, "virtual.ndjson");
   const caller = { organization: "acme", user: "user-0", token: "token" };
   const outcome = await clock.until(
     runByNode({
@@ -101,7 +96,7 @@ describe("a server that drops kept connections", () => {
 
   /** Runs the pagers against a server that sometimes drops the connection of a request. */
   async function dropped(drop: (response: ServerResponse, socket: Socket, number: number) => boolean) {
-    const path = await scenarioFile(folder, "pages", pages);
+    const path = await scenarioFile(folder.path, "pages", pages);
     const seen = new Map<string, number>();
     const reused = new Set<Socket>();
     let [number, drops] = [0, 0];
@@ -117,7 +112,7 @@ describe("a server that drops kept connections", () => {
       else response.writeHead(200, { ...plainHeaders, Link: '<x>; rel="next"' }).end("{}");
     });
     const tokens = tokensOf(8);
-    const result = await runNode(path, join(folder, "pages"), { target: { url: target.url, tokens } });
+    const result = await runNode(path, join(folder.path, "pages"), { target: { url: target.url, tokens } });
     await target.close();
     return { result, seen, drops, ...(await readTraceFile(result.trace)) };
   }
@@ -197,7 +192,7 @@ describe("an answer", () => {
 
   test("comes after 103 and its like", async () => {
     const path = await scenarioFile(
-      folder,
+      folder.path,
       "hints",
       `duration: "1s", populations: { one: { clients: 1, behaviour: burst({ call: user, size: 1 }) } }`,
     );
@@ -206,7 +201,7 @@ describe("an answer", () => {
       answered(request, response);
     });
     const options = { target: { url: target.url, tokens: tokensOf(1) } };
-    const result = await runNode(path, join(folder, "hints"), options);
+    const result = await runNode(path, join(folder.path, "hints"), options);
     await target.close();
     expect((await readTraceFile(result.trace)).calls).toMatchObject([{ status: 200, remaining: 150 }]);
   });
@@ -239,7 +234,7 @@ describe("an answer", () => {
 
   test("that does not end in time is none, however it trickles", async () => {
     const path = await scenarioFile(
-      folder,
+      folder.path,
       "trickle",
       `duration: "1s", populations: { one: { clients: 1, behaviour: burst({ call: user, size: 2 }) } }`,
     );
@@ -250,7 +245,7 @@ describe("an answer", () => {
       response.on("close", () => clearInterval(trickling));
     });
     const options = { target: { url: target.url, tokens: tokensOf(1) }, timeoutMs: 300 };
-    const result = await runNode(path, join(folder, "trickle"), options);
+    const result = await runNode(path, join(folder.path, "trickle"), options);
     await target.close();
     const { calls } = await readTraceFile(result.trace);
     expect(calls.map(({ status, error, limit }) => [status, error, limit])).toEqual([
@@ -327,7 +322,7 @@ describe("a run that is cut short", () => {
   const busy = `duration: "60s", populations: { busy: { clients: 6, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
 
   test("keeps what it has, and counts what was on the way", async () => {
-    const path = await scenarioFile(folder, "stopped", busy);
+    const path = await scenarioFile(folder.path, "stopped", busy);
     const control = new AbortController();
     const hung = new Set<string | undefined>();
     const requests = { answered: 0, left: 0 };
@@ -344,7 +339,7 @@ describe("a run that is cut short", () => {
       answered(request, response);
     });
     const options = { target: { url: target.url, tokens: tokensOf(6) }, signal: control.signal };
-    const result = await runNode(path, join(folder, "stopped"), options);
+    const result = await runNode(path, join(folder.path, "stopped"), options);
     await target.close();
     const { header, calls } = await readTraceFile(result.trace);
     expect(result).toMatchObject({ interrupted: true, failure: null });
@@ -359,9 +354,9 @@ describe("a run that is cut short", () => {
   });
 
   test("before its first call has lost nothing", async () => {
-    const path = await scenarioFile(folder, "late", busy);
+    const path = await scenarioFile(folder.path, "late", busy);
     const service = counted();
-    const running = runNode(path, join(folder, "late"), {
+    const running = runNode(path, join(folder.path, "late"), {
       adjustments: { rules: wideRules },
       target: service,
       signal: AbortSignal.abort(),
@@ -371,7 +366,7 @@ describe("a run that is cut short", () => {
   });
 
   test("leaves no connection behind", async () => {
-    const path = await scenarioFile(folder, "closed", busy.replace("60s", "300ms"));
+    const path = await scenarioFile(folder.path, "closed", busy.replace("60s", "300ms"));
     const open = new Set<Socket>();
     const target = await fakeTarget(answered);
     target.server.on("connection", (socket) => {
@@ -379,7 +374,7 @@ describe("a run that is cut short", () => {
       socket.once("close", () => open.delete(socket));
     });
     const options = { target: { url: target.url, tokens: tokensOf(6) } };
-    await runNode(path, join(folder, "closed"), options);
+    await runNode(path, join(folder.path, "closed"), options);
     while (open.size > 0) await wait(10);
     await target.close();
   });
@@ -387,7 +382,7 @@ describe("a run that is cut short", () => {
 
 test("no token is in any file, error or result", async () => {
   const path = await scenarioFile(
-    folder,
+    folder.path,
     "secret",
     `duration: "300ms", populations: { three: { clients: 3, behaviour: worker({ calls: [{ call: user }], think: "20ms" }) } }`,
   );
@@ -398,7 +393,7 @@ test("no token is in any file, error or result", async () => {
     response.writeHead(429, plainHeaders).end(body);
   });
   const options = { target: { url: target.url, tokens: tokensOf(3) } };
-  const result = await runNode(path, join(folder, "secret"), options);
+  const result = await runNode(path, join(folder.path, "secret"), options);
   await target.close();
   const { text } = await readTraceFile(result.trace);
   expect(text).toContain('"refusal":{"message":"Bearer <token> has exceeded the limit"}');

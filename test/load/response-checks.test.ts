@@ -6,19 +6,9 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import { pipelinesQuery, rest, status as statusCall } from "../../src/scenario/calls.ts";
 import { type CallTemplate, createEvent } from "../../src/scenario/client.ts";
+import { eight } from "./headers.ts";
 
 const user = rest("/v2/user");
-const eight: Record<string, string> = {
-  "Ratelimit-Scope": "rest",
-  "Ratelimit-Limit": "200",
-  "Ratelimit-Remaining": "150",
-  "Ratelimit-Reset": "33",
-  "Ratelimit-User-Scope": "rest_user",
-  "Ratelimit-User-Limit": "50",
-  "Ratelimit-User-Remaining": "49",
-  "Ratelimit-User-Reset": "33",
-};
-
 function read(template: CallTemplate, status: number, headers: Record<string, string | undefined>): Answer {
   const answer = new Answer();
   answer.read(template, { status, headers, body: "{}", error_code: 0, error: "" }, 1_000, 1_010, "token");

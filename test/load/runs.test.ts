@@ -1,31 +1,26 @@
 // Whole runs: what must hold whoever drives.
 // @module-tag real-time
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
+import { testFolder } from "./folder.ts";
 import {
   counted,
   drivers,
   failure,
   fakeTarget,
-  newFolder,
   plainHeaders,
   readTraceFile,
-  removed,
   scenarioFile,
   shortRules,
   tokensOf,
   wideRules,
 } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 /** Every kind of client: one call at a time, several, pages, GraphQL, status, retries, arrivals. */
 const mixed = `duration: "3s", populations: {
@@ -39,9 +34,12 @@ const mixed = `duration: "3s", populations: {
 for (const { driver, needs, run } of drivers)
   describe(`by ${driver}`, needs, () => {
     test("a run has a line for each request that the deployment counted, and is judged right", async () => {
-      const path = await scenarioFile(folder, "mixed", mixed);
+      const path = await scenarioFile(folder.path, "mixed", mixed);
       const target = counted();
-      const result = await run(path, join(folder, "mixed"), { adjustments: { rules: shortRules }, target });
+      const result = await run(path, join(folder.path, "mixed"), {
+        adjustments: { rules: shortRules },
+        target,
+      });
       const { header, calls } = await readTraceFile(result.trace);
       expect(result.failure).toBeNull();
       expect(result.crossed).toEqual([]);
@@ -78,7 +76,7 @@ for (const { driver, needs, run } of drivers)
 
     test("a burst is on the way all at once", async () => {
       const path = await scenarioFile(
-        folder,
+        folder.path,
         "thirty",
         `duration: "5s", populations: { one: { clients: 1, behaviour: burst({ call: user, size: 30 }) } }`,
       );
@@ -90,7 +88,7 @@ for (const { driver, needs, run } of drivers)
         // Nobody is answered before all have come.
         if (waiting.length === 30) for (const one of waiting) one();
       });
-      const result = await run(path, join(folder, "thirty"), {
+      const result = await run(path, join(folder.path, "thirty"), {
         target: { url: target.url, tokens: tokensOf(1) },
       });
       await target.close();
@@ -99,14 +97,14 @@ for (const { driver, needs, run } of drivers)
 
     test("clients draw what the simulator's draw: the same seed, the same beginnings and choices", async () => {
       const path = await scenarioFile(
-        folder,
+        folder.path,
         "drawn",
         `seed: 9007199254740000, duration: "4s", populations: {
         first: { clients: 3, behaviour: poller({ every: "1s", call: user }) },
         second: { clients: 5, startWithin: "900ms", behaviour: worker({ calls: [{ call: user, weight: 2 }, { call: pipelinesQuery(5) }], think: { least: "10ms", most: "30ms" } }) },
       }`,
       );
-      const result = await run(path, join(folder, "drawn"), {
+      const result = await run(path, join(folder.path, "drawn"), {
         adjustments: { rules: wideRules },
         target: counted(),
       });
@@ -141,27 +139,27 @@ for (const { driver, needs, run } of drivers)
         ],
       ])("a behaviour that throws, %s", async (name, behaviour) => {
         const path = await scenarioFile(
-          folder,
+          folder.path,
           `throws-${name}`,
           `duration: "20s", populations: { broken: { clients: 2, behaviour: ${behaviour} } }`,
         );
-        const error = await failure(run(path, join(folder, `throws-${name}`), { target: counted() }));
+        const error = await failure(run(path, join(folder.path, `throws-${name}`), { target: counted() }));
         expect(error.code).toBe("SCENARIO_FAILED");
         expect(error.exitCode).toBe(2);
         expect(error.problems[0]).toMatchObject({ got: "out of cheese" });
         expect(error.problems[0]?.path).toMatch(/^broken\/[01]$/);
-        const { calls } = await readTraceFile(join(folder, `throws-${name}`, "trace.ndjson"));
+        const { calls } = await readTraceFile(join(folder.path, `throws-${name}`, "trace.ndjson"));
         expect(calls.length).toBeGreaterThanOrEqual(1);
       });
 
       test("one that asks for what cannot be", async () => {
         const behaviour = `{ ...worker({ calls: [{ call: user }] }), next(record, event, out) { out.send(0, Number.NaN); } }`;
         const path = await scenarioFile(
-          folder,
+          folder.path,
           "nan",
           `duration: "20s", populations: { broken: { clients: 1, behaviour: ${behaviour} } }`,
         );
-        const error = await failure(run(path, join(folder, "nan"), { target: counted() }));
+        const error = await failure(run(path, join(folder.path, "nan"), { target: counted() }));
         expect(error.problems).toEqual([
           {
             path: "broken/0",
@@ -174,8 +172,8 @@ for (const { driver, needs, run } of drivers)
 
     test("what an earlier run left in the folder does not change a run", async () => {
       const body = `duration: "700ms", populations: { two: { clients: 2, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
-      const path = await scenarioFile(folder, "again", body);
-      const out = join(folder, "again");
+      const path = await scenarioFile(folder.path, "again", body);
+      const out = join(folder.path, "again");
       for (const service of [counted(), counted()]) {
         const result = await run(path, out, { adjustments: { rules: wideRules }, target: service });
         expect((await readTraceFile(result.trace)).calls).toHaveLength(service.requests());

@@ -3,19 +3,18 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseTarget } from "../../src/connect/target.ts";
 import { preflight } from "../../src/load/preflight.ts";
 import type { Token } from "../../src/rules/tokens.ts";
+import { testFolder } from "./folder.ts";
 import {
   countingService,
   drivers,
   failure,
   fakeTarget,
-  newFolder,
   plainHeaders,
   readTraceFile,
-  removed,
   run,
   runNode,
   scenarioFile,
@@ -25,30 +24,26 @@ import {
   wrapper,
 } from "./support.ts";
 
-let folder = "";
-beforeAll(async () => {
-  folder = await newFolder();
-});
-afterAll(() => removed(folder));
+const folder = testFolder();
 
 test("neither target nor GraphQL may be elsewhere without leave", async () => {
-  const path = await scenarioFile(folder, "small", small("1s"));
+  const path = await scenarioFile(folder.path, "small", small("1s"));
   const [url, tokens] = ["http://127.0.0.1:1", tokensOf(3)];
   for (const target of [
     { url: "http://192.0.2.1", tokens },
     { url: "http://192.0.2.1", tokens, allowHost: "192.0.2.2" },
     { url, tokens, graphqlUrl: "http://192.0.2.1/graphql" },
   ]) {
-    const error = await failure(runNode(path, join(folder, "elsewhere"), { target }));
+    const error = await failure(runNode(path, join(folder.path, "elsewhere"), { target }));
     expect(error.code).toBe("TARGET_NOT_ALLOWED");
     expect(error.problems[0]?.allowed).toBe("this machine, or --allow-host 192.0.2.1");
   }
 });
 
 test("too few tokens are said before anything is sent", async () => {
-  const path = await scenarioFile(folder, "small", small("1s"));
+  const path = await scenarioFile(folder.path, "small", small("1s"));
   const target = { url: "http://127.0.0.1:1", tokens: tokensOf(2) };
-  const error = await failure(runNode(path, join(folder, "few"), { target }));
+  const error = await failure(runNode(path, join(folder.path, "few"), { target }));
   expect(error.code).toBe("TOKENS_INVALID");
   expect(error.problems[0]?.allowed).toContain("tokens of 3 users or more");
 });
@@ -71,13 +66,13 @@ describe("before the run, a target is seen to be", () => {
 
   test("silent for as long as the run waits for an answer", async () => {
     const path = await scenarioFile(
-      folder,
+      folder.path,
       "patient",
       `duration: "1s", populations: { one: { clients: 1, behaviour: poller({ every: "1s", call: user }) } }`,
     );
     const silent = await fakeTarget(() => {});
     const options = { target: { url: silent.url, tokens: tokensOf(1) }, timeoutMs: 300 };
-    const error = await failure(runNode(path, join(folder, "patient"), options));
+    const error = await failure(runNode(path, join(folder.path, "patient"), options));
     expect(error.problems[0]?.got).toBe("no answer within 300 ms");
     await silent.close();
   });
@@ -140,7 +135,7 @@ const small = (duration: string): string =>
 for (const { driver, needs, run } of drivers)
   describe(`while the run is on, by ${driver}`, needs, () => {
     test("a target that dies half-way: the run goes on, and says so", async () => {
-      const path = await scenarioFile(folder, "dying", small("3s"));
+      const path = await scenarioFile(folder.path, "dying", small("3s"));
       let left = 60;
       const target = await fakeTarget((request, response) => {
         response.writeHead(200, plainHeaders);
@@ -150,7 +145,7 @@ for (const { driver, needs, run } of drivers)
         left -= 1;
         if (left === 0) void target.close();
       });
-      const out = join(folder, "dying");
+      const out = join(folder.path, "dying");
       const result = await run(path, out, { target: { url: target.url, tokens: tokensOf(3) } });
       const { header, calls } = await readTraceFile(result.trace);
       expect(result.failure).toMatch(
@@ -164,13 +159,13 @@ for (const { driver, needs, run } of drivers)
     });
 
     test("a target that answers nothing in time", async () => {
-      const path = await scenarioFile(folder, "hanging", small("1s"));
+      const path = await scenarioFile(folder.path, "hanging", small("1s"));
       const target = await fakeTarget((request, response) => {
         if (request.url?.endsWith("/rate_limit") === true)
           response.end('{"scopes":{"rest":{},"graphql":{}}}');
       });
       const options = { target: { url: target.url, tokens: tokensOf(3) }, timeoutMs: 1_200 };
-      const result = await run(path, join(folder, "hanging"), options);
+      const result = await run(path, join(folder.path, "hanging"), options);
       await target.close();
       const { calls } = await readTraceFile(result.trace);
       expect(result.failure).toBe("the target answered none of 3 calls");
@@ -180,14 +175,14 @@ for (const { driver, needs, run } of drivers)
     });
 
     test("a redirect is an answer like any other, and leads nowhere", async () => {
-      const path = await scenarioFile(folder, "led", small("500ms"));
+      const path = await scenarioFile(folder.path, "led", small("500ms"));
       const elsewhere = await countingService(wideRules, tokensOf(3));
       const target = await fakeTarget((request, response) => {
         if (request.url?.endsWith("/rate_limit") === true)
           response.end('{"scopes":{"rest":{},"graphql":{}}}');
         else response.writeHead(302, { ...plainHeaders, Location: `${elsewhere.url}/v2/user` }).end();
       });
-      const result = await run(path, join(folder, "led"), {
+      const result = await run(path, join(folder.path, "led"), {
         target: { url: target.url, tokens: tokensOf(3) },
       });
       const { calls } = await readTraceFile(result.trace);
@@ -200,7 +195,7 @@ for (const { driver, needs, run } of drivers)
 test("by k6, each call has a connection of its own, unless it is told otherwise", {
   tags: ["k6"],
 }, async () => {
-  const path = await scenarioFile(folder, "connected", small("700ms"));
+  const path = await scenarioFile(folder.path, "connected", small("700ms"));
   for (const keepAlive of [false, true]) {
     const target = await fakeTarget((request, response) => {
       const isStatus = request.url?.endsWith("/rate_limit") === true;
@@ -211,7 +206,7 @@ test("by k6, each call has a connection of its own, unless it is told otherwise"
       connections += 1;
     });
     const options = { target: { url: target.url, tokens: tokensOf(3) }, keepAlive };
-    const result = await run(path, join(folder, "connected"), options);
+    const result = await run(path, join(folder.path, "connected"), options);
     await target.close();
     const { header, calls } = await readTraceFile(result.trace);
     // One more for the status that was asked for before the run.
@@ -222,7 +217,7 @@ test("by k6, each call has a connection of its own, unless it is told otherwise"
 });
 
 test("no token is in any file, in what k6 says, or on a command line", { tags: ["k6"] }, async () => {
-  const path = await scenarioFile(folder, "secret", small("4s"));
+  const path = await scenarioFile(folder.path, "secret", small("4s"));
   const tokens = tokensOf(3);
   // A target that gives back what it was given.
   const target = await fakeTarget((request, response) => {
@@ -231,8 +226,12 @@ test("no token is in any file, in what k6 says, or on a command line", { tags: [
     const body = JSON.stringify({ message: `${request.headers.authorization} has exceeded the limit` });
     response.writeHead(429, plainHeaders).end(body);
   });
-  const k6Path = await wrapper(folder, "k6-watched", `echo "$@" > '${folder}/argv'; exec "$REAL" "$@"`);
-  const out = join(folder, "secret");
+  const k6Path = await wrapper(
+    folder.path,
+    "k6-watched",
+    `echo "$@" > '${folder.path}/argv'; exec "$REAL" "$@"`,
+  );
+  const out = join(folder.path, "secret");
   const result = await run(path, out, { k6Path, target: { url: target.url, tokens } });
   await target.close();
   const texts = await textsBelow(out);
@@ -240,7 +239,7 @@ test("no token is in any file, in what k6 says, or on a command line", { tags: [
     expect.arrayContaining(["k6/dashboard.html", "k6/summary.json", "trace.ndjson"]),
   );
   expect(texts.get(result.trace)).toContain('"refusal":{"message":"Bearer <token> has exceeded the limit"}');
-  const argv = await readFile(join(folder, "argv"), "utf8");
+  const argv = await readFile(join(folder.path, "argv"), "utf8");
   expect(argv).toContain("--console-output");
   for (const text of [...texts.values(), argv, JSON.stringify(result)])
     expect(text).not.toContain("secret-token");

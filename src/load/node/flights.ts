@@ -1,7 +1,7 @@
 // Calls on the way: each leaves once, and lands once, by its answer or by being given up.
 import type { Dispatcher } from "undici";
 import { reasonOf } from "../../connect/no-answer.ts";
-import { bodyMost } from "../../connect/send.ts";
+import { bodyMost, headerText } from "../../connect/send.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
 import type { Clock, Scheduler } from "./scheduler.ts";
@@ -222,25 +222,27 @@ class Flight implements Dispatcher.DispatchHandler {
   }
 }
 
-const joined = (value: string | string[] | undefined): string | undefined =>
-  typeof value === "object" ? value.join(", ") : value;
+/** The headers that anybody reads, as Go spells them and as undici does. */
+const headerNames = [
+  "Ratelimit-Scope",
+  "Ratelimit-Limit",
+  "Ratelimit-Remaining",
+  "Ratelimit-Reset",
+  "Ratelimit-User-Scope",
+  "Ratelimit-User-Limit",
+  "Ratelimit-User-Remaining",
+  "Ratelimit-User-Reset",
+  "Ratelimit-Warning",
+  "Ratelimit-User-Warning",
+  "Ratelimit-Complexity-Requested",
+  "Ratelimit-Complexity-Actual",
+  "Retry-After",
+  "Link",
+].map((name) => [name, name.toLowerCase()] as const);
 
-/** The headers that anybody reads, named as Go spells them; one that came twice is written `5, 5`, as k6 does. */
+/** Takes the headers that anybody reads; one that came twice is written `5, 5`, as k6 does. */
 function canonical(headers: Readonly<Record<string, string | string[] | undefined>>): RawAnswer["headers"] {
-  return {
-    "Ratelimit-Scope": joined(headers["ratelimit-scope"]),
-    "Ratelimit-Limit": joined(headers["ratelimit-limit"]),
-    "Ratelimit-Remaining": joined(headers["ratelimit-remaining"]),
-    "Ratelimit-Reset": joined(headers["ratelimit-reset"]),
-    "Ratelimit-User-Scope": joined(headers["ratelimit-user-scope"]),
-    "Ratelimit-User-Limit": joined(headers["ratelimit-user-limit"]),
-    "Ratelimit-User-Remaining": joined(headers["ratelimit-user-remaining"]),
-    "Ratelimit-User-Reset": joined(headers["ratelimit-user-reset"]),
-    "Ratelimit-Warning": joined(headers["ratelimit-warning"]),
-    "Ratelimit-User-Warning": joined(headers["ratelimit-user-warning"]),
-    "Ratelimit-Complexity-Requested": joined(headers["ratelimit-complexity-requested"]),
-    "Ratelimit-Complexity-Actual": joined(headers["ratelimit-complexity-actual"]),
-    "Retry-After": joined(headers["retry-after"]),
-    Link: joined(headers["link"]),
-  };
+  const found: Record<string, string | undefined> = {};
+  for (const [name, key] of headerNames) found[name] = headerText(headers[key]);
+  return found;
 }
