@@ -57,7 +57,7 @@ export async function planInto(
   const runner = createRunner(workers, scenario, { file: path, adjustments, figures: plan.figures }, signal);
   try {
     const points = join(folder, pointsFile);
-    const known: KnownOutcomes = resume ? await readPoints(points, header) : new Map();
+    const known: KnownOutcomes = resume ? await readPoints(points, header, plan.figures) : new Map();
     const begin = (): Promise<PointsFile> => PointsFile.begin(points, header, known);
     const result = await drivePlan(plan, { begin, known, runner, signal, onProgress });
     if (result !== null) await keep(writer, result);

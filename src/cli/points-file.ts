@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { writeWhole } from "../files/whole-file.ts";
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { type FigureReference, unitOf } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { PlanQuestion } from "../summary/plan-result.ts";
 
@@ -47,22 +48,44 @@ export function headerOf(
   };
 }
 
-const amount = v.nullable(v.number());
-const lineSchema = v.object({
-  job: v.string(),
-  figures: v.array(amount),
-  windows: v.nullable(v.array(v.tuple([v.number(), v.number()]))),
-});
+const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+/** Shares are sums of fractions: rounding may take them past 1. */
+const shareMost = 1 + 1e-9;
+const amounts = {
+  count: whole,
+  share: v.pipe(v.number(), v.minValue(0), v.maxValue(shareMost)),
+  ms: v.pipe(v.number(), v.finite(), v.minValue(0)),
+} as const;
+const windowCounts = v.pipe(
+  v.strictTuple([whole, whole]),
+  v.check(([calls, bad]) => bad <= calls),
+);
+
+/** A line: the plan's figures, each within its unit's range; or counts by window. */
+const lineSchema = (figures: readonly FigureReference[]) =>
+  v.union([
+    v.object({
+      job: v.string(),
+      figures: v.strictTuple(figures.map(({ name }) => v.nullable(amounts[unitOf(name)]))),
+      windows: v.null(),
+    }),
+    v.object({ job: v.string(), figures: v.strictTuple([]), windows: v.array(windowCounts) }),
+  ]);
 
 /** Outcomes by their jobs' keys. */
 export type KnownOutcomes = Map<string, Outcome>;
 
 /**
  * Reads the outcomes of an earlier, interrupted plan. A last line that was not written to its end is dropped.
+ * @param figures the plan's, in their order
  * @throws SpillwayError `FILE_UNREADABLE` where there is none; `RESUME_INVALID` naming what differs from the question
  *   asked now, or the line that cannot be read
  */
-export async function readPoints(path: string, asked: PointsHeader): Promise<KnownOutcomes> {
+export async function readPoints(
+  path: string,
+  asked: PointsHeader,
+  figures: readonly FigureReference[],
+): Promise<KnownOutcomes> {
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
     throw new SpillwayError("FILE_UNREADABLE", "there is no plan to go on with", {
@@ -76,12 +99,13 @@ export async function readPoints(path: string, asked: PointsHeader): Promise<Kno
   lines.pop();
   requireSame(path, parsed(path, 1, first), asked);
   const known: KnownOutcomes = new Map();
+  const schema = lineSchema(figures);
   for (const [index, line] of lines.entries()) {
-    const read = v.safeParse(lineSchema, parsed(path, index + 2, line));
+    const read = v.safeParse(schema, parsed(path, index + 2, line));
     if (!read.success)
       throw invalid({ path: `${path}:${index + 2}`, got: quote(line), allowed: "a run's outcome" });
-    const { job, figures, windows } = read.output;
-    known.set(job, { figures, windows });
+    const { job, ...outcome } = read.output;
+    known.set(job, outcome);
   }
   return known;
 }

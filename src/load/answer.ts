@@ -1,5 +1,6 @@
 // One answer, read once: for its line in the trace, for the client, and for the checks. Kept apart from k6, so
 // that it is tested without.
+import { isDeep } from "../rules/depth.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { CallKind, HeaderValue } from "../trace/record.ts";
 
@@ -129,10 +130,12 @@ function readBody(body: unknown, secret: string): unknown {
   const clean = secret !== "" && text.includes(secret) ? text.replaceAll(secret, "<token>") : text;
   if (clean.length > bodyMost) return clean.slice(0, textMost);
   try {
-    return JSON.parse(clean);
+    const value: unknown = JSON.parse(clean);
+    if (!isDeep(value)) return value;
   } catch {
-    return clean.slice(0, textMost);
+    // It is text.
   }
+  return clean.slice(0, textMost);
 }
 
 /**

@@ -172,7 +172,8 @@ function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: 
     const body = call.body as { scope?: unknown; limit?: unknown; current?: unknown } | null | undefined;
     const [limit, current] = [whole(body?.limit), whole(body?.current)];
     if (call.status === 429 && limit !== null && current !== null && current > limit) {
-      const owner: Owner = String(body?.scope).endsWith("_user") ? "user" : "organization";
+      const isUser = typeof body?.scope === "string" && body.scope.endsWith("_user");
+      const owner: Owner = isUser ? "user" : "organization";
       if (call.headers[owner].remaining === 0)
         return { call, why: `showed remaining 0 with current ${current} of ${limit}` };
     }

@@ -1,6 +1,7 @@
 // One call of the probe and its answer, read once: what later reasoning looks at, and its line in the trace.
 
 import type { Got } from "../connect/send.ts";
+import { isDeep } from "../rules/depth.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import type { CallKind, HeaderValue, TraceCall } from "../trace/record.ts";
 
@@ -137,11 +138,15 @@ function kindOf(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (!isDeep(value)) return value;
   } catch {
-    return text.slice(0, textMost);
+    // It is text.
   }
+  return text.slice(0, textMost);
 }
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | null>> | null {
   const given = (body as { scopes?: unknown } | null)?.scopes;
@@ -151,7 +156,7 @@ function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | n
     const limit = whole(members?.["limit"]);
     const current = whole(members?.["current"]);
     const reset = whole(members?.["reset"]);
-    const resetAtMs = Date.parse(String(members?.["reset_at"]));
+    const resetAtMs = Date.parse(textOf(members?.["reset_at"]));
     const enforced = members?.["enforced"];
     if (limit === null || current === null || reset === null || Number.isNaN(resetAtMs)) return null;
     return typeof enforced === "boolean" ? { limit, current, reset, resetAtMs, enforced } : null;
@@ -173,7 +178,7 @@ function refusalWords(body: unknown): { scope: unknown; message: string } | null
   if (typeof body !== "object" || body === null) return null;
   const { scope, limit, errors } = body as { scope?: unknown; limit?: unknown; errors?: unknown };
   if (typeof scope === "string" && whole(limit) !== null) return { scope, message: "" };
-  const message = Array.isArray(errors) ? String((errors[0] as { message?: unknown } | null)?.message) : "";
+  const message = Array.isArray(errors) ? textOf((errors[0] as { message?: unknown } | null)?.message) : "";
   return /exceeded .*limit of \d+/.test(message) ? { scope: null, message } : null;
 }
 
@@ -181,7 +186,7 @@ function refusalWords(body: unknown): { scope: unknown; message: string } | null
 export function refuser({ status, body }: Seen): Owner | null {
   const words = status === 429 ? refusalWords(body) : null;
   if (words === null) return null;
-  if (words.scope !== null) return String(words.scope).endsWith("_user") ? "user" : "organization";
+  if (words.scope !== null) return textOf(words.scope).endsWith("_user") ? "user" : "organization";
   return /per-user|you have/i.test(words.message) ? "user" : "organization";
 }
 

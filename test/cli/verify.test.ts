@@ -88,7 +88,7 @@ describe("spillway verify", () => {
     const [page = "", markdown = "", junit = ""] = await Promise.all(
       outs.map((out) => readFile(out, "utf8")),
     );
-    expect(page).toMatch(/^<!doctype html>[\s\S]*<h3>conserved: acme/);
+    expect(page).toMatch(/^<!doctype html>[\s\S]*<h3>conserved: <bdi>acme/);
     expect(markdown).toMatch(/^## ❌ .*conserved/);
     expect(junit).toMatch(/^<\?xml[\s\S]*<failure/);
   });

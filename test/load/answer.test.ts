@@ -110,6 +110,8 @@ describe("a line", () => {
     });
     expect(lineOf(user, raw(429, eight, { body: "<html>" })).refusal).toBe("<html>");
     expect(lineOf(user, raw(429, eight, { body: null })).refusal).toBe("");
+    const deep = "[".repeat(30_000) + "]".repeat(30_000);
+    expect(lineOf(user, raw(429, eight, { body: deep })).refusal).toBe("[".repeat(1_000));
     expect(lineOf(user, raw(429, eight, { body: `"${"x".repeat(100_000)}"` })).refusal).toHaveLength(1_000);
   });
 

@@ -23,6 +23,44 @@ const isStatus = ({ url, method }: Ask): boolean => method === "GET" && url.ends
 const draw = (call: number, seed = 1): number =>
   ((Math.imul(call * 7919 + seed, 2654435761) >>> 8) % 1000) / 1000;
 
+describe("a target whose bodies are hostile", () => {
+  const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+  const odd = '{"toString":1,"valueOf":1}';
+  const status = (member: string, value: string): string => {
+    const scope = {
+      limit: 9,
+      current: 0,
+      reset: 9,
+      reset_at: "2026-01-02T03:03:00Z",
+      enforced: true,
+      [member]: 0,
+    };
+    return JSON.stringify({ scopes: { rest: scope, graphql: scope } }).replaceAll(
+      `"${member}":0`,
+      `"${member}":${value}`,
+    );
+  };
+
+  test.each([
+    ["lists in lists", deep(12_000)],
+    ["objects in objects", `${'{"scopes":'.repeat(12_000)}1${"}".repeat(12_000)}`],
+    ["a time of lists in lists", status("reset_at", deep(12_000))],
+    ["a time that is no text", status("reset_at", odd)],
+    ["a limit that is no number", status("limit", odd)],
+    ["a message of lists in lists", `{"errors":[{"message":${deep(12_000)}}]}`],
+    ["a message that is no text", `{"errors":[{"message":${odd}}],"scope":${odd},"limit":1,"current":2}`],
+  ])("%s: it is probed to the end, and every call is in the trace", async (_, body) => {
+    for (const code of [200, 429]) {
+      const report = await probeVirtually(
+        {},
+        { after: (got, ask) => (isStatus(ask) ? { ...got, body } : { ...got, status: code, body }) },
+      );
+      expect(report.trace.map((line) => JSON.parse(line)).length).toBeGreaterThan(1);
+      expect(JSON.stringify(report.findings)).toMatch(/^\[/);
+    }
+  });
+});
+
 describe("a target that limits nothing", () => {
   test("is said to show no limits, after free calls alone", async () => {
     const report = await probeVirtually({}, { before: () => answer(200, { ok: true }) });
