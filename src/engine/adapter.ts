@@ -14,7 +14,7 @@ export interface Call {
   readonly cost: number;
 }
 
-/** What a window shows at one instant (SPEC.md §1, §3). */
+/** Reading of a window at one instant (SPEC.md §1, §3). */
 export interface WindowReading {
   readonly limit: number;
   readonly current: number;
@@ -23,7 +23,7 @@ export interface WindowReading {
   readonly reset: number;
   /** Milliseconds since the Unix epoch. */
   readonly resetAtMs: number;
-  /** Whether this window may refuse. */
+  /** True if this window may refuse. */
   readonly enforced: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Readings {
   readonly user: WindowReading;
 }
 
-/** What an admitted GraphQL call holds until it completes. Plain JSON; settle it once. */
+/** Points that an admitted GraphQL call holds until it completes. Plain JSON; settle it once. */
 export interface Reservation {
   readonly organization: string;
   readonly user: string;
@@ -68,13 +68,13 @@ export interface PartialReadings {
 export interface PartialDecision extends PartialReadings {
   readonly admitted: boolean;
   readonly refusedBy?: Owner | null | undefined;
-  /** How long a refusal tells the caller to wait, ms from now. */
+  /** Wait that a refusal tells the caller, ms from now. */
   readonly retryAfterMs?: number | undefined;
   /** Plain JSON; handed back to `settle` as it is. */
   readonly reservation?: unknown;
 }
 
-/** What was asked of a limiter, and what it said, for `LimiterAdapter.answer`. */
+/** Question to a limiter, and its answer, for `LimiterAdapter.answer`. */
 export type Asked =
   | { readonly kind: "call"; readonly call: Call; readonly said: PartialDecision }
   | { readonly kind: "completion"; readonly call: Call; readonly said: PartialReadings }
@@ -100,7 +100,7 @@ export interface LimiterAdapter {
     nowMs: number,
     user: string,
   ): Awaitable<{ readonly [S in Scope]?: Partial<WindowReading> }>;
-  /** What both windows show, without a call: for the headers of answers that no window was asked for. */
+  /** Reads both windows without a call: for the headers of answers that no window was asked for. */
   readWindows?(organization: string, user: string, scope: Scope, nowMs: number): Awaitable<PartialReadings>;
   /** Everything it remembers, as plain JSON, for `LimiterFactory.restore`. */
   snapshot?(): Awaitable<unknown>;
@@ -119,8 +119,8 @@ export interface LimiterAdapter {
 }
 
 /**
- * Where a limiter lets other calls come in between: it reaches its store through this, so that calls which
- * overlap are interleaved in every order, and in the same order again.
+ * The way of a limiter to its store. Other calls come in between there, so calls that overlap are interleaved in every
+ * order, and in the same order again.
  */
 export interface Seam {
   /** The same store; before each call of one of its methods others may come in. Its methods then give promises. */
@@ -132,7 +132,7 @@ export interface Seam {
 /** Makes fresh limiters of one kind, and says what they promise. */
 export interface LimiterFactory {
   readonly name: string;
-  /** What it counts. A law that the algorithm does not promise is never claimed (`lawsOf`). */
+  /** Algorithm by which it counts. A law that this does not promise is never claimed (`lawsOf`). */
   readonly algorithm: Algorithm;
   /** The laws that this kind of limiter promises; the others are reported as not claimed. */
   readonly claims: "all" | readonly LimiterLawName[];
@@ -158,7 +158,7 @@ export interface LimiterFactory {
   readonly endsLate?: boolean;
   /** Sets a clock that all limiters of this kind read, before one is made and before it is asked. */
   setNow?(nowMs: number): unknown;
-  /** @param seam what an asynchronous limiter may reach its store through, to have its calls interleaved */
+  /** @param seam way of an asynchronous limiter to its store, by which its calls are interleaved */
   create(rules: Rules, seam?: Seam): Awaitable<LimiterAdapter>;
   restore?(rules: Rules, snapshot: unknown): Awaitable<LimiterAdapter>;
 }

@@ -1,21 +1,21 @@
-// What a fault is: a deployment that is wrong in one way, made of right parts. Deployments that are right know
-// nothing of faults: whatever counts is a store, and whatever is sent may be changed on its way.
+// A fault: a deployment that is wrong in one way, made of right parts. Deployments that are right know nothing of
+// faults: a store does all the counting, and an answer may be changed on its way.
 import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
 import type { SlowStore } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
-/** What may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
+/** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
 export type Net = "P" | "V" | "L";
 
-/** What a fault may go by, beside rules and calls. */
+/** Further input of a fault, beside rules and calls. */
 export interface FaultWorld {
   /** A number in [0, 1), from whoever has the seed. */
   readonly random: () => number;
-  /** How often, or how much: what it means is the fault's (`Fault.rate`). */
+  /** Frequency or amount, as the fault defines it (`Fault.rate`). */
   readonly rate: number;
 }
 
-/** What an answer is to, for those faults that are in the answer alone. */
+/** The call that an answer is to, for faults that are in the answer alone. */
 export interface Answered {
   readonly kind: "call" | "status" | "other";
   readonly organization: string;
@@ -47,22 +47,22 @@ export interface FaultRate {
   readonly meaning: string;
 }
 
-/** How a deployment is made of several processes that are not one. */
+/** Way in which a deployment is made of several processes that do not agree. */
 export type Processes = "one" | "counters-apart" | "replicas-lag" | "clocks-apart" | "limits-apart";
 
 export interface Fault {
   readonly name: string;
-  /** What is wrong, in one line. */
+  /** Description of the error, in one line. */
   readonly wrong: string;
-  /** How it shows from outside, in one line. */
+  /** Its look from outside, in one line. */
   readonly shows: string;
-  /** Where it was shipped: `OWNER/REPOSITORY#NUMBER` or as the catalogue has it. */
+  /** Places where it was shipped: `OWNER/REPOSITORY#NUMBER`, or as the catalogue has it. */
   readonly seenIn: readonly string[];
   /** The nets that must catch it. */
   readonly nets: readonly Net[];
   /** `null` where the fault has no degrees. */
   readonly rate: FaultRate | null;
-  /** How a real deployment has it. `inject` gives each of them within one process, too. */
+  /** Its processes in a real deployment. `inject` gives each of them within one process, too. */
   readonly processes: Processes;
   /** The switch values under which it is a fault, and the only one; a switch left out may have any. */
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;

@@ -1,4 +1,4 @@
-// What drives a run, k6 or Node: which of them, what it is given, and what it gives back.
+// The driver of a run, k6 or Node: the choice between them, its input and its result.
 
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -17,7 +17,7 @@ export type DriverChoice =
   | { readonly driver: "k6"; readonly k6: K6Binary }
   | {
       readonly driver: "node";
-      /** Why k6 does not, in words; `null`: Node was asked for. */
+      /** Reason why k6 does not, in words. `null`: Node was asked for. */
       readonly because: string | null;
     };
 
@@ -47,22 +47,22 @@ export interface DriverRun extends ConnectionOptions {
   readonly plan: LoadPlan;
   /** The target's, without a slash at its end. */
   readonly base: string;
-  /** Whether the target was started for this run. */
+  /** True if the target was started for this run. */
   readonly isOwn: boolean;
-  /** Whether others, or the driver itself, may use the same quotas beside the clients. */
+  /** True if others, or the driver itself, may use the same quotas beside the clients. */
   readonly isShared: boolean;
   readonly keepAlive: boolean;
   readonly timeoutMs: number;
   /** The run's folder. */
   readonly folder: string;
-  /** Where the trace goes. */
+  /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: RunProgress) => void) | undefined;
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface RunProgress {
   readonly elapsedMs: number;
   /** Calls that have their line. */
@@ -70,11 +70,11 @@ export interface RunProgress {
   readonly refused: number;
   /** The window with the least left; `null` where none is known. */
   readonly tightest: SeenWindow | null;
-  /** How late 99 of 100 calls left at most, ms; `null`: k6 does not say. */
+  /** Lateness that 99 of 100 calls had at most, ms. `null`: k6 does not say. */
   readonly lateMs: number | null;
 }
 
-/** What a run came to, whoever drove it. */
+/** Result of a run, whoever drove it. */
 export interface Driven {
   readonly account: LoadAccount;
   readonly endedAt: number;
@@ -83,8 +83,8 @@ export interface Driven {
   /** Thresholds of k6's that were crossed: `spillway_refused rate<0.05`. */
   readonly crossed: readonly string[];
   readonly interrupted: boolean;
-  /** Why the run is not what was asked for; `null` where it is, or was interrupted. */
+  /** Reason why the run is not what was asked for. `null` if it is, or was interrupted. */
   readonly failure: string | null;
-  /** What a reader must know. */
+  /** Notes for a reader. */
   readonly notes: readonly string[];
 }

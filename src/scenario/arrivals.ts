@@ -39,16 +39,16 @@ export type ArrivalSchedule =
   | (Readied & DayRates & { readonly executor: "business-day" })
   | { readonly executor: "ramping-vus"; readonly startVUs: number; readonly stages: readonly Stage[] };
 
-/** What k6 keeps ready. */
+/** Clients that k6 keeps ready. */
 export interface Readied {
   readonly preAllocatedVUs: number;
   readonly maxVUs: number;
 }
 
-/** What a run's arrivals go by. */
+/** Run whose arrivals are planned. */
 export interface ArrivalRun {
   readonly durationMs: number;
-  /** What the clock shows at the start, ms since the epoch. */
+  /** Time of the clock at the start, ms since the epoch. */
   readonly startAtMs: number;
   readonly seed: number;
   /** Draws of their own, apart from those of every client and of other populations. */
@@ -57,7 +57,7 @@ export interface ArrivalRun {
 
 /** The most arrivals of one population; it keeps every product of `arrival-rates.ts` within 2^53. */
 export const arrivalsMost = 10_000_000;
-/** How many arrivals there are in a run, roughly: good enough to refuse far too many. */
+/** Estimates the number of arrivals in a run: good enough to refuse far too many. */
 export function roughArrivals(
   schedule: ArrivalSchedule,
   run: Pick<ArrivalRun, "startAtMs" | "durationMs">,
@@ -88,7 +88,7 @@ function rampArea({ startRate, stages }: { startRate: number; stages: readonly S
   return twice / 2;
 }
 
-/** How many clients a fleet ever adds. */
+/** Returns the number of clients that a fleet ever adds. */
 function risesOf({ startVUs, stages }: { startVUs: number; stages: readonly Stage[] }): number {
   let [count, rises] = [startVUs, startVUs];
   for (const { target } of stages) {
@@ -98,7 +98,7 @@ function risesOf({ startVUs, stages }: { startVUs: number; stages: readonly Stag
   return rises;
 }
 
-/** Whether arrivals go by the clock (`ArrivalRun.startAtMs`) rather than by the run's start. */
+/** Tells whether arrivals go by the clock (`ArrivalRun.startAtMs`) rather than by the run's start. */
 export function isByTheClock({ executor }: ArrivalSchedule): boolean {
   return executor === "cron" || executor === "business-day";
 }

@@ -22,11 +22,11 @@ export interface CallTemplate {
   readonly query?: string;
   /** Headers of this call's own, beside the token's. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How many pages the simulator lets there be; without it there is always a next one. */
+  /** Number of pages in the simulator. Absent: there is always a next one. */
   readonly lastPage?: number;
 }
 
-/** What every client remembers; a behaviour adds numbers of its own, all of them at its start. */
+/** Memory of every client. A behaviour adds numbers of its own, all of them at its start. */
 export type ClientRecord<Own extends Record<string, number> = Record<string, number>> = RandomState & Own;
 
 /** The client's first event: it may begin. */
@@ -37,7 +37,7 @@ export const ANSWERED = 1;
 /** Nothing was shown: a header that did not come, or is no integer. */
 export const ABSENT = -1;
 
-/** What has happened. One object a driver, reused; read it, do not keep it. */
+/** Event that a client is told of. One object a driver, reused: read it, do not keep it. */
 export interface ClientEvent {
   kind: typeof STARTED | typeof ANSWERED;
   /** The client's clock, ms since the epoch: the instant of the answer. */
@@ -46,11 +46,11 @@ export interface ClientEvent {
   endMs: number;
   /** Which of the behaviour's `calls` was answered. */
   template: number;
-  /** What the answered call costs: 1 for REST, requested points for GraphQL, 0 for status. */
+  /** Cost of the answered call: 1 for REST, requested points for GraphQL, 0 for status. */
   cost: number;
   /** The page that was asked for; 0 where pages make no sense. */
   page: number;
-  /** Whether the answer says that a next page exists. */
+  /** True if the answer says that a next page exists. */
   hasNextPage: boolean;
   attempt: number;
   /** When this call was first due. */
@@ -107,10 +107,10 @@ export interface PlannedCall {
 /** The most calls that a client may have planned or on the way at once. */
 export const inFlightBound = 100_000;
 
-/** What a client asks for: no, one or several calls, or its own end. One object a driver, reused. */
+/** Wishes of a client: no, one or several calls, or its own end. One object a driver, reused. */
 export class ClientOut {
   readonly calls: PlannedCall[] = [];
-  /** How many of `calls` are meant; the others are left from earlier events. */
+  /** Number of `calls` that are meant; the others are left from earlier events. */
   count = 0;
   stopped = false;
 
@@ -167,7 +167,7 @@ export class ClientOut {
   }
 }
 
-/** What a client does with answers that were not refused (or whose policy gave up). */
+/** Reaction of a client to answers that were not refused (or whose policy gave up). */
 export interface Behaviour<Own extends Record<string, number> = Record<string, number>> {
   readonly name: string;
   readonly calls: readonly CallTemplate[];
@@ -197,7 +197,7 @@ export function startRecord(
   return record;
 }
 
-/** What a client does with a refused call: when to try again, or `GIVE_UP`. Pure but for `record`'s draws. */
+/** Reaction of a client to a refused call: the time of the next try, or `GIVE_UP`. Pure but for `record`'s draws. */
 export interface RefusalPolicy {
   readonly name: string;
   /**
@@ -211,7 +211,7 @@ export interface RefusalPolicy {
 
 export const GIVE_UP = -1;
 
-/** Whether the answer is one that a refusal policy decides about. */
+/** Tells whether a refusal policy decides about the answer. */
 function isDecidedBy({ unanswered }: RefusalPolicy, { kind, status }: ClientEvent): boolean {
   if (kind !== ANSWERED) return false;
   return status === 429 || (unanswered === true && (status === 0 || status >= 500));

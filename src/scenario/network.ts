@@ -1,9 +1,9 @@
-// What the simulator puts between clients and limiter, and behind it: trips that take time and get lost, clients that
-// give up, servers with a queue, outages, clocks that differ. A real run has its own.
+// The simulator's world between clients and limiter, and behind it: trips that take time and get lost, clients that give
+// up, servers with a queue, outages, clocks that differ. A real run has its own.
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
-/** How long calls travel, and what becomes of them on the way. */
+/** Travel of calls: their time, and their losses. */
 export interface NetworkInput {
   /**
    * One way, at least 1 ms; drawn for each trip. 2 to 8 ms where it is left out. (Two calls that both took no
@@ -15,11 +15,11 @@ export interface NetworkInput {
    * down) on the way there. It is what clients measure: `received - sent` of calls that do not queue.
    */
   readonly roundTrip?: SpreadInput;
-  /** How long an admitted GraphQL query runs before it is settled and answered. 5 to 20 ms where it is left out. */
+  /** Run time of an admitted GraphQL query, until it is settled and answered. Default: 5 to 20 ms. */
   readonly execution?: SpreadInput;
   /**
-   * How late clients send what they waited to send: timers wake late, and on a busy machine later. Not at all where it
-   * is left out. Drawn for each call that was not sent at once.
+   * Lateness of calls that clients waited to send: timers wake late, and on a busy machine later. Drawn for each such
+   * call. Default: none.
    */
   readonly lateness?: SpreadInput;
   /**
@@ -28,7 +28,7 @@ export interface NetworkInput {
    */
   readonly loss?: number;
   /**
-   * How long a client waits for an answer; 30 s where it is left out. After that it goes on as with status 0 (the
+   * Longest wait of a client for an answer. Default: 30 s. After that it goes on as with status 0 (the
    * trace's `error` is `timeout`): the call may have been charged, may even be charged later, and the late answer is
    * dropped. In k6 it is the request's timeout.
    */
@@ -37,12 +37,12 @@ export interface NetworkInput {
 
 /** Servers behind the limiter, so that load has a price. */
 export interface ServiceInput {
-  /** How many calls are served at once, 1 to 10,000. */
+  /** Number of calls that are served at once, 1 to 10,000. */
   readonly servers: number;
-  /** How long a REST call holds a server; a query holds one for that and for its `network.execution`. */
+  /** Time for which a REST call holds a server. A query holds one for its `network.execution` in addition. */
   readonly time: SpreadInput;
   /**
-   * How many calls may wait for a server, first in, first out; 0 or more, no bound where it is left out. One more is
+   * Most calls that may wait for a server, first in, first out: 0 or more. Default: no bound. One more is
    * answered 503 without rate-limit headers, though it was charged.
    */
   readonly queue?: number;
@@ -52,10 +52,10 @@ export interface ServiceInput {
 export interface OutageInput {
   /** When it begins, counted from the run's start. */
   readonly at: Duration;
-  /** How long it lasts. */
+  /** Length of the outage. */
   readonly for: Duration;
   /**
-   * What a call gets that arrives meanwhile: 503 at once, without rate-limit headers, or no answer at all. Neither is
+   * Answer to a call that arrives meanwhile: 503 at once, without rate-limit headers, or no answer at all. Neither is
    * counted by any window.
    */
   readonly answer: 503 | "none";
@@ -102,7 +102,7 @@ export interface Clocks {
   readonly apartMs: number;
 }
 
-/** How long clients wait for an answer where nothing else is said, ms. */
+/** Longest wait of clients for an answer unless a scenario says another, ms. */
 const defaultTimeoutMs = 30_000;
 
 const clocksApartMostMs = 60_000;

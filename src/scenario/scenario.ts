@@ -1,4 +1,4 @@
-// What a scenario is: data. `ScenarioInput` is what people write, `Scenario` is what `defineScenario` makes of
+// A scenario, as data. `ScenarioInput` is what people write, `Scenario` is what `defineScenario` makes of
 // it: everything checked, every default filled in, every duration in milliseconds.
 import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
@@ -21,7 +21,7 @@ import { below, type RandomState } from "./random.ts";
 
 /** Clients that are alike. */
 export interface PopulationInput {
-  /** How many there are for the whole run (closed model); or `arrivals`. */
+  /** Number of clients for the whole run (closed model); or `arrivals`. */
   readonly clients?: number;
   /**
    * Each arrival is a client (open model): at a constant, ramping or random rate, by cron, by the hours of a day; or a
@@ -39,13 +39,13 @@ export interface PopulationInput {
    */
   readonly user?: "each" | "shared" | number;
   readonly behaviour: Behaviour;
-  /** What they do when refused; nothing (the call is lost) where it is left out. */
+  /** Their reaction to a refusal. Default: none, so the call is lost. */
   readonly onRefused?: RefusalPolicy;
   /** Closed model: clients begin at random within this span; 0 (all at once) where it is left out. */
   readonly startWithin?: Duration;
 }
 
-/** What is expected of a run: a figure (`src/rules/figures.ts`) and a bound such as `"<5%"`, `">=100"`, `"<=2s"`. */
+/** Expectations of a run: a figure (`src/rules/figures.ts`) and a bound such as `"<5%"`, `">=100"`, `"<=2s"`. */
 export type Expectations = Readonly<Record<string, string>>;
 
 export interface ScenarioInput {
@@ -56,19 +56,19 @@ export interface ScenarioInput {
   readonly seed?: number;
   /** Nothing is sent from then on. */
   readonly duration: Duration;
-  /** Where virtual time starts, ISO 8601 with a zone; 2026-01-01T00:00:00Z where it is left out. */
+  /** Start of virtual time, ISO 8601 with a zone. Default: 2026-01-01T00:00:00Z. */
   readonly startAt?: string;
   readonly rules?: RulesInput;
   readonly populations: Readonly<Record<string, PopulationInput>>;
-  /** How long the simulator's calls travel, how many get lost, how long clients wait for an answer. */
+  /** Travel times, losses and time-outs of the simulator's calls. */
   readonly network?: NetworkInput;
   /** The simulator's servers behind the limiter; where it is left out, serving takes no time and no room. */
   readonly service?: ServiceInput;
   /** When the simulator's deployment serves nobody: `[{ at: "1m", for: "30s", answer: 503 }]`. */
   readonly outages?: readonly OutageInput[];
-  /** How far the simulator's clients' clocks are apart; not at all where it is left out. */
+  /** Distance between the clocks of the simulator's clients. Default: none. */
   readonly clocks?: ClocksInput;
-  /** What is to hold: the simulator's assertions and k6's thresholds. */
+  /** Bounds that are to hold: the simulator's assertions and k6's thresholds. */
   readonly expect?: Expectations;
 }
 
@@ -104,7 +104,7 @@ export interface Scenario {
   readonly description: string;
   readonly seed: number;
   readonly durationMs: number;
-  /** Where virtual time starts, ms since the epoch. */
+  /** Start of virtual time, ms since the epoch. */
   readonly startAtMs: number;
   /** `null` where the scenario claims none: a simulation then has the default rules. */
   readonly rules: Rules | null;
@@ -147,7 +147,7 @@ export function possibleStays(scenario: Scenario, place: number): Iterable<Stay>
   return staysOf(scenario, place, arrivals !== null && isByTheClock(arrivals) ? lateMost : 0);
 }
 
-/** How many clients a population has in a run, at most: its `clients`, or its arrivals. */
+/** Returns the most clients that a population has in a run: its `clients`, or its arrivals. */
 export function clientsMost(scenario: Scenario, place: number): number {
   const clients = scenario.populations[place]?.clients ?? null;
   if (clients !== null) return clients;

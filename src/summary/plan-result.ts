@@ -1,4 +1,4 @@
-// What a plan came to: the question, every point that was measured, and the answer with its error bars. Plain data,
+// The result of a plan: the question, every point that was measured, and the answer with its error bars. Plain data,
 // the shape of plan.json; the report draws it, and the same question gives the same bytes on any number of workers.
 
 /** A value that was tried: a count, milliseconds, or a choice in words. */
@@ -10,7 +10,7 @@ export interface Interval {
   readonly high: number;
 }
 
-/** What is varied: a path into the scenario, and which values it may take. */
+/** Varied member: a path into the scenario, and the values that it may take. */
 export interface PlanAxis {
   /** As it was written: `agents.clients`, `rules.organization.rest.limit`. */
   readonly path: string;
@@ -21,7 +21,7 @@ export interface PlanAxis {
   /** The first and the last value of the range. */
   readonly from: PlanValue;
   readonly to: PlanValue;
-  /** How many values the range has; those that were tried are the points'. */
+  /** Number of values in the range. Those that were tried are the points'. */
   readonly values: number;
 }
 
@@ -51,7 +51,7 @@ export interface PlanQuestion {
   readonly confidence: number;
   /** The most replications of a point. */
   readonly replicationsMost: number;
-  /** What repeats the plan, where the command line asked. */
+  /** Command that repeats the plan. `null` if the command line did not ask. */
   readonly command: string | null;
 }
 
@@ -95,7 +95,7 @@ export interface PlanEvidence {
   readonly replications: number;
 }
 
-/** What was asked for. */
+/** Answer to the question. */
 export type PlanAnswer =
   | {
       readonly kind: "value";
@@ -114,7 +114,7 @@ export type PlanAnswer =
       /** The answer lies between a value that holds and one that fails; `null` where none was sure. */
       readonly holds: number | null;
       readonly fails: number | null;
-      /** How many more of each unclear value would do if they went on as they did; `null`: no number that can be run. */
+      /** Further runs of each unclear value that would do if they went on as they did. `null`: more than can be run. */
       readonly replicationsMore: number | null;
     }
   /** Choices have no order: which of them hold, in the order they were given. */
@@ -132,13 +132,13 @@ export type PlanAnswer =
       readonly unclear: number;
     };
 
-/** Where goals stop holding along y, at one x. */
+/** Point along y, at one x, at which goals stop holding. */
 export interface PlanFrontierPoint {
   readonly x: PlanValue;
   /** The last y (in the order searched) that holds, and the first that fails after it. */
   readonly holds: PlanValue | null;
   readonly fails: PlanValue | null;
-  /** Whether holding and failing do not alternate in this column. */
+  /** True if holding and failing do not alternate in this column. */
   readonly monotone: boolean;
 }
 
@@ -169,7 +169,7 @@ export interface PlanTrigger {
   readonly windowsToRecover: number | null;
 }
 
-/** What went wrong, window by window: the mean share of calls that were refused or not answered. */
+/** Mean share of calls that were refused or not answered, window by window. */
 export interface PlanStormSeries {
   /** The trigger's size; 0 for the run without. */
   readonly size: number;
@@ -227,10 +227,10 @@ export interface PlanResult {
   readonly heatMap: PlanHeatMap | null;
   readonly storm: PlanStorm | null;
   readonly comparison: PlanComparison | null;
-  /** How many runs were simulated in all. */
+  /** Number of runs that were simulated in all. */
   readonly simulations: number;
   /** For people, the answer first; each a sentence. */
   readonly sentences: readonly string[];
-  /** What the reader must know: defaults that were taken, calls that can never be admitted. */
+  /** Notes for the reader: defaults that were taken, calls that can never be admitted. */
   readonly notes: readonly string[];
 }

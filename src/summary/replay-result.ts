@@ -1,4 +1,4 @@
-// What a replay of a log under rules came to: the shape of replay.json. Plain data, bounded in size whatever the log.
+// The result of a replay of a log under rules: the shape of replay.json. Plain data, bounded in size whatever the log.
 import type { Owner, Rules, Scope } from "../rules/rules.ts";
 import type { ExpectationResult } from "./summary.ts";
 
@@ -11,7 +11,7 @@ export interface UnreadExample {
   readonly why: string;
 }
 
-/** What was replayed. */
+/** Log that was replayed. */
 export interface ReplayedLog {
   readonly files: readonly string[];
   /** Rows that were read, and rows that could not be. */
@@ -70,8 +70,8 @@ export interface ReplayUser {
 }
 
 /**
- * How full windows would have been if nothing had been refused, as a share of their limit: above 1 where more was
- * asked for than the limit allows. Of the windows that had a call; those without one are not counted.
+ * Fullness of windows if nothing had been refused, as a share of their limit: above 1 if more was asked for than the
+ * limit allows. Of the windows that had a call; those without one are not counted.
  */
 export interface Headroom {
   readonly owner: Owner;
@@ -119,7 +119,7 @@ export interface RefusingWindow {
   readonly firstRefusedAt: number;
 }
 
-/** What the log says was refused, beside the replay; of rows that have an HTTP status and are calls. */
+/** Refusals by the log itself, beside the replay; of rows that have an HTTP status and are calls. */
 export interface RecordedRefusals {
   readonly calls: number;
   /** Answered 429 in the log. */
@@ -146,7 +146,7 @@ export interface ReactingUser {
   readonly unfinished: number;
   /** The longest that one call of this user waited. */
   readonly waitMaxMs: number;
-  /** How much later than in the log this user's last call was answered. */
+  /** Delay of the answer to this user's last call, against the log, ms. */
   readonly endsLaterMs: number;
 }
 
@@ -155,7 +155,7 @@ export interface ReplayReaction {
   /** As it was asked for. */
   readonly onRefused: string;
   readonly seed: number;
-  /** Whether callers send each call when the log has it, whatever became of those before. */
+  /** True if callers send each call when the log has it, whatever became of those before. */
   readonly independent: boolean;
   /** Calls that were wanted; and rows left out that the log says were refused, as tries of what comes again. */
   readonly calls: number;
@@ -165,7 +165,7 @@ export interface ReplayReaction {
   readonly refusals: number;
   readonly refusedByOrganization: number;
   readonly refusedByUser: number;
-  /** What became of `calls`: admitted at once, admitted after a refusal, given up, still waiting at the end. */
+  /** Fates of `calls`: admitted at once, admitted after a refusal, given up, still waiting at the end. */
   readonly admittedAtOnce: number;
   readonly admittedLater: number;
   readonly gaveUp: number;
@@ -176,7 +176,7 @@ export interface ReplayReaction {
   readonly waitsOfRefused: AddedWaits;
   /** Added up over all calls. */
   readonly waitedMs: number;
-  /** How much later the last call was answered than in the log. */
+  /** Delay of the answer to the last call, against the log, ms. */
   readonly endsLaterMs: number;
   /** Attempts and refusals over time. */
   readonly slotMs: number;
@@ -211,7 +211,7 @@ export interface ReplayResult {
   readonly recorded: RecordedRefusals | null;
   /** `null` where callers were not to react, or the log was not read to its end. */
   readonly reaction: ReplayReaction | null;
-  /** What was expected, in the order in which it was (`replayFigures`). */
+  /** Expectations, in the order in which they were given (`replayFigures`). */
   readonly expectations: readonly ExpectationResult[];
 }
 

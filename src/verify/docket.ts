@@ -14,9 +14,9 @@ import type { CountsResult } from "./window-counts.ts";
 /** An accusation; `count` is how many times this was seen at once, 1 where it is left out. */
 export interface Accusation extends Omit<Violation, "count"> {
   readonly count?: number;
-  /** What sets it apart from other breaches of this law by the same quota and window: those are counted together. */
+  /** Name of the breach, by law, quota and window. Accusations with the same name are counted together. */
   readonly breach: string;
-  /** Whether it says that counts came out too low: of what was charged, or only of what was shown. */
+  /** Kind of the counts that came out too low: of what was charged, or only of what was shown. */
   readonly tooLow?: "charges" | "readings" | null;
 }
 
@@ -32,7 +32,7 @@ export interface DocketOptions {
   readonly accept: Acceptance | null;
 }
 
-/** Why a law that was tested on nothing was not, in words; the laws that no trace of one run can show. */
+/** Reasons, in words, why a law was tested on nothing; the laws that no trace of one run can show. */
 const unseen: Readonly<Record<LawName, string>> = {
   bounded: "no window was seen from its start while its limit was known to bind",
   conserved: "no window showed two counts, or all of its calls from its start",
@@ -63,14 +63,14 @@ export interface Accused {
   /** Accusations that differ only in whom and when have the same. */
   readonly kind: string;
   count: number;
-  /** How much speaks for each fault. */
+  /** Weight of the evidence for each fault. */
   readonly scores: Map<string, number>;
 }
 
 export class Docket {
   readonly amounts = new AmountsTally();
   readonly clues = new Clues();
-  /** What each law was tested by so far. */
+  /** Evidence that each law was tested by so far. */
   readonly evidence = lawEvidence();
   readonly otherQuotas = new OtherQuotas();
   readonly #options: DocketOptions;
@@ -90,13 +90,13 @@ export class Docket {
     this.#options = options;
   }
 
-  /** Whether there is room for one more window with findings; the others are only counted. */
+  /** Tells whether there is room for one more window with findings; the others are only counted. */
   keeps(): boolean {
     this.#windowsKept += 1;
     return this.#windowsKept <= windowsEach * this.#options.violationsMost;
   }
 
-  /** Whether one more picture of a window is worth its memory. */
+  /** True if one more picture of a window is worth its memory. */
   get takesPicture(): boolean {
     this.#pictures += 1;
     return this.#pictures <= picturesMost;
@@ -115,7 +115,7 @@ export class Docket {
     methods.pinned += pinned;
   }
 
-  /** Whether something was found that neither amounts nor violations tell of. */
+  /** True if something was found that neither amounts nor violations tell of. */
   get #isPartial(): boolean {
     return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
@@ -198,7 +198,7 @@ export class Docket {
   }
 }
 
-/** How much an accusation speaks for a fault, by where its name stands among the suspects. */
+/** Returns the weight of an accusation for a fault, by the rank of its name among the suspects. */
 const weight = (rank: number): number => 1 / (rank + 1);
 
 function add(scores: Map<string, number>, name: string, score: number): void {

@@ -8,9 +8,9 @@ import type { Terms } from "./terms.ts";
 
 export type Role = "admitted" | "refused" | "status" | "other";
 
-/** What a call adds to a window, as far as it is known. */
+/** Points that a call adds to a window, as far as they are known. */
 export interface Charge {
-  /** What it surely leaves charged, if it belongs to this window at all. */
+  /** Points that it surely leaves charged, if it belongs to this window at all. */
   readonly least: number;
   /** The most it may leave charged; `Infinity` where its cost is unknown. */
   readonly most: number;
@@ -18,7 +18,7 @@ export interface Charge {
   readonly held: number;
 }
 
-/** What of an answered call says how much it adds to a window, by whatever terms. */
+/** Facts of an answered call that tell the points that it adds to a window, by whatever terms. */
 export interface Counted {
   readonly role: Role;
   /** Whose window refused, where it is a refusal that says so. */
@@ -29,7 +29,7 @@ export interface Counted {
   readonly asked: number;
   /** Points charged in the end, where the answer says so. */
   readonly actual: number | null;
-  /** Whether it was surely counted, if it was let through. */
+  /** True if it was surely counted, if it was let through. */
   readonly sure: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Mark extends Counted, Charge {
   readonly resetAt: number | null;
   /** A status body that shows the caller's own count where the organization's belongs: a guess, for suspects. */
   readonly echoesUser: boolean;
-  /** Where the window ends that was shown. */
+  /** End of the window that was shown. */
   readonly end: Span;
 }
 
@@ -59,7 +59,7 @@ function roleOf(call: TraceCall): Role {
   return call.kind === "call" ? "admitted" : call.kind;
 }
 
-/** What a call whose outcome is unknown may add: anything up to its cost. */
+/** Returns the points that a call of unknown outcome may add: anything up to its cost. */
 export function unknownCharge(call: TraceCall): Charge {
   return call.kind === "call" ? upTo(costOf(call)) : nothing;
 }
@@ -67,7 +67,7 @@ export function unknownCharge(call: TraceCall): Charge {
 const costOf = (call: TraceCall): number =>
   call.cost ?? (call.scope === "rest" ? 1 : Number.POSITIVE_INFINITY);
 
-/** What an answered call shows of its charge. */
+/** Reads what an answered call shows of its charge. */
 export function countedOf(call: TraceCall): Counted {
   const role = roleOf(call);
   const counts = call.kind === "call";
@@ -81,7 +81,7 @@ export function countedOf(call: TraceCall): Counted {
   };
 }
 
-/** What an answered call adds to its owner's window (SPEC.md §2, §6, §8). */
+/** Returns the points that an answered call adds to its owner's window (SPEC.md §2, §6, §8). */
 export function chargeOf(counted: Counted, owner: Owner, terms: Terms): Charge {
   if (counted.asked === 0) return nothing;
   if (counted.role === "refused") return refusedCharge(counted, owner, terms);

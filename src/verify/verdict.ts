@@ -16,7 +16,7 @@ export interface Evidence {
   readonly resets: number;
 }
 
-/** How the counts of windows were judged. */
+/** Methods by which the counts of windows were judged. */
 export interface Methods {
   /** Windows whose charges were put into places, one after the other. */
   readonly places: number;
@@ -27,7 +27,7 @@ export interface Methods {
   readonly pinned: number;
 }
 
-/** How many answers named one quota that is none of the four. */
+/** Number of answers that named one quota that is none of the four. */
 export interface OtherQuota {
   readonly scope: Scope;
   readonly owner: Owner;
@@ -48,15 +48,15 @@ export interface Inferred {
   readonly candidates?: readonly string[];
   /** The value in words; left out where it is not told. */
   readonly words?: string;
-  /** What rules out the other values, in one sentence, and the lines that show it. */
+  /** Reason against the other values, in one sentence, and the lines that show it. */
   readonly explanation: string;
   readonly lines: readonly number[];
 }
 
-/** What a trace without rules cannot settle: it may be meant, or a fault. */
+/** Question that a trace without rules cannot settle: it may be meant, or a fault. */
 export interface Question {
   readonly scope: Scope;
-  /** What was seen, and whether it is meant. */
+  /** The observation, with the question if it is meant. */
   readonly question: string;
   /** Names from the fault catalogue that it would be, if it is not meant. */
   readonly suspects: readonly string[];
@@ -64,7 +64,7 @@ export interface Question {
   readonly lines: readonly number[];
 }
 
-/** How far a window, or a run, is off: beside yes or no. */
+/** Amounts by which a window, or a run, is off. */
 export interface Amounts {
   /** Calls that were let through, and refused. */
   readonly admitted: number;
@@ -74,7 +74,7 @@ export interface Amounts {
   readonly overAdmission: number;
   /** Calls that were refused although there was room. */
   readonly wronglyRefused: number;
-  /** How old the oldest reading was when it was shown, in ms; `null` where none is known to lag. */
+  /** Age of the oldest reading when it was shown, ms. `null` if none is known to lag. */
   readonly stalenessMs: number | null;
 }
 
@@ -109,7 +109,7 @@ export interface Violation {
   readonly scope: Scope;
   /** The window, ms since the epoch on the clients' clock; `null` where the law is about one answer alone. */
   readonly window: { readonly opensAt: number; readonly endsAt: number } | null;
-  /** How many times it was seen. */
+  /** Number of times that it was seen. */
   readonly count: number;
   /** Line numbers, from 1 = the header, of the smallest set that shows it. */
   readonly lines: readonly number[];
@@ -129,17 +129,17 @@ export interface Verdict {
   readonly evidence?: Readonly<Record<LawName, Evidence>>;
   /** The likeliest first, at most so many as `judge` was asked to keep. */
   readonly violations: readonly Violation[];
-  /** How many violations there were in all, where some of them are left out. */
+  /** Number of violations in all. Absent if none of them is left out. */
   readonly violationsFound?: number;
   readonly methods?: Methods;
-  /** What a trace without rules showed of the switches. */
+  /** Switches that a trace without rules showed. */
   readonly inferred?: readonly Inferred[];
-  /** What only the rules can settle, where they were not given. */
+  /** Questions that only the rules can settle. Absent if they were given. */
   readonly questions?: readonly Question[];
   /** Of all windows together, and of those that are off, the worst first, at most 100. */
   readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts[] };
   /** Quotas of other names, where answers spoke of any: they are not judged. */
   readonly otherQuotas?: readonly OtherQuota[];
-  /** What its owner accepts (`expect: {overAdmission: "<1%"}`), where that was more than nothing. */
+  /** Findings that its owner accepts (`expect: {overAdmission: "<1%"}`). Absent if there are none. */
   readonly accepted?: readonly { readonly expectation: string; readonly explanation: string }[];
 }

@@ -10,17 +10,17 @@ import type { QuotaSetting } from "./quota-setting.ts";
 import { type Suspicion, suspicionsOf } from "./suspicion.ts";
 import type { Terms } from "./terms.ts";
 
-/** What is known of a window, whatever the terms. */
+/** Facts of a window, whatever the terms. */
 export interface WindowInput {
   readonly setting: QuotaSetting;
   readonly marks: readonly Mark[];
   /** Calls that show a later window, and may have been charged to this one if points are given back. */
   readonly others: readonly Mark[];
   readonly limit: number;
-  /** Whether the window surely opened after the trace began, and so at a count of 0. */
+  /** True if the window surely opened after the trace began, and so at a count of 0. */
   readonly fromZero: boolean;
   readonly complete: boolean;
-  /** Whether nothing that was under way when the trace began can have been charged here on completion. */
+  /** True if nothing that was under way when the trace began can have been charged here on completion. */
   readonly settled: boolean;
   /** A call that was sent at or after this surely belongs to the window that it shows, whenever it is charged. */
   readonly openedBy: number;
@@ -34,19 +34,19 @@ export interface CountsInput extends WindowInput {
   readonly certainFrom: number;
 }
 
-/** What the window before one showed; a guess at what went wrong goes by it. */
+/** Facts of the window before; guesses at the fault go by them. */
 export interface PreviousWindow {
   /** Its highest count. */
   readonly count: number;
-  /** Whether it began with the count of the one before. */
+  /** True if it began with the count of the one before. */
   readonly carried: boolean;
 }
 
-/** What was found if the limit was enforced all the while, and what stands otherwise. */
+/** Findings if the limit was enforced all the while, and those that stand otherwise. */
 export interface CountsResult {
   readonly enforced: readonly Suspicion[];
   readonly otherwise: readonly Suspicion[];
-  /** How far it is off, if the limit was enforced. */
+  /** Amounts by which it is off, if the limit was enforced. */
   readonly overshoot: Overshoot;
   readonly method: Method;
   /** Readings that could have had one value alone. */
@@ -116,7 +116,7 @@ function judgeCounts(input: CountsInput): CountsResult {
   const { suspicions, findings, pinned } = foundEnforced(input, binding !== "never");
   const overshoot = overshootOf(input, findings);
   const method = methodOf(input.terms);
-  // What holds where a 0 shows the limit holds all the more where it hides the count.
+  // A finding that holds if a 0 shows the limit holds all the more if the 0 hides the count.
   const same = suspicions.length === 0 || binding !== "if-enforced";
   const otherwise = same ? suspicions : found(input, false).suspicions;
   const overrun = overshoot.overAdmitted > 0 && !saysOvershot(findings) ? overrunOf(input) : [];
@@ -124,7 +124,7 @@ function judgeCounts(input: CountsInput): CountsResult {
   return { enforced, otherwise, overshoot, method, pinned };
 }
 
-/** What is found if the limit is enforced: once a count passed it all the same, a later 0 is no count that fell. */
+/** Looks for breaches as if the limit were enforced: after a count that passed it, a later 0 is no count that fell. */
 function foundEnforced(input: CountsInput, binding: boolean): Found {
   const bound = found(input, binding);
   if (!binding || !bound.findings.some(({ kind }) => kind === "beyond")) return bound;
@@ -135,7 +135,7 @@ function foundEnforced(input: CountsInput, binding: boolean): Found {
 }
 
 /**
- * Whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
+ * Tells whether the limit bounds the count, so that a `remaining` of 0 shows a count of just the limit (FORMAT.md,
  * "Hidden places"): not where refusals are counted or calls overshoot.
  */
 export function bindingOf(
@@ -148,7 +148,7 @@ export function bindingOf(
 
 const none = { points: 0, calls: 0 };
 
-/** Whether findings tell already how more than the limit came to be let through. */
+/** Tells whether findings explain already that more than the limit was let through. */
 const saysOvershot = (findings: readonly Finding[]): boolean =>
   findings.some(({ kind }) => kind === "overlap" || kind === "beyond" || kind === "short");
 
@@ -169,7 +169,7 @@ function overrunOf({ marks, limit, fromZero, certainFrom }: CountsInput): readon
   return sum > limit ? [{ kind: "overrun", marks: together, sum }] : [];
 }
 
-/** Whether a window that was open when the trace began may have passed its limit before: nobody knows what held then. */
+/** Tells whether a window that was open when the trace began may have passed its limit before, by terms that are unknown. */
 const mayHavePassed = ({ marks, limit, setting: { startedBy } }: CountsInput): boolean =>
   marks.some(({ count, role, sent }) => count > limit || (role === "admitted" && sent < startedBy));
 
