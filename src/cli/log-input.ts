@@ -314,15 +314,11 @@ function shareOf(text: string): number {
 const usage = (path: string, got: string, allowed: string): SpillwayError =>
   new SpillwayError("USAGE", `${path} cannot be used`, { problems: [{ path, got, allowed }] });
 
-/** Progress is shown of what takes longer. */
-const quietMs = 1000;
-
 class Progress {
   /** Bytes of all files. */
   total = 0;
   #read = 0;
   readonly #hooks: LogHooks;
-  readonly #startedMs = Date.now();
 
   constructor(hooks: LogHooks) {
     this.#hooks = hooks;
@@ -332,7 +328,7 @@ class Progress {
     for await (const chunk of chunks) {
       this.#hooks.signal?.throwIfAborted();
       this.#read += chunk.length;
-      if (Date.now() - this.#startedMs > quietMs) this.#hooks.onProgress?.(this.#words(), this.#share());
+      this.#hooks.onProgress?.(this.#words(), this.#share());
       yield chunk;
     }
   }

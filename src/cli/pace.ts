@@ -1,8 +1,18 @@
-// How fast something goes, and how long it will go on: by what the last seconds were like, since the beginning of a
-// run (clients that start, a compiler that warms up) says little about its end.
+// The speed of something, and the time that it will take yet. Both are those of the last seconds, since the beginning of
+// a run (clients that start, a compiler that warms up) says little about its end.
+import { duration } from "../report/format.ts";
+import { count, nounOf } from "../rules/words.ts";
 
-/** So far back a pace is measured, ms. */
+/** Time over which a pace is measured, ms. */
 const lookBackMs = 3_000;
+
+/** Speed of the last seconds. */
+export interface Speed {
+  /** Number that was done, a second. */
+  readonly perSecond: number;
+  /** Time that is left, ms; `null` if it is not known. */
+  readonly leftMs: number | null;
+}
 
 interface Sample {
   readonly atMs: number;
@@ -22,21 +32,31 @@ export class Pace {
   }
 
   /**
-   * @param done the share that is done, from 0 to 1
-   * @param count how many have been counted
-   * @returns how many a second, and the time that is left, ms; `null` where nothing moves
+   * @param done the share that is done, from 0 to 1; `null` if it is not known
+   * @param count the number that is done
+   * @returns `null` if nothing moves
    */
-  at(done: number, count: number): { readonly perSecond: number; readonly leftMs: number } | null {
+  at(done: number, count: number): (Speed & { readonly leftMs: number }) | null;
+  at(done: number | null, count: number): Speed | null;
+  at(done: number | null, count: number): Speed | null {
     const atMs = this.#nowMs();
     const samples = this.#samples;
-    samples.push({ atMs, done, count });
+    samples.push({ atMs, done: done ?? 0, count });
     while (samples.length > 2 && (samples[1] as Sample).atMs <= atMs - lookBackMs) samples.shift();
     const first = samples[0] as Sample;
     const passedMs = atMs - first.atMs;
-    if (passedMs <= 0 || done <= first.done) return null;
+    if (passedMs <= 0 || (done === null ? count <= first.count : done <= first.done)) return null;
     return {
       perSecond: ((count - first.count) / passedMs) * 1000,
-      leftMs: ((1 - done) / (done - first.done)) * passedMs,
+      leftMs: done === null ? null : ((1 - done) / (done - first.done)) * passedMs,
     };
   }
+}
+
+/** `, 1,204 calls/s, about 12 s left`: what follows the number that is done; nothing if nothing moves. */
+export function paceText(speed: Speed | null, noun: string): string {
+  if (speed === null) return "";
+  const { perSecond, leftMs } = speed;
+  const rate = perSecond < 10 ? perSecond.toFixed(1) : count(Math.round(perSecond));
+  return `, ${rate} ${nounOf(0, noun)}/s${leftMs === null ? "" : `, about ${duration(leftMs)} left`}`;
 }

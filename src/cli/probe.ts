@@ -103,7 +103,6 @@ export const verb = defineVerb<Args>({
     announce(terminal, probed, { ...defaultAllowance, ...allowance });
     if (!args.yes) await requireYes(terminal);
     const interrupt = onInterrupt();
-    const progress = showing(terminal);
     try {
       const report = await probe({
         ...probed,
@@ -111,9 +110,9 @@ export const verb = defineVerb<Args>({
         allowance,
         timeoutMs,
         signal: interrupt.signal,
-        onProgress: progress.show,
+        onProgress: (progress) => terminal.progress(() => progressText(progress)),
       });
-      progress.end();
+      terminal.progress(null);
       await keep(args, report);
       const { sayProbe } = await import("./say-probe.ts");
       sayProbe(terminal, report);
@@ -123,7 +122,7 @@ export const verb = defineVerb<Args>({
       process.exitCode =
         report.ended === "whole" ? 0 : report.ended === "interrupted" ? INTERRUPTED : UNREACHED;
     } finally {
-      progress.end();
+      terminal.progress(null);
       interrupt.release();
     }
   },
@@ -182,31 +181,14 @@ async function requireYes(terminal: Terminal): Promise<void> {
   terminal.say("");
 }
 
-/** A line that counts down while the probe waits. */
-function showing(terminal: Terminal): { show(progress: ProbeProgress): void; end(): void } {
-  let last: ProbeProgress | null = null;
-  const draw = (): void => {
-    if (last === null) return;
-    const { doing, untilMs, calls, statusCalls } = last;
-    const wait =
-      untilMs === null
-        ? ""
-        : `, ${duration(Math.max(0, Math.ceil((untilMs - Date.now()) / 1000)) * 1000)} more`;
-    const left =
-      last.waitLeftMs > 0 && untilMs === null ? `, then at most ${duration(last.waitLeftMs)} of waiting` : "";
-    terminal.progress(`${doing}${wait} (${counted(calls, "call")}, ${count(statusCalls)} free${left})`);
-  };
-  const timer = setInterval(draw, 1000);
-  return {
-    show(progress) {
-      last = progress;
-      draw();
-    },
-    end() {
-      clearInterval(timer);
-      terminal.progress(null);
-    },
-  };
+/** Says what the probe does; a wait counts down. */
+function progressText({ doing, untilMs, calls, statusCalls, waitLeftMs }: ProbeProgress): string {
+  const wait =
+    untilMs === null
+      ? ""
+      : `, ${duration(Math.max(0, Math.ceil((untilMs - Date.now()) / 1000)) * 1000)} more`;
+  const left = waitLeftMs > 0 && untilMs === null ? `, then at most ${duration(waitLeftMs)} of waiting` : "";
+  return `${doing}${wait} (${counted(calls, "call")}, ${count(statusCalls)} free${left})`;
 }
 
 async function keep({ out, trace }: Args, report: ProbeReport): Promise<void> {

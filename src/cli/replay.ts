@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
-import { duration, share } from "../report/format.ts";
+import { share } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -15,7 +15,7 @@ import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
 import { openOption, reportOpener } from "./open-report.ts";
-import { Pace } from "./pace.ts";
+import { Pace, paceText } from "./pace.ts";
 import { requireSeed } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb, program } from "./verb.ts";
@@ -194,9 +194,8 @@ async function keep({ out, force }: Args, result: ReplayResult, terminal: Termin
 /** Says how far it is: rows, rows a second, and the time that is left where that can be known. */
 class Progress {
   readonly #terminal: Terminal;
-  readonly #startedMs = Date.now();
   #pace = new Pace(Date.now);
-  #reading = true;
+  #isReading = true;
   #share: number | null = null;
 
   constructor(terminal: Terminal) {
@@ -209,16 +208,15 @@ class Progress {
 
   /** Rows come in batches: between two of them signals have their turn. */
   readonly replayed = async ({ rows, of }: ReplayProgress): Promise<void> => {
-    if (this.#reading && of !== null) this.#pace = new Pace(Date.now);
-    this.#reading = of === null;
-    const pace = this.#pace.at(of === null ? (this.#share ?? 0) : rows / of, rows);
-    const passedMs = Date.now() - this.#startedMs;
-    const perSecond = pace?.perSecond ?? (1000 * rows) / Math.max(1, passedMs);
-    const left = pace === null ? "" : `, about ${duration(pace.leftMs)} left`;
-    const done = this.#reading
-      ? `replaying: ${counted(rows, "row")}, ${counted(Math.round(perSecond), "row")}/s`
-      : `callers react: ${share(of === null ? 0 : rows / of)} of the calls`;
-    this.#terminal.progress(`${done}${left}`);
+    if (this.#isReading && of !== null) this.#pace = new Pace(Date.now);
+    this.#isReading = of === null;
+    const done = of === null ? this.#share : rows / of;
+    const words = this.#isReading
+      ? `replaying: ${counted(rows, "row")}`
+      : `callers react: ${share(done ?? 0)} of the calls`;
+    this.#terminal.progress(
+      `${words}${paceText(this.#pace.at(done, rows), this.#isReading ? "row" : "call")}`,
+    );
     await setImmediate();
   };
 }

@@ -19,16 +19,20 @@ export interface Terminal {
   /** A document on standard output. */
   document(text: string): void;
   /**
-   * Shows how far a command is. On a terminal replaces the line, at most ten times a second; `null` clears it. Elsewhere
-   * prints a line every five seconds, the first after two.
+   * Shows how far a command is, until the next line for people. On a terminal replaces the line, at most ten times a
+   * second; `null` clears it. Elsewhere prints a line every five seconds, the first after two. All timing of progress
+   * is here: whoever has news tells it at once.
+   * @param text words, or a function that makes them each time they are shown
    */
-  progress(text: string | null): void;
+  progress(text: string | (() => string) | null): void;
 }
 
 const redrawMs = 100;
-/** Elsewhere than on a terminal, what takes less time goes without progress. */
+/** Elsewhere than on a terminal, a command that takes less time goes without progress. */
 const quietMs = 2_000;
 const lineEveryMs = 5_000;
+/** Time after which the last words are shown again, if it is time for a line and there is no news. */
+const againMs = 1_000;
 
 /** @param nowMs a clock */
 export function openTerminal(json: boolean, nowMs: () => number = Date.now): Terminal {
@@ -37,9 +41,23 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
   let shown = false;
   let nextMs = live ? 0 : nowMs() + quietMs;
   let drawn = 0;
+  let latest: (() => string) | null = null;
+  let again: NodeJS.Timeout | null = null;
   const clear = (): void => {
+    latest = null;
+    if (again !== null) clearInterval(again);
+    again = null;
     if (shown) process.stderr.write("\r\u001b[2K");
     shown = false;
+  };
+  const draw = (): void => {
+    if (latest === null || nowMs() < nextMs) return;
+    nextMs = nowMs() + (live ? redrawMs : lineEveryMs);
+    const text = latest();
+    process.stderr.write(
+      live ? `\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`,
+    );
+    shown = live;
   };
   return {
     say(...lines) {
@@ -61,12 +79,9 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
     },
     progress(text) {
       if (text === null) return clear();
-      if (nowMs() < nextMs) return;
-      nextMs = nowMs() + (live ? redrawMs : lineEveryMs);
-      const width = live ? (process.stderr.columns ?? 80) - 1 : undefined;
-      const line = printedLine(text.slice(0, width));
-      process.stderr.write(live ? `\r\u001b[2K${line}` : `${line}\n`);
-      shown = live;
+      latest = typeof text === "string" ? () => text : text;
+      again ??= setInterval(draw, againMs).unref();
+      draw();
     },
   };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Pace } from "../../src/cli/pace.ts";
+import { Pace, paceText } from "../../src/cli/pace.ts";
 import { type SimulateIntoOptions, simulateInto } from "../../src/cli/simulate-into.ts";
 import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
 
@@ -26,6 +26,15 @@ describe("a pace", () => {
 
   test("is that from the beginning where there is less", () => {
     expect(pacesOf([500, 0.25, 2_000])).toEqual([{ perSecond: 4_000, leftMs: 1_500 }]);
+  });
+
+  test("of what has no known end is a speed alone", () => {
+    let nowMs = 0;
+    const pace = new Pace(() => nowMs);
+    expect(paceText(pace.at(null, 0), "row")).toBe("");
+    nowMs = 2_000;
+    expect(paceText(pace.at(null, 5_000), "row")).toBe(", 2,500 rows/s");
+    expect(paceText({ perSecond: 1.26, leftMs: 12_000 }, "run")).toBe(", 1.3 runs/s, about 12 s left");
   });
 
   test("is none where no time has passed, or nothing is done", () => {

@@ -88,3 +88,22 @@ describe("JSON", () => {
     expect(JSON.parse(text)).toEqual(value);
   });
 });
+
+describe("progress without news", () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  test("is told again, as it is by then, until it is cleared or a line for people comes", () => {
+    vi.spyOn(process.stdout, "write").mockImplementation(() => true);
+    const was = process.stderr.isTTY;
+    process.stderr.isTTY = false;
+    const terminal = openTerminal(false, Date.now);
+    const startedMs = Date.now();
+    terminal.progress(() => `waiting for ${Date.now() - startedMs} ms`);
+    vi.advanceTimersByTime(12_000);
+    terminal.say("done");
+    vi.advanceTimersByTime(60_000);
+    expect(said).toEqual(["waiting for 2000 ms\n", "waiting for 7000 ms\n", "waiting for 12000 ms\n"]);
+    process.stderr.isTTY = was;
+  });
+});
