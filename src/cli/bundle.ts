@@ -1,9 +1,11 @@
 // `spillway bundle SCENARIO -o FILE`: a scenario as one JavaScript file that plain k6 runs, no Node needed.
 
 import { stat } from "node:fs/promises";
+import type { LoadedScenario } from "../load/scenario-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { pc } from "./colors.ts";
-import { scenarioOperand } from "./run-options.ts";
+import { onInterrupt } from "./interrupt.ts";
+import { codeNote, importMsOf, importTimeout, scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -11,12 +13,14 @@ import { defineVerb } from "./verb.ts";
 interface Args {
   readonly scenario: string;
   readonly out?: string | undefined;
+  readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export const verb = defineVerb<Args>({
   name: "bundle",
   summary: "write a scenario as one JavaScript file that plain k6 runs",
+  notes: [codeNote],
   operands: [scenarioOperand],
   options: {
     out: {
@@ -25,6 +29,7 @@ export const verb = defineVerb<Args>({
       alias: "o",
       describe: "write the bundle to FILE [default: SCENARIO.js]",
     },
+    "import-timeout": importTimeout,
   },
   examples: [
     ["$0 bundle herd -o herd.js", "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js"],
@@ -32,10 +37,9 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
-    const { loadScenarioFile } = await import("../load/scenario-file.ts");
     const { bundleScenario } = await import("../load/bundle.ts");
     const { writeWhole } = await import("../files/whole-file.ts");
-    const { scenario, path } = await loadScenarioFile(args.scenario);
+    const { scenario, path } = await loadedScenario(args);
     const file = args.out ?? `${scenario.name}.js`;
     if (
       await stat(file).then(
@@ -61,3 +65,11 @@ export const verb = defineVerb<Args>({
     terminal.result({ file, run: next });
   },
 });
+
+/** Only the name and the file are needed. */
+async function loadedScenario(args: Args): Promise<LoadedScenario> {
+  const { readScenario } = await import("./job-thread.ts");
+  const importMs = importMsOf(args);
+  const { signal, release } = onInterrupt();
+  return readScenario(args.scenario, { importMs, signal }).finally(release);
+}

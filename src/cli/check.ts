@@ -1,20 +1,23 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
-import type { LimiterFactory } from "../engine/adapter.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
 import type { InterleavingReport } from "../laws/interleavings.ts";
-import type { CheckReport } from "../laws/report.ts";
+import type { CheckReport, LawReport } from "../laws/report.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
-import { showCheckProgress } from "./check-progress.ts";
+import type { CheckTask } from "./check-job.ts";
+import { sayCheckProgress, showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readRules, readWrittenRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { resultOf } from "./job-events.ts";
+import type { JobThread } from "./job-thread.ts";
+import { codeNote, importMsOf, importTimeout, requireWhole } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -28,12 +31,14 @@ interface Args extends TargetArgs {
   readonly adapter?: string | undefined;
   readonly interleavings?: boolean | undefined;
   readonly fault?: string | undefined;
+  readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export const verb = defineVerb<Args>({
   name: "check",
   summary: "look for a counterexample to each law of a rate limiter",
+  notes: [codeNote],
   operands: [],
   options: {
     adapter: {
@@ -65,6 +70,7 @@ export const verb = defineVerb<Args>({
       conflicts: ["target", "path"],
       describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
     },
+    "import-timeout": importTimeout,
     fault: { ...faultOption, conflicts: ["adapter", "target"] },
     ...targetOptions,
   },
@@ -83,32 +89,22 @@ export const verb = defineVerb<Args>({
     if (fault === "list") return;
     requireTarget(args);
     const interrupt = onInterrupt();
+    const { signal } = interrupt;
     try {
-      const options = {
-        ...(await optionsOf(args)),
-        onProgress: showCheckProgress(terminal),
-        signal: interrupt.signal,
-        timers: { setTimeout, clearTimeout },
-      };
-      if (args.target !== undefined && args.clockHeader === undefined)
-        return await checkRealTime(args, options, terminal, interrupt.signal);
+      const options = await optionsOf(args);
+      if (args.target === undefined) return await checkModule(args, fault, options, terminal, signal);
+      const live = { ...options, signal, onProgress: showCheckProgress(terminal), timers: globalThis };
+      if (args.clockHeader === undefined) return await checkRealTime(args, live, terminal, signal);
       const startedMs = Date.now();
-      const report =
-        args.target === undefined
-          ? await checkModule(args, fault, options)
-          : await checkAhead(args, options, terminal, interrupt.signal);
+      const report = await checkAhead(args, live, terminal, signal);
       terminal.progress(null);
-      const seconds = (Date.now() - startedMs) / 1000;
+      const seconds = secondsFrom(startedMs);
       await describeCheck(report, seconds, args, terminal);
-      const overlapped = args.interleavings ? await checkOverlaps(args, fault, options, terminal) : null;
-      terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
+      terminal.result({ ...report, seconds });
       requireAnswers(report);
-      const ok = report.ok && overlapped?.ok !== false;
-      process.exitCode = !ok ? 1 : report.interrupted ? INTERRUPTED : 0;
+      process.exitCode = exitOf(report.ok, report.interrupted);
     } finally {
       interrupt.release();
-      // A limiter of the user's may hold connections open, and nothing says how to close them.
-      if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
 });
@@ -132,32 +128,70 @@ function requireTarget({ target, allowHost, tokens, clockHeader, ...args }: Args
     if (value !== undefined) throw new SpillwayError("USAGE", `--${name} needs --target URL`);
 }
 
+const exitOf = (ok: boolean, interrupted: boolean): number => (!ok ? 1 : interrupted ? INTERRUPTED : 0);
+
+/** A limiter of the user's, one with a fault, or our engine: in a thread of its own. */
 async function checkModule(
   args: Args,
   fault: ChosenFault | null,
-  options: CheckOptions,
-): Promise<CheckReport> {
-  const { checkLaws } = await import("../laws/check.ts");
-  return checkLaws(await factoryOf(args, fault, options), options);
+  options: CheckTask["options"],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  if (fault !== null) await faultWords(fault, "check");
+  const { startJobs } = await import("./job-thread.ts");
+  const threads = await startJobs({ adapter: args.adapter }, { importMs: importMsOf(args), signal });
+  try {
+    const task = { options, fault: args.fault };
+    const startedMs = Date.now();
+    const done: LawReport[] = [];
+    const report = await resultOf(threads.thread.run("check", task), (event) => {
+      if ("outcome" in event) done.push(event);
+      else sayCheckProgress(event, terminal);
+    }).catch(async (error: unknown) => {
+      // Its code had to be ended: what was found until then is told.
+      if (signal.aborted && done.length > 0)
+        await describeCheck(
+          partOf(threads.limiter ?? "", options, done),
+          secondsFrom(startedMs),
+          args,
+          terminal,
+        );
+      throw error;
+    });
+    terminal.progress(null);
+    const seconds = secondsFrom(startedMs);
+    await describeCheck(report, seconds, args, terminal);
+    const overlapped = args.interleavings ? await checkOverlaps(threads.thread, task, terminal) : null;
+    terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
+    requireAnswers(report);
+    process.exitCode = exitOf(report.ok && overlapped?.ok !== false, report.interrupted);
+  } finally {
+    await threads.close();
+  }
+}
+
+const secondsFrom = (startedMs: number): number => (Date.now() - startedMs) / 1000;
+
+/** A report of the laws that are done. */
+function partOf(
+  limiter: string,
+  { seed = 0, runs = 0 }: CheckOptions,
+  laws: readonly LawReport[],
+): CheckReport {
+  const ok = laws.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
+  return { limiter, seed, runs, laws, interrupted: true, ok };
 }
 
 /** Calls that overlap, apart from the laws that look at calls one after the other. */
 async function checkOverlaps(
-  args: Args,
-  fault: ChosenFault | null,
-  options: CheckOptions,
+  thread: JobThread,
+  task: CheckTask,
   terminal: Terminal,
 ): Promise<InterleavingReport> {
-  const { checkInterleavings } = await import("../laws/interleavings.ts");
   const { describeInterleavings } = await import("./check-text.ts");
-  const { runs = 100, seed = 0, rules, signal, timers, repeatWith: more = [] } = options;
-  const report = await checkInterleavings(await factoryOf(args, fault, options), {
-    runs,
-    seed,
-    ...(rules && { rules }),
-    ...(signal && { signal }),
-    ...(timers && { timers }),
-  });
+  const report = await resultOf(thread.run("interleavings", task), () => undefined);
+  const { runs, seed, repeatWith: more = [] } = task.options;
   const repeat = ["npx spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(
     " ",
   );
@@ -210,19 +244,6 @@ async function checkRealTime(
   process.exitCode = exitOf(report);
 }
 
-/** What is checked: a limiter of the user's, one with a fault, or our engine. */
-async function factoryOf(
-  { adapter }: Args,
-  fault: ChosenFault | null,
-  { rules, seed = 0 }: CheckOptions,
-): Promise<LimiterFactory> {
-  if (adapter !== undefined) return (await import("./clocked-limiter.ts")).openClockedLimiter(adapter);
-  if (fault === null) return (await import("../laws/engine-factory.ts")).engineFactory;
-  await faultWords(fault, "check");
-  if (rules !== undefined) (await import("../faults/choice.ts")).requireSuitable(fault, parseRules(rules));
-  return (await import("../faults/factory.ts")).faultFactory(fault, seed);
-}
-
 /** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
 function requireAnswers({ limiter, laws }: CheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
@@ -243,8 +264,8 @@ async function optionsOf(args: Args): Promise<CheckOptions> {
   if (path !== undefined && (seed === undefined || laws?.length !== 1))
     throw new SpillwayError("USAGE", "--path needs --seed and the one --law that it was found with");
   return {
-    runs: wholeNumber("--runs", runs ?? 100, 1, 10_000_000),
-    seed: wholeNumber("--seed", seed ?? randomInt(0x7fff_ffff), -0x8000_0000, 0x7fff_ffff),
+    runs: requireWhole("--runs", runs ?? 100, 1, 10_000_000),
+    seed: requireWhole("--seed", seed ?? randomInt(0x7fff_ffff), -0x8000_0000, 0x7fff_ffff),
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
     ...(rules === undefined
@@ -259,11 +280,6 @@ const usage = (path: string, got: unknown, allowed: string, hint?: string): Spil
     problems: [{ path, got: quote(got), allowed }],
     ...(hint === undefined ? {} : { hint }),
   });
-
-function wholeNumber(option: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw usage(option, value, `a whole number from ${least} to ${most}`);
-}
 
 function lawNamed(name: string): LimiterLawName {
   const law = limiterLawNames.find((known) => known === name);

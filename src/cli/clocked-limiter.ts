@@ -1,20 +1,11 @@
 // `check --adapter FILE`: a limiter of the user's under a clock that the scripts move, whatever it reads: what it is
 // told, `Date.now`, or timers of its own.
+import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
-import { loadLimiterFactory } from "./adapter-file.ts";
-import { Clock } from "./virtual-clock.ts";
+import type { JobLimiter } from "./jobs.ts";
 
-/**
- * Loads a limiter; while its code runs, and only then, the process's clocks and timers are the scripts'.
- * @throws SpillwayError as `loadLimiterFactory` does
- */
-export async function openClockedLimiter(file: string): Promise<LimiterFactory> {
-  const clock = new Clock();
-  const factory = await loadLimiterFactory(file, (run) => clock.during(run));
-  return clockedFactory(factory, clock);
-}
-
-function clockedFactory(factory: LimiterFactory, clock: Clock): LimiterFactory {
+/** The same kind of limiter; while its code runs, and only then, the process's clocks and timers are the scripts'. */
+export function clockedFactory({ factory, clock }: JobLimiter): LimiterFactory {
   const { setNow, create, restore } = factory;
   const made = (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>) =>
     limiter instanceof Promise
@@ -22,28 +13,28 @@ function clockedFactory(factory: LimiterFactory, clock: Clock): LimiterFactory {
       : clockedLimiter(limiter as LimiterAdapter, clock);
   return Object.assign(Object.create(factory) as LimiterFactory, {
     async setNow(nowMs: number): Promise<void> {
-      await clock.advance(nowMs);
+      await clock.set(nowMs);
       await setNow?.call(factory, nowMs);
     },
     create: (...args: Parameters<LimiterFactory["create"]>) => {
-      clock.clear();
-      return made(clock.yielding(() => create.apply(factory, args)));
+      clock.clear?.();
+      return made(clock.during(() => create.apply(factory, args)));
     },
     ...(restore && {
       restore: (...args: Parameters<typeof restore>) =>
-        made(clock.yielding(() => restore.apply(factory, args))),
+        made(clock.during(() => restore.apply(factory, args))),
     }),
   });
 }
 
 /** The same limiter; each of its methods but the one that tells it the time runs under the clock. */
-function clockedLimiter(limiter: LimiterAdapter, clock: Clock): LimiterAdapter {
+function clockedLimiter(limiter: LimiterAdapter, clock: LimiterClock): LimiterAdapter {
   if (typeof limiter !== "object" || limiter === null) return limiter;
   return new Proxy(limiter, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== "function" || name === "setNow") return member;
-      return (...args: unknown[]): unknown => clock.yielding(() => member.apply(target, args) as unknown);
+      return (...args: unknown[]): unknown => clock.during(() => member.apply(target, args) as unknown);
     },
   });
 }

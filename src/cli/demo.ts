@@ -11,10 +11,19 @@ import { counted } from "../rules/words.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { pc } from "./colors.ts";
-import type { Conditions } from "./conditions.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import type { JobThread, JobThreads } from "./job-thread.ts";
 import { openOption, reportOpener } from "./open-report.ts";
-import { driverOption, requireDuration, requireSeed, runOptions } from "./run-options.ts";
+import {
+  codeNote,
+  driverOption,
+  importMsOf,
+  importTimeout,
+  requireDuration,
+  requireSeed,
+  requireWhole,
+  runOptions,
+} from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -28,7 +37,14 @@ interface Args {
   readonly out?: string | undefined;
   readonly open?: boolean | undefined;
   readonly force?: boolean | undefined;
+  readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
+}
+
+/** What is asked for, checked. */
+interface Asked extends Args {
+  readonly durationMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** Limits that the clients of `ci-fleet` come near, on windows of seconds: half a minute sees several resets. */
@@ -43,6 +59,7 @@ const shortWindows = {
 export const verb = defineVerb<Args>({
   name: "demo",
   summary: "show every part on this machine: check, serve, load, verify, simulate, break, report",
+  notes: [codeNote],
   options: {
     scenario: {
       argument: "SCENARIO",
@@ -57,6 +74,7 @@ export const verb = defineVerb<Args>({
     out: { argument: "DIR", type: "string", describe: "write the run to DIR [default: reports/demo-TIME]" },
     open: openOption,
     force: runOptions.force,
+    "import-timeout": importTimeout,
   },
   examples: [
     ["$0 demo", "see every part in under a minute"],
@@ -64,9 +82,17 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    requireSeed(args.seed);
+    requireWhole("--runs", args.runs, 1, 10_000_000);
+    const durationMs = requireDuration("--duration", args.duration);
+    const importMs = importMsOf(args);
+    const { startJobs } = await import("./job-thread.ts");
     const interrupt = onInterrupt();
+    const { signal } = interrupt;
     try {
-      await demonstrate(terminal, args, interrupt.signal);
+      const threads = await startJobs({ scenario: args.scenario }, { importMs, signal });
+      const asked = { ...args, durationMs, signal };
+      await demonstrate(terminal, asked, threads).finally(() => threads.close());
     } catch (error) {
       if (!interrupt.signal.aborted) throw error;
     } finally {
@@ -79,23 +105,24 @@ export const verb = defineVerb<Args>({
   },
 });
 
-async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal): Promise<void> {
-  const open = await reportOpener(args.open);
+async function demonstrate(
+  terminal: Terminal,
+  asked: Asked,
+  { scenario, thread }: JobThreads<LoadedScenario>,
+): Promise<void> {
+  const { signal } = asked;
+  const open = await reportOpener(asked.open);
   const { organization, user } = shortWindows;
   terminal.say(
     `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
       `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`,
   );
-  const { loadScenarioFile } = await import("../load/scenario-file.ts");
-  const scenario = await loadScenarioFile(args.scenario);
-  const checked = await check(terminal, args, signal);
-  const loaded = await loadForReal(terminal, args, scenario, signal);
+  const checked = await check(terminal, asked);
+  const loaded = await loadForReal(terminal, asked, scenario);
   const { folder } = loaded;
   if (signal.aborted) return;
-  const { conditionsOf } = await import("./conditions.ts");
-  const alike = await conditionsOf(scenario.scenario, { like: folder });
-  const simulated = await simulateAlike(terminal, args, alike, folder, signal);
-  const broken = await simulateBroken(terminal, args, alike, folder, signal);
+  const simulated = await simulateAlike(terminal, asked, folder, thread);
+  const broken = await simulateBroken(terminal, asked, folder, thread);
   await report(terminal, folder, simulated.folder);
   const { summary, verdict, expectations } = loaded;
   terminal.result({
@@ -115,7 +142,7 @@ async function demonstrate(terminal: Terminal, args: Args, signal: AbortSignal):
 const stage = (terminal: Terminal, name: string, what: string): void =>
   terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);
 
-async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSignal): Promise<CheckReport> {
+async function check(terminal: Terminal, { runs, seed, signal }: Asked): Promise<CheckReport> {
   stage(terminal, "check", "looks for the shortest way to break each law of the limiter");
   const { checkLaws } = await import("../laws/check.ts");
   const { engineFactory } = await import("../laws/engine-factory.ts");
@@ -132,36 +159,31 @@ async function check(terminal: Terminal, { runs, seed }: Args, signal: AbortSign
   return report;
 }
 
-async function loadForReal(terminal: Terminal, args: Args, scenario: LoadedScenario, signal: AbortSignal) {
+async function loadForReal(terminal: Terminal, asked: Asked, scenario: LoadedScenario) {
+  const { seed, durationMs, out, force, signal } = asked;
   stage(
     terminal,
     "serve, load, verify",
-    `${args.scenario} loads the reference deployment for ${args.duration}; the oracle judges the trace`,
+    `${asked.scenario} loads the reference deployment for ${asked.duration}; the oracle judges the trace`,
   );
   const { chooseDriver } = await import("../load/driver.ts");
   const { serve } = await import("../service/serve.ts");
   const { parseRules } = await import("../rules/parse.ts");
   const { driverLine, loadInto } = await import("./load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
-  const by = await chooseDriver(args.driver, { signal });
+  const by = await chooseDriver(asked.driver, { signal });
   terminal.say(`  ${driverLine(by)}`);
-  const run = await loadInto(
-    { out: args.out, name: "demo", force: args.force },
-    {
-      scenario,
-      file: args.scenario,
-      command: repeatDemo(args),
-      by,
-      adjustments: {
-        seed: requireSeed(args.seed),
-        durationMs: requireDuration("--duration", args.duration),
-        rules: parseRules(shortWindows),
-      },
-      target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
-      signal,
-      onProgress: terminal.progress,
-    },
-  );
+  const place = { out, name: "demo", force };
+  const run = await loadInto(place, {
+    scenario,
+    file: asked.scenario,
+    command: repeatDemo(asked),
+    by,
+    adjustments: { seed, durationMs, rules: parseRules(shortWindows) },
+    target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
+    signal,
+    onProgress: terminal.progress,
+  });
   terminal.progress(null);
   sayLoad(terminal, run);
   return run;
@@ -169,28 +191,29 @@ async function loadForReal(terminal: Terminal, args: Args, scenario: LoadedScena
 
 async function simulateAlike(
   terminal: Terminal,
-  args: Args,
-  { scenario, options, notes }: Conditions,
+  { scenario: file, signal }: Asked,
   folder: string,
-  signal: AbortSignal,
+  thread: JobThread,
 ) {
   stage(
     terminal,
     "simulate",
     "the same clients in virtual time, from the same instant: what it would have predicted",
   );
-  const { simulateInto } = await import("./simulate-into.ts");
+  const { factsOf, simulateInto } = await import("./simulate-into.ts");
   const { saySimulation } = await import("./say-run.ts");
-  const place = { out: `${folder}/simulated`, name: scenario.name };
-  const run = await simulateInto(place, scenario, {
-    options: { ...options, signal },
-    file: args.scenario,
-    command: `npx spillway simulate ${args.scenario} --like ${folder}`,
-    notes,
+  const parts = thread.run("simulate", { changes: { like: folder } });
+  const facts = await factsOf(parts);
+  const run = await simulateInto({ out: `${folder}/simulated`, name: facts.scenario.name }, facts, {
+    parts,
+    signal,
+    file,
+    command: `npx spillway simulate ${file} --like ${folder}`,
+    notes: facts.notes,
     onProgress: terminal.progress,
   });
   terminal.progress(null);
-  saySimulation(terminal, run, scenario.seed, notes);
+  saySimulation(terminal, run, facts.scenario.seed, run.notes);
   return run;
 }
 
@@ -199,20 +222,22 @@ const shownFault = "race-read-then-write";
 
 async function simulateBroken(
   terminal: Terminal,
-  { scenario: file }: Args,
-  { scenario, options }: Conditions,
+  { scenario: file, signal }: Asked,
   folder: string,
-  signal: AbortSignal,
+  thread: JobThread,
 ) {
-  const { faultNamed, parseFault } = await import("../faults/choice.ts");
+  const { faultNamed } = await import("../faults/choice.ts");
   stage(
     terminal,
     `simulate --fault ${shownFault}`,
     `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
   );
-  const { simulateInto } = await import("./simulate-into.ts");
-  const run = await simulateInto({ out: `${folder}/broken`, name: scenario.name }, scenario, {
-    options: { ...options, fault: parseFault(shownFault), signal },
+  const { factsOf, simulateInto } = await import("./simulate-into.ts");
+  const parts = thread.run("simulate", { changes: { like: folder }, fault: shownFault });
+  const facts = await factsOf(parts);
+  const run = await simulateInto({ out: `${folder}/broken`, name: facts.scenario.name }, facts, {
+    parts,
+    signal,
     file,
     command: `npx spillway simulate ${file} --like ${folder} --fault ${shownFault}`,
     notes: [`the fault ${shownFault} is injected`],

@@ -1,11 +1,11 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
-
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules, parseRulesFile } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import { parseTokensFile, type Token } from "../rules/tokens.ts";
+import { openBytes } from "./byte-source.ts";
 import { pc } from "./colors.ts";
 import { shellCommand } from "./run-place.ts";
 import { warn } from "./terminal.ts";
@@ -23,11 +23,30 @@ export async function requireFile(path: string, what: string): Promise<void> {
   if (found.isDirectory()) throw unreadable("a directory");
 }
 
+/** Rules and tokens files have at most so many bytes. */
+const bytesMost = 64 * 2 ** 20;
+
+/** @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero` */
+async function readText(path: string, what: string): Promise<string> {
+  await requireFile(path, what);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (await openBytes(path)) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMost)
+      throw new SpillwayError("FILE_UNREADABLE", `the ${what} is too large`, {
+        problems: [{ path, got: "more than 64 MiB", allowed: "at most 64 MiB" }],
+      });
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /** Rules by preset name or from a JSON file. @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID` */
 export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
-  await requireFile(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
-  return parseRulesFile(await readFile(nameOrPath, "utf8"), nameOrPath);
+  const text = await readText(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
+  return parseRulesFile(text, nameOrPath);
 }
 
 /**
@@ -37,7 +56,7 @@ export async function readRules(nameOrPath: string): Promise<Rules> {
 export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
   const complete = await readRules(nameOrPath);
   if (Object.hasOwn(presets, nameOrPath)) return complete;
-  return JSON.parse(await readFile(nameOrPath, "utf8")) as RulesInput;
+  return JSON.parse((await readText(nameOrPath, "rules file")).replace(/^\uFEFF/, "")) as RulesInput;
 }
 
 /**
@@ -45,8 +64,7 @@ export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> 
  * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `TOKENS_INVALID`
  */
 export async function readTokens(path: string): Promise<Token[]> {
-  await requireFile(path, "tokens file");
-  const tokens = parseTokensFile(await readFile(path, "utf8"), path);
+  const tokens = parseTokensFile(await readText(path, "tokens file"), path);
   await warnIfShared(path);
   return tokens;
 }

@@ -6,8 +6,8 @@ export const INTERRUPTED = 130;
 /** A signal that aborts on SIGINT or SIGTERM; call `release` when the command is over. */
 export function onInterrupt(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
-  const stop = (): void => {
-    if (controller.signal.aborted) process.exit(INTERRUPTED);
+  const stop = (signal: NodeJS.Signals): void => {
+    if (controller.signal.aborted) endBy(signal);
     controller.abort();
   };
   process.on("SIGINT", stop);
@@ -19,4 +19,28 @@ export function onInterrupt(): { readonly signal: AbortSignal; release(): void }
       process.off("SIGTERM", stop);
     },
   };
+}
+
+/**
+ * Ends the process as the signal does by itself. `process.exit` would wait for threads in native code, and for reads
+ * that are blocked: for ever.
+ */
+function endBy(signal: NodeJS.Signals): void {
+  // Programs that were started are ended by those who started them.
+  process.emit("exit", INTERRUPTED);
+  if (process.platform === "win32") process.exit(INTERRUPTED);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
+let isStuck = false;
+
+/** Says that something runs on which nothing can end but the end of the process. */
+export function noteStuck(): void {
+  isStuck = true;
+}
+
+/** To be called once all is said and done. */
+export function endIfStuck(): void {
+  if (isStuck) endBy("SIGINT");
 }

@@ -10,7 +10,10 @@ import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
+  codeNote,
   driverOption,
+  importMsOf,
+  importTimeout,
   repeatCommand,
   requireDuration,
   requireSeed,
@@ -38,6 +41,7 @@ interface Args extends ConnectionArgs {
   readonly force?: boolean | undefined;
   readonly compare?: string | undefined;
   readonly open?: boolean | undefined;
+  readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -46,6 +50,7 @@ const UNREACHED = 3;
 export const verb = defineVerb<Args>({
   name: "load",
   summary: "load a deployment with a scenario's clients in real time, and judge the answers",
+  notes: [codeNote],
   operands: [scenarioOperand],
   options: {
     target: {
@@ -93,6 +98,7 @@ export const verb = defineVerb<Args>({
       type: "string",
       describe: "show the run in DIR, such as a simulation, beside this one",
     },
+    "import-timeout": importTimeout,
   },
   examples: [
     ["$0 load herd", "load the reference deployment, started for this run"],
@@ -109,15 +115,16 @@ export const verb = defineVerb<Args>({
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const open = await reportOpener(args.open);
-    const { loadScenarioFile } = await import("../load/scenario-file.ts");
+    const { readScenario } = await import("./job-thread.ts");
     const { chooseDriver } = await import("../load/driver.ts");
     const { driverLine, loadInto } = await import("./load-into.ts");
     const { sayLoad } = await import("./say-run.ts");
-    const scenario = await loadScenarioFile(args.scenario);
     const options = await loadOptions(args);
+    const importMs = importMsOf(args);
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
+      const scenario = await readScenario(args.scenario, { importMs, signal });
       const by = await chooseDriver(args.driver, { signal });
       terminal.say(driverLine(by));
       const place = { out: args.out, name: scenario.scenario.name, force: args.force };

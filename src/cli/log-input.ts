@@ -14,6 +14,7 @@ import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
 import type { LogRows } from "../trace/logs/rows.ts";
 import { headBytes, type Sample, sniffLog } from "../trace/logs/sniff.ts";
 import { multiplyCallers } from "../trace/logs/traffic.ts";
+import { openBytes } from "./byte-source.ts";
 import { requireFile } from "./files.ts";
 import { filesOf } from "./log-files.ts";
 import type { LogArgs } from "./log-options.ts";
@@ -23,6 +24,8 @@ export interface LogHooks {
   readonly onProgress?: ((text: string, share: number | null) => void) | undefined;
   /** Ends the reading: its batches end by this error. */
   readonly signal?: AbortSignal | undefined;
+  /** Ends, by an error, what is read from pipes alone: it may never come. */
+  readonly pipeSignal?: AbortSignal | undefined;
 }
 
 /** Logs, opened: what was found out about each, and all their rows. */
@@ -47,7 +50,7 @@ export async function openLogs(
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
   for (const path of await filesOf(paths)) {
-    const file = path === "-" ? readOnce("standard input", process.stdin) : await fileOf(path);
+    const file = await fileOf(path, hooks.pipeSignal ?? hooks.signal);
     const found = await lookAt(file, args);
     // What DuckDB hands on has not as many bytes as the file.
     if (found?.open === file.open) progress.total += file.bytes;
@@ -84,11 +87,12 @@ interface LogSource {
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
-async function fileOf(path: string): Promise<LogSource> {
+async function fileOf(path: string, signal: AbortSignal | undefined): Promise<LogSource> {
+  if (path === "-") return readOnce("standard input", await openBytes(path, signal));
   await requireFile(path, "log");
   const found = await stat(path);
   // A pipe that has a name, `<(zcat ...)`, can be read once, like standard input.
-  if (!found.isFile()) return readOnce(path, createReadStream(path));
+  if (!found.isFile()) return readOnce(path, await openBytes(path, signal));
   return { name: path, bytes: found.size, open: () => readable(path) };
 }
 

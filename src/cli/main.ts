@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The program: runs the command, reports its error and sets the exit status.
-import { hideBin } from "yargs/helpers";
-import { SpillwayError } from "../rules/errors.ts";
-import { runCommand } from "./command-line.ts";
+import { errorCodes, SpillwayError } from "../rules/errors.ts";
+import { endIfStuck } from "./interrupt.ts";
+import { systemError } from "./system-error.ts";
 import { describeError, describeThrown, describeUnexpected, UNEXPECTED } from "./terminal.ts";
 
 /** Tells threads and programs that are started, which do not see the command's words. */
@@ -19,8 +19,11 @@ function passOnColor(words: readonly string[]): void {
 async function main(words: readonly string[]): Promise<void> {
   passOnColor(words);
   try {
+    // Where files cannot be opened any more, this is where it shows first.
+    const { runCommand } = await import("./command-line.ts");
     await runCommand(words);
-  } catch (thrown) {
+  } catch (error) {
+    const thrown = systemError(error) ?? error;
     if (words.includes("--debug")) console.error(describeThrown(thrown));
     const json = words.includes("--json");
     if (thrown instanceof SpillwayError) {
@@ -34,10 +37,16 @@ async function main(words: readonly string[]): Promise<void> {
 }
 
 // A reader that has seen enough (`| head`) closes the pipe: that ends the command, and is no error of its own.
-for (const stream of [process.stdout, process.stderr])
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit();
-    throw error;
-  });
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit();
+  const error = new SpillwayError("FILE_UNWRITABLE", `standard output cannot be written: ${code}`);
+  console.error(describeError(error, process.argv.includes("--json")));
+  process.exit(error.exitCode);
+});
+// There is nowhere left to say it.
+process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
+  process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
+});
 
-await main(hideBin(process.argv));
+await main(process.argv.slice(2));
+endIfStuck();

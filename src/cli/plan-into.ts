@@ -2,24 +2,24 @@
 // them again; all else in the end, so that an earlier plan stays until this one is whole.
 import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
-import { loadScenarioFile } from "../load/scenario-file.ts";
 import { type PlanOptions, preparePlan } from "../plan/plan.ts";
 import { renderCsv } from "../report/csv.ts";
 import { addPlanReport } from "../report/result-report.ts";
 import { json, placeResult, pointsFile, resultFiles } from "../report/result-writer.ts";
 import { adjustScenario } from "../scenario/adjust.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
+import { type JobOptions, startJobs } from "./job-thread.ts";
 import { openPlace } from "./open-place.ts";
 import { drivePlan } from "./plan-drive.ts";
+import type { PlanSetting } from "./plan-job.ts";
 import { createRunner } from "./plan-runner.ts";
 import { planTable } from "./plan-table.ts";
-import type { PlanTask } from "./plan-worker.ts";
 import { headerOf, type KnownOutcomes, PointsFile, readPoints } from "./points-file.ts";
 import { version } from "./version.ts";
 
-export interface PlanIntoOptions {
+export interface PlanIntoOptions extends JobOptions {
   readonly asked: PlanOptions;
-  readonly adjustments: PlanTask["adjustments"];
+  readonly adjustments: PlanSetting["adjustments"];
   /** Threads, from 1. */
   readonly workers: number;
   /** The folder; named after scenario and time where it is left out. */
@@ -28,7 +28,6 @@ export interface PlanIntoOptions {
   readonly force: boolean;
   /** Whether to go on with the plan that the folder holds. */
   readonly resume: boolean;
-  readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }
 
@@ -36,35 +35,43 @@ export interface PlanIntoOptions {
  * Answers a question about the scenario of a file.
  * @param file the scenario's name or path
  * @returns the folder and the result, `null` where it was interrupted: what was done is kept for `resume`
- * @throws SpillwayError as `loadScenarioFile`, `preparePlan`, `readPoints` and the runs do
+ * @throws SpillwayError as `startJobs`, `preparePlan`, `readPoints` and the runs do
  */
 export async function planInto(
   file: string,
-  { asked, adjustments, workers, out, force, resume, signal, onProgress }: PlanIntoOptions,
+  { asked, adjustments, workers, out, force, resume, signal, importMs, onProgress }: PlanIntoOptions,
 ): Promise<{ readonly folder: string; readonly result: PlanResult | null }> {
-  const { scenario: written, path, digest } = await loadScenarioFile(file);
-  const scenario = adjustScenario(written, adjustments);
-  const plan = preparePlan(scenario, asked);
-  const header = headerOf(plan.question, {
-    spillway: version,
-    digest,
-    rules: scenario.rules,
-    storm: asked.storm ?? null,
-    compare: asked.compare === true,
-  });
-  const writer = await openPlace({ out, name: `${scenario.name}-plan`, force }, "plan");
-  const { folder } = writer;
-  const runner = createRunner(workers, scenario, { file: path, adjustments, figures: plan.figures }, signal);
+  const threads = await startJobs({ scenario: file }, { signal, importMs });
+  // Half a run is worth nothing: nobody waits for its end.
+  const stop = (): void => void threads.close();
+  signal.addEventListener("abort", stop, { once: true });
   try {
-    const points = join(folder, pointsFile);
-    const known: KnownOutcomes = resume ? await readPoints(points, header, plan.figures) : new Map();
-    const begin = (): Promise<PointsFile> => PointsFile.begin(points, header, known);
-    const result = await drivePlan(plan, { begin, known, runner, signal, onProgress });
-    if (result !== null) await keep(writer, result);
-    return { folder, result };
+    const { scenario: written, digest } = threads.scenario;
+    const scenario = adjustScenario(written, adjustments);
+    const plan = preparePlan(scenario, asked);
+    const header = headerOf(plan.question, {
+      spillway: version,
+      digest,
+      rules: scenario.rules,
+      storm: asked.storm ?? null,
+      compare: asked.compare === true,
+    });
+    const runner = createRunner(workers, threads, { adjustments, figures: plan.figures });
+    const writer = await openPlace({ out, name: `${scenario.name}-plan`, force }, "plan");
+    try {
+      const { folder } = writer;
+      const points = join(folder, pointsFile);
+      const known: KnownOutcomes = resume ? await readPoints(points, header, plan.figures) : new Map();
+      const begin = (): Promise<PointsFile> => PointsFile.begin(points, header, known);
+      const result = await drivePlan(plan, { begin, known, runner, signal, onProgress });
+      if (result !== null) await keep(writer, result);
+      return { folder, result };
+    } finally {
+      await writer.close();
+    }
   } finally {
-    await runner.close();
-    await writer.close();
+    signal.removeEventListener("abort", stop);
+    await threads.close();
   }
 }
 

@@ -8,7 +8,15 @@ import type { PlanResult } from "../summary/plan-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
-import { requireDuration, requireSeed, runOptions, scenarioOperand } from "./run-options.ts";
+import {
+  codeNote,
+  importMsOf,
+  importTimeout,
+  requireDuration,
+  requireSeed,
+  runOptions,
+  scenarioOperand,
+} from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb, program } from "./verb.ts";
@@ -33,12 +41,13 @@ interface Args {
   readonly rules?: string | undefined;
   readonly out?: string | undefined;
   readonly force?: boolean | undefined;
+  readonly importTimeout?: string | undefined;
 }
 
 export const verb = defineVerb<Args>({
   name: "plan",
   summary: "search by simulations for the largest load or the smallest limit that holds",
-  notes: [`${program} figures lists the figures that --until takes, with their units.`],
+  notes: [`${program} figures lists the figures that --until takes, with their units.`, codeNote],
   operands: [scenarioOperand],
   options: {
     vary: {
@@ -87,6 +96,7 @@ export const verb = defineVerb<Args>({
     },
     ...runOptions,
     open: openOption,
+    "import-timeout": importTimeout,
   },
   examples: [
     [
@@ -160,6 +170,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
     asked: { vary, until, find, storm, within, compare, replications, confidence, command },
     adjustments,
     workers,
+    importMs: importMsOf(args),
     out: args.out,
     force: args.force === true,
     resume: args.resume === true,

@@ -121,18 +121,18 @@ export const verb = defineVerb<Args>({
     const given = args.rules === undefined ? null : await readRules(args.rules);
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
-    const logs = await openLogs(args.files, args, { onProgress: progress.read });
-    if (args["dry-run"]) {
-      const { describeLogs, understandLogs } = await import("./log-text.ts");
-      const understood = await understandLogs(logs);
-      terminal.say(...describeLogs(understood));
-      return terminal.result(understood);
-    }
-    const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
     const interrupt = onInterrupt();
+    const { signal } = interrupt;
     try {
+      const logs = await openLogs(args.files, args, { onProgress: progress.read, pipeSignal: signal });
+      if (args["dry-run"]) {
+        const { describeLogs, understandLogs } = await import("./log-text.ts");
+        const understood = await understandLogs(logs);
+        terminal.say(...describeLogs(understood));
+        return terminal.result(understood);
+      }
+      const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
       const { replay } = await import("../../sim/replay/replay.ts");
-      const { signal } = interrupt;
       const changes = logs.changes.length === 0 ? "" : ` (${logs.changes.join("; ")})`;
       const files = logs.files.map(({ name }) => `${name}${changes}`);
       const result = await replay(logs, rules, {
@@ -150,6 +150,11 @@ export const verb = defineVerb<Args>({
       if (args.out !== undefined) await open(join(args.out, runFiles.html));
       const held = result.expectations.every((expectation) => expectation.held);
       process.exitCode = result.interrupted ? INTERRUPTED : held ? 0 : 1;
+    } catch (error) {
+      terminal.progress(null);
+      if (!signal.aborted || error instanceof SpillwayError) throw error;
+      terminal.say("Interrupted before the end of the logs: nothing was replayed.");
+      process.exitCode = INTERRUPTED;
     } finally {
       interrupt.release();
     }

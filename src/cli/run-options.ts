@@ -44,11 +44,37 @@ export const runOptions = {
   force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
 } as const satisfies Record<string, VerbOption>;
 
+/** For verbs that run code of the user's. */
+export const importTimeout = {
+  argument: "TIME",
+  type: "string",
+  describe: "wait at most TIME for your file to be imported [default: 30s]",
+} as const satisfies VerbOption;
+
+/** Help's note for the same verbs. */
+export const codeNote =
+  "The code of your file runs in a thread of its own. Ctrl-C ends it after 2 s; native code (an addon, execSync) cannot be stopped, and the whole process ends instead.";
+
+/** @returns ms. @throws SpillwayError `USAGE` */
+export const importMsOf = ({
+  importTimeout: text = "30s",
+}: {
+  readonly importTimeout?: string | undefined;
+}): number => requireDuration("--import-timeout", text);
+
 /** @throws SpillwayError `USAGE` */
 export function requireSeed(seed: number): number {
   if (Number.isSafeInteger(seed) && seed >= 0) return seed;
   throw new SpillwayError("USAGE", "the seed cannot be used", {
     problems: [{ path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" }],
+  });
+}
+
+/** @throws SpillwayError `USAGE` naming `option` */
+export function requireWhole(option: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new SpillwayError("USAGE", `${option} cannot be used`, {
+    problems: [{ path: option, got: quote(value), allowed: `a whole number from ${least} to ${most}` }],
   });
 }
 

@@ -1,27 +1,26 @@
 // A simulation, written into a run folder as it happens, then judged.
-import { setImmediate } from "node:timers/promises";
-import type { LimiterSimulation } from "../../sim/adapter/simulate-limiter.ts";
-import { type SimulateOptions, type Simulation, simulate } from "../../sim/simulate.ts";
+import { createReadStream } from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { duration, share } from "../report/format.ts";
 import { endLines } from "../report/result-writer.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
-import type { Adjustments } from "../scenario/adjust.ts";
-import type { Scenario } from "../scenario/scenario.ts";
-import type { TraceCall } from "../trace/record.ts";
+import { readTrace } from "../trace/read.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
-import { type KeepOptions, type KeptRun, keepRun } from "./keep-run.ts";
+import { type KeptRun, keepRun } from "./keep-run.ts";
 import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
+import type { SimulationFacts, TracePart } from "./simulate-job.ts";
 import { version } from "./version.ts";
 
 export interface SimulateIntoOptions {
-  readonly options: Omit<SimulateOptions, keyof Adjustments>;
-  /** What is simulated in place of the scenario's own deployment, by the same clients. */
-  readonly simulation?: Simulation | LimiterSimulation | undefined;
-  /** The laws that its limiter claims; all of them where this is left out. */
-  readonly claims?: KeepOptions["claims"];
+  /** The trace's lines, as they are simulated. */
+  readonly parts: AsyncIterable<SimulationFacts | TracePart>;
+  /** Aborted: the parts end soon. */
+  readonly signal?: { readonly aborted: boolean } | undefined;
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;
   /** What repeats the run. */
@@ -35,28 +34,38 @@ export interface SimulateIntoOptions {
 }
 
 export interface SimulatedRun extends KeptRun {
-  /** `options.signal` ended it: nothing was sent from then on, and the trace says all that was. */
+  /** `signal` ended it. */
   readonly interrupted: boolean;
+  readonly notes: readonly string[];
+}
+
+type Parts = AsyncGenerator<SimulationFacts | TracePart, void, undefined>;
+
+/** Begins a simulation. @throws SpillwayError as `simulateJob` does */
+export async function factsOf(parts: Parts): Promise<SimulationFacts> {
+  const { value } = await parts.next();
+  if (value?.kind === "facts") return value;
+  throw new RangeError("a simulation begins with its facts");
 }
 
 /** Progress is shown of what takes longer. */
 const quietMs = 2_000;
-/** So long is simulated before signals and progress have their turn, looked at once in so many calls. */
+/** So often, at most, ms. */
 const turnMs = 50;
-const turnCalls = 200;
 
 /**
- * Simulates a scenario, as it is given, and keeps the run: trace, verdict, summary, documents.
- * @throws SpillwayError as `simulate` and `keepRun` do
+ * Keeps a simulated run: trace, verdict, summary, documents. Parts that end by `INTERRUPTED` are kept as a trace that
+ * is not complete: answers that were on the way are missing.
+ * @throws SpillwayError as the parts and `keepRun` do
  */
 export async function simulateInto(
   place: RunPlace,
-  scenario: Scenario,
+  facts: SimulationFacts,
   options: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
   const writer = await openPlace(place, "run");
   try {
-    return await simulated(writer, scenario, options);
+    return await simulated(writer, facts, options);
   } finally {
     await writer.close();
   }
@@ -64,18 +73,19 @@ export async function simulateInto(
 
 async function simulated(
   writer: FolderWriter,
-  scenario: Scenario,
-  { options, simulation = simulate(scenario, options), ...rest }: SimulateIntoOptions,
+  { header, scenario, claims }: SimulationFacts,
+  { parts, signal, file, command, notes: given = [], compare, ...rest }: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
-  const { file, command, notes = [], compare, claims, onProgress, clock = () => Date.now() } = rest;
+  const { onProgress, clock = () => Date.now() } = rest;
   const startedMs = clock();
   const progress = (text: string): void => {
     if (clock() - startedMs > quietMs) onProgress?.(text);
   };
-  const { header } = simulation;
-  const trace = new TraceText(simulation, scenario.durationMs, clock, progress);
-  await writer.write(runFiles.trace, endLines(trace.lines()));
-  const interrupted = options.signal?.aborted === true;
+  const trace = new TraceText({ header, scenario, clock, progress });
+  await writer.write(runFiles.trace, endLines(trace.lines(parts)));
+  if (trace.cut !== null) await writer.write(runFiles.trace, endLines(incomplete(await setAside(writer))));
+  const interrupted = signal?.aborted === true;
+  const notes = trace.cut === null ? given : [...given, `${trace.cut}: the last calls are missing`];
   const record: RunRecord = {
     format: "spillway-run",
     version: 1,
@@ -98,66 +108,68 @@ async function simulated(
     claims,
     onProgress: (records) => progress(`judging: ${counted(records, "line")}`),
   });
-  return { ...kept, interrupted };
+  return { ...kept, interrupted, notes };
 }
 
-/** A simulation as the lines of its trace; now and then the rest of the process has its turn. */
+/** Moves the trace that was written to where nobody takes it for a part of the run. @returns its path there */
+async function setAside({ staging }: FolderWriter): Promise<string> {
+  const path = join(staging, `.${runFiles.trace}`);
+  await rename(join(staging, runFiles.trace), path);
+  return path;
+}
+
+/** A trace's lines, said to be what they are: others' calls may have used the same quotas. */
+async function* incomplete(path: string): AsyncGenerator<string, void> {
+  const { header, calls } = await readTrace(createReadStream(path));
+  yield encodeHeader({ ...header, complete: false });
+  for await (const { call } of calls) yield encodeCall(call);
+}
+
+interface TraceTextOptions extends Pick<SimulationFacts, "header" | "scenario"> {
+  readonly clock: () => number;
+  readonly progress: (text: string) => void;
+}
+
+/** A simulation as the lines of its trace. */
 class TraceText {
   endedAt: number;
-  #count = 0;
-  readonly #simulation: Simulation | LimiterSimulation;
-  readonly #durationMs: number;
-  readonly #clock: () => number;
+  /** Why the lines end early; `null` where they do not. */
+  cut: string | null = null;
+  readonly #options: TraceTextOptions;
   readonly #pace: Pace;
   #turnAtMs: number;
-  readonly #progress: (text: string) => void;
 
-  constructor(
-    simulation: Simulation | LimiterSimulation,
-    durationMs: number,
-    clock: () => number,
-    progress: (text: string) => void,
-  ) {
-    this.#simulation = simulation;
-    this.#durationMs = durationMs;
-    this.#clock = clock;
-    this.#pace = new Pace(clock);
-    this.#turnAtMs = clock() + turnMs;
-    this.#progress = progress;
-    this.endedAt = simulation.header.startedAt;
+  constructor(options: TraceTextOptions) {
+    this.#options = options;
+    this.#pace = new Pace(options.clock);
+    this.#turnAtMs = options.clock() + turnMs;
+    this.endedAt = options.header.startedAt;
   }
 
-  async *lines(): AsyncGenerator<string, void> {
-    const { header, calls } = this.#simulation;
-    yield encodeHeader(header);
-    if (Symbol.asyncIterator in calls) {
-      for await (const call of calls) {
-        yield encodeCall(call);
-        if (this.#isTurn(call)) await setImmediate();
+  async *lines(parts: AsyncIterable<SimulationFacts | TracePart>): AsyncGenerator<string, void> {
+    yield encodeHeader(this.#options.header);
+    try {
+      for await (const part of parts) {
+        if (part.kind !== "part") continue;
+        this.endedAt = part.endedAt;
+        yield part.lines;
+        this.#tell(part);
       }
-      return;
-    }
-    for (const call of calls) {
-      yield encodeCall(call);
-      if (this.#isTurn(call)) await setImmediate();
+    } catch (error) {
+      if (!(error instanceof SpillwayError) || error.code !== "INTERRUPTED") throw error;
+      this.cut = error.message;
     }
   }
 
-  /** Counts a call; now and then the rest of the process has its turn. */
-  #isTurn({ received }: TraceCall): boolean {
-    this.endedAt = Math.max(this.endedAt, received);
-    this.#count += 1;
-    if (this.#count % turnCalls !== 0 || this.#clock() < this.#turnAtMs) return false;
-    this.#turnAtMs = this.#clock() + turnMs;
-    this.#progress(this.#sayProgress(received - this.#simulation.header.startedAt));
-    return true;
-  }
-
-  #sayProgress(simulatedMs: number): string {
-    const done = Math.min(1, simulatedMs / this.#durationMs);
-    const sofar = `simulating: ${share(done)}, ${counted(this.#count, "call")}`;
-    const pace = this.#pace.at(done, this.#count);
-    if (pace === null) return sofar;
-    return `${sofar}, ${count(Math.round(pace.perSecond))} calls/s, ${duration(pace.leftMs)} left`;
+  #tell({ calls, endedAt }: TracePart): void {
+    const { clock, header, scenario, progress } = this.#options;
+    if (clock() < this.#turnAtMs) return;
+    this.#turnAtMs = clock() + turnMs;
+    const done = Math.min(1, (endedAt - header.startedAt) / scenario.durationMs);
+    const sofar = `simulating: ${share(done)}, ${counted(calls, "call")}`;
+    const pace = this.#pace.at(done, calls);
+    const speed =
+      pace === null ? "" : `, ${count(Math.round(pace.perSecond))} calls/s, ${duration(pace.leftMs)} left`;
+    progress(`${sofar}${speed}`);
   }
 }

@@ -1,16 +1,16 @@
 // `spillway simulate --swarm N`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
 // that shows it, and the command that repeats it.
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
-import type { ChosenFault } from "../faults/choice.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
-import { faultWords } from "./fault-list.ts";
+import type { FaultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { resultOf } from "./job-events.ts";
+import { startJobs } from "./job-thread.ts";
 import { shellCommand } from "./run-place.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -21,42 +21,42 @@ export interface SwarmArgs {
   readonly force?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly requireStates?: boolean | undefined;
+  /** How long importing the adapter may take, ms. */
+  readonly importMs: number;
 }
 
 /** Runs a swarm and says what it came to. Nothing is written where no world fails, but into `--out`. */
 export async function simulateSwarm(
   args: SwarmArgs,
-  fault: ChosenFault | null,
+  words: FaultWords | null,
   terminal: Terminal,
 ): Promise<void> {
   const worlds = requireWorlds(args.swarm);
-  const { swarm } = await import("../../sim/swarm/swarm.ts");
-  const words = fault === null ? null : await faultWords(fault, "simulate");
-  const limiter =
-    args.adapter === undefined
-      ? undefined
-      : await (await import("./simulated-limiter.ts")).openLimiter(args.adapter);
+  const { seed, adapter, importMs } = args;
   const target = shellCommand([
     ...(words === null ? [] : ["--fault", words.text]),
-    ...(args.adapter === undefined ? [] : ["--adapter", args.adapter]),
+    ...(adapter === undefined ? [] : ["--adapter", adapter]),
   ]);
   const interrupt = onInterrupt();
+  const { signal } = interrupt;
   try {
-    const { seed } = args;
-    const startedMs = Date.now();
-    const onProgress = progressOf(worlds, terminal);
-    const { signal } = interrupt;
-    const result = await swarm({ worlds, seed, fault: fault ?? undefined, limiter, signal, onProgress });
-    terminal.progress(null);
-    const files = await write(result, args);
-    say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
-    terminal.result({ ...result, files });
-    const missed = args.requireStates === true && result.unreached.length > 0;
-    const isOver = result.failures.length > 0 || (missed && !result.interrupted);
-    process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
+    const threads = await startJobs({ adapter }, { importMs, signal });
+    try {
+      const startedMs = Date.now();
+      const events = threads.thread.run("swarm", { worlds, seed, fault: words?.text });
+      const result = await resultOf(events, progressOf(worlds, terminal));
+      terminal.progress(null);
+      const files = await write(result, args);
+      say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
+      terminal.result({ ...result, files });
+      const missed = args.requireStates === true && result.unreached.length > 0;
+      const isOver = result.failures.length > 0 || (missed && !result.interrupted);
+      process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
+    } finally {
+      await threads.close();
+    }
   } finally {
     interrupt.release();
-    if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
   }
 }
 
@@ -67,11 +67,10 @@ function requireWorlds(worlds: number): number {
   });
 }
 
-/** Worlds a second and time left; signals have their turn after each world. */
-function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => Promise<void> {
+/** Worlds a second and time left. */
+function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => void {
   const startedMs = Date.now();
-  return async ({ worlds: done, calls, shrinking }) => {
-    await setImmediate();
+  return ({ worlds: done, calls, shrinking }) => {
     if (shrinking !== null) return terminal.progress(`world ${shrinking} fails: making it smaller`);
     const perSecond = done / Math.max(0.001, (Date.now() - startedMs) / 1000);
     const left = duration(Math.round(((worlds - done) / perSecond) * 1000));

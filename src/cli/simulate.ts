@@ -1,16 +1,15 @@
 // `spillway simulate SCENARIO`: a scenario in virtual time, judged, with a run folder.
 import { join } from "node:path";
-import type { SimulateLimiterOptions } from "../../sim/adapter/simulate-limiter.ts";
-import type { ChosenFault } from "../faults/choice.ts";
 import { runFiles } from "../report/run.ts";
-import { claimsInTraces } from "../rules/algorithms.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { Scenario } from "../scenario/scenario.ts";
-import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
+import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
+  codeNote,
+  importMsOf,
+  importTimeout,
   repeatCommand,
   requireDuration,
   requireSeed,
@@ -18,8 +17,8 @@ import {
   scenarioOperand,
   tokensFormat,
 } from "./run-options.ts";
-import type { OpenedLimiter } from "./simulated-limiter.ts";
-import { openTerminal } from "./terminal.ts";
+import type { SimulateTask } from "./simulate-job.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args {
@@ -37,12 +36,14 @@ interface Args {
   readonly world?: string | undefined;
   readonly requireStates?: boolean | undefined;
   readonly open?: boolean | undefined;
+  readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 export const verb = defineVerb<Args>({
   name: "simulate",
   summary: "run a scenario in virtual time, judge its trace, write a run folder",
+  notes: [codeNote],
   operands: [{ ...scenarioOperand, required: false }],
   options: {
     ...runOptions,
@@ -81,6 +82,7 @@ export const verb = defineVerb<Args>({
       type: "boolean",
       describe: "end a swarm with exit code 1 if an interesting state was never reached",
     },
+    "import-timeout": importTimeout,
   },
   examples: [
     ["$0 simulate ci-fleet", "run five minutes of a build fleet, in a few seconds"],
@@ -97,102 +99,92 @@ export const verb = defineVerb<Args>({
     const terminal = openTerminal(args.json === true);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
+    const importMs = importMsOf(args);
+    const words = fault === null ? null : await faultWords(fault, "simulate");
     if (args.swarm !== undefined) {
       const { simulateSwarm } = await import("./simulate-swarm.ts");
-      return simulateSwarm(
-        { ...args, swarm: args.swarm, seed: requireSeed(args.seed ?? 1) },
-        fault,
-        terminal,
-      );
+      const seed = requireSeed(args.seed ?? 1);
+      return simulateSwarm({ ...args, swarm: args.swarm, seed, importMs }, words, terminal);
     }
     if (args.requireStates === true)
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
-    const open = await reportOpener(args.open);
-    const { saySimulation } = await import("./say-run.ts");
-    const { simulateInto } = await import("./simulate-into.ts");
-    const limiter = args.adapter === undefined ? null : await opened(args.adapter);
-    const { file, scenario: written, words: named } = await scenarioNamed(args, fault, limiter);
-    const { conditionsOf } = await import("./conditions.ts");
-    const { scenario, options, notes } = await conditionsOf(written, {
-      seed: args.seed === undefined ? undefined : requireSeed(args.seed),
-      durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-      rules: args.rules === undefined ? undefined : await readRules(args.rules),
-      tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
-      like: args.like,
-    });
-    const words = fault === null ? null : await faultWords(fault, "simulate");
+    const task: SimulateTask = {
+      world: args.world,
+      changes: {
+        seed: args.seed === undefined ? undefined : requireSeed(args.seed),
+        durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
+        rules: args.rules === undefined ? undefined : await readRules(args.rules),
+        tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
+        like: args.like,
+      },
+      fault: args.fault,
+    };
+    const file = args.world === undefined ? requireScenario(args.scenario) : null;
     const interrupt = onInterrupt();
     try {
-      const { signal } = interrupt;
-      const simulated =
-        limiter === null ? null : await simulatedBy(limiter, scenario, { ...options, signal });
-      const told = [...notes, ...(words === null ? [] : [words.note]), ...(simulated?.notes ?? [])];
-      const place = { out: args.out, name: scenario.name, force: args.force };
-      const run = await simulateInto(place, scenario, {
-        options: { ...options, fault: fault ?? undefined, signal },
-        simulation: simulated?.simulation,
-        claims: simulated?.claims,
-        file,
-        command: repeatCommand("simulate", named, {
-          seed: args.world === undefined ? scenario.seed : undefined,
-          rules: args.rules,
-          duration: args.duration,
-          like: args.like,
-          tokens: args.tokens,
-          fault: words?.text,
-          adapter: args.adapter,
-        }),
-        notes: told,
-        compare: args.like,
-        onProgress: terminal.progress,
-      });
-      terminal.progress(null);
-      const { folder, summary, verdict, expectations, interrupted } = run;
-      saySimulation(terminal, run, scenario.seed, told);
-      terminal.result({ folder, summary, verdict, expectations });
-      await open(join(folder, runFiles.html));
-      process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
+      await simulateOne(args, { task, file, importMs, words, signal: interrupt.signal }, terminal);
     } finally {
       interrupt.release();
-      // A limiter of the user's may hold connections open, and nothing says how to close them.
-      if (args.adapter !== undefined) setTimeout(() => process.exit(), 500).unref();
     }
   },
 });
 
-/** What is simulated: a scenario's file, or a world of a swarm. */
-async function scenarioNamed(
-  { scenario, world }: Args,
-  fault: ChosenFault | null,
-  limiter: OpenedLimiter | null,
-): Promise<{ file: string | null; scenario: Scenario; words: readonly string[] }> {
-  if (world === undefined) {
-    const file = requireScenario(scenario);
-    const { loadScenarioFile } = await import("../load/scenario-file.ts");
-    return { file, scenario: (await loadScenarioFile(file)).scenario, words: [file] };
+interface Asked {
+  readonly task: SimulateTask;
+  /** The scenario's; `null` where a world is simulated. */
+  readonly file: string | null;
+  readonly importMs: number;
+  readonly words: FaultWords | null;
+  readonly signal: AbortSignal;
+}
+
+async function simulateOne(
+  args: Args,
+  { task, file, importMs, words, signal }: Asked,
+  terminal: Terminal,
+): Promise<void> {
+  const { adapter, out, force } = args;
+  const open = await reportOpener(args.open);
+  const { startJobs } = await import("./job-thread.ts");
+  const files = { adapter, scenario: file ?? undefined };
+  const threads = await startJobs(files, { importMs, signal });
+  try {
+    const { factsOf, simulateInto } = await import("./simulate-into.ts");
+    const parts = threads.thread.run("simulate", task);
+    const facts = await factsOf(parts);
+    const { scenario, header } = facts;
+    const run = await simulateInto({ out, name: scenario.name, force }, facts, {
+      parts,
+      signal,
+      file,
+      command: commandOf(args, file, scenario.seed, words),
+      notes: [...facts.notes, ...(words === null ? [] : [words.note])],
+      compare: args.like,
+      onProgress: terminal.progress,
+    });
+    terminal.progress(null);
+    const { saySimulation } = await import("./say-run.ts");
+    const { folder, summary, verdict, expectations, interrupted, notes } = run;
+    saySimulation(terminal, run, header.seed ?? scenario.seed, notes);
+    terminal.result({ folder, summary, verdict, expectations });
+    await open(join(folder, runFiles.html));
+    process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
+  } finally {
+    await threads.close();
   }
-  const { worldNamed } = await import("../../sim/swarm/swarm.ts");
-  const { scenarioOf } = await import("../../sim/swarm/world-recipe.ts");
-  const recipe = worldNamed(world, { fault: fault ?? undefined, limiter: limiter ?? undefined });
-  return { file: null, scenario: scenarioOf(recipe), words: ["--world", world] };
 }
 
-async function opened(file: string): Promise<OpenedLimiter> {
-  return (await import("./simulated-limiter.ts")).openLimiter(file);
-}
-
-async function simulatedBy(
-  { factory, clock }: OpenedLimiter,
-  scenario: Scenario,
-  options: Omit<SimulateLimiterOptions, "clock">,
-) {
-  const { limiterNotes } = await import("./simulated-limiter.ts");
-  const { simulateLimiter } = await import("../../sim/adapter/simulate-limiter.ts");
-  return {
-    simulation: simulateLimiter(scenario, factory, { ...options, clock }),
-    claims: claimsInTraces(factory),
-    notes: limiterNotes(factory, scenario.rules),
-  };
+function commandOf(args: Args, file: string | null, seed: number, words: FaultWords | null): string {
+  const { world, rules, duration, like, tokens, adapter } = args;
+  return repeatCommand("simulate", file ?? ["--world", world ?? ""], {
+    seed: world === undefined ? seed : undefined,
+    rules,
+    duration,
+    like,
+    tokens,
+    fault: words?.text,
+    adapter,
+  });
 }
 
 function requireScenario(scenario: string | undefined): string {

@@ -1,33 +1,29 @@
-// `simulate --adapter FILE`: a limiter of the user's, loaded and asked under a clock that is virtual time, whatever it
-// reads: what it is told, `Date.now`, or timers of its own.
-import type { LimiterClock } from "../../sim/adapter/asker.ts";
+// A limiter of the user's, loaded and asked under a clock that is virtual time, whatever it reads: what it is told,
+// `Date.now`, or timers of its own.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
+import type { PlacedModule } from "../load/user-module.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, type SwitchName, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
-import { loadLimiterFactory } from "./adapter-file.ts";
+import { importAdapter } from "./adapter-file.ts";
+import type { JobLimiter } from "./jobs.ts";
 import { Clock } from "./virtual-clock.ts";
 
 // The process's own, whatever clock is in their place when they are asked for.
 const timers = { setTimeout, clearTimeout };
 
-export interface OpenedLimiter {
-  readonly factory: LimiterFactory;
-  readonly clock: LimiterClock;
-}
-
 /**
- * Loads a limiter for virtual time. A promise of it that does not settle within 5 s of real time is given up.
- * @throws SpillwayError as `loadLimiterFactory` does
+ * Imports a limiter for virtual time.
+ * @throws SpillwayError as `importAdapter` does
  */
-export async function openLimiter(file: string): Promise<OpenedLimiter> {
+export async function importInVirtualTime(module: PlacedModule): Promise<JobLimiter> {
   const clock = new Clock();
-  const factory = await loadLimiterFactory(file, (run) => clock.during(run));
+  const factory = await importAdapter(module, (run) => clock.during(run));
   return {
-    factory: patient(factory, timers),
+    factory,
     clock: {
       set: (nowMs) => clock.advance(nowMs),
       during: (run) => clock.yielding(run),
@@ -35,6 +31,12 @@ export async function openLimiter(file: string): Promise<OpenedLimiter> {
     },
   };
 }
+
+/** The same limiter; a promise of it that does not settle within 5 s of real time rejects. */
+export const patientLimiter = ({ factory, clock }: JobLimiter): JobLimiter => ({
+  factory: patient(factory, timers),
+  clock,
+});
 
 /** What the reader of such a run must know. */
 export function limiterNotes(factory: LimiterFactory, asked: Rules | null): string[] {

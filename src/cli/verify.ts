@@ -1,6 +1,5 @@
 // `spillway verify TRACE`: judges a trace.
-
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { instant } from "../report/format.ts";
@@ -21,6 +20,7 @@ import { type LawName, lawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
+import { openBytes } from "./byte-source.ts";
 import { pc } from "./colors.ts";
 import { requireFile } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
@@ -82,7 +82,7 @@ export const verb = defineVerb<Args>({
     try {
       const { verify } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
-      const source = await sourceOf(trace, terminal);
+      const source = await sourceOf(trace, interrupt.signal, terminal);
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
@@ -102,27 +102,36 @@ export const verb = defineVerb<Args>({
 });
 
 /** A file, the trace of a run's folder, or standard input. */
-async function sourceOf(trace: string, terminal: Terminal): Promise<AsyncIterable<Uint8Array>> {
-  if (trace === "-") return process.stdin;
+async function sourceOf(
+  trace: string,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (trace === "-") return readable(trace, signal);
   const inFolder = await isFolder(trace);
   const path = inFolder ? join(trace, runFiles.trace) : trace;
   const { unfinishedTraceOf } = await import("../report/run-folder.ts");
   const unfinished = inFolder && !existsSync(path) ? await unfinishedTraceOf(trace) : null;
-  if (unfinished !== null) return unfinishedSource(unfinished, terminal);
+  if (unfinished !== null) return unfinishedSource(unfinished, signal, terminal);
   await requireFile(path, inFolder ? "trace of this run's folder" : "trace");
-  return readable(path);
+  return readable(path, signal);
 }
 
-async function unfinishedSource(path: string, terminal: Terminal): Promise<AsyncIterable<Uint8Array>> {
+async function unfinishedSource(
+  path: string,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<AsyncIterable<Uint8Array>> {
   const { unfinishedTrace } = await import("../trace/unfinished.ts");
   terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
-  return unfinishedTrace(readable(path));
+  return unfinishedTrace(readable(path, signal));
 }
 
-async function* readable(path: string): AsyncGenerator<Uint8Array> {
+async function* readable(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Uint8Array>;
+    yield* (await openBytes(path, signal)) as AsyncIterable<Uint8Array>;
   } catch (cause) {
+    signal.throwIfAborted();
     throw new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
       problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
       cause,

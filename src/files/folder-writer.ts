@@ -74,7 +74,11 @@ export class FolderWriter {
   async write(name: string, content: Content): Promise<void> {
     const path = join(this.staging, name);
     await writing(join(this.folder, name), async () => {
-      await mkdir(dirname(path), { recursive: true });
+      // Node's own recursive `mkdir` never ends where the working folder was deleted.
+      if (dirname(name) !== ".")
+        await mkdir(dirname(path)).catch((cause: NodeJS.ErrnoException) => {
+          if (cause.code !== "EEXIST") throw cause;
+        });
       await writeFile(path, content);
     });
   }

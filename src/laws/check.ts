@@ -55,12 +55,14 @@ export interface CheckOptions {
   /** How long an answer is waited for, ms of those timers; 5000 unless told. */
   readonly answerMsMost?: number;
   /** Ends the check after the run that is under way; what was found so far is reported. */
-  readonly signal?: AbortSignal;
+  readonly signal?: { readonly aborted: boolean };
   /**
    * Called before every run, and awaited. A check of a synchronous limiter leaves the event loop a turn nowhere
    * else: return a promise that takes one (`setImmediate` of `node:timers/promises`) to stay responsive.
    */
   readonly onProgress?: (progress: CheckProgress) => void | PromiseLike<void>;
+  /** Given each law's report as soon as it is there. */
+  readonly onLaw?: (report: LawReport) => unknown;
 }
 
 /** What the scripts may do with a limiter, and under which rules. */
@@ -95,12 +97,12 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
   const { subject, may } = await prepare(factory, options);
   const setting = { factory, options, subject, may, runs, seed, names };
   const reports: LawReport[] = [];
-  for (const law of names)
-    reports.push(
-      options.signal?.aborted || reports.some(({ failure }) => failure?.hung)
-        ? unrun(law, seed, "not-run")
-        : await checkLaw(law, setting, reports.length),
-    );
+  for (const law of names) {
+    const isOver = options.signal?.aborted || reports.some(({ failure }) => failure?.hung);
+    const report = isOver ? unrun(law, seed, "not-run") : await checkLaw(law, setting, reports.length);
+    reports.push(report);
+    options.onLaw?.(report);
+  }
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
   const ok = reports.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
   return { limiter: factory.name, seed, runs, laws: reports, interrupted: cut, ok };

@@ -149,7 +149,7 @@ class OverlapTrial {
   overlapped = 0;
   readonly #factory: LimiterFactory;
   readonly #claimed: readonly LimiterLawName[];
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #replaying: boolean;
   #kind: "broken" | "failed" | null = null;
   #hung = 0;
@@ -157,7 +157,7 @@ class OverlapTrial {
   constructor(
     factory: LimiterFactory,
     claimed: readonly LimiterLawName[],
-    signal: AbortSignal | undefined,
+    signal: { readonly aborted: boolean } | undefined,
     replaying: boolean,
   ) {
     this.#factory = factory;

@@ -44,7 +44,7 @@ export class Trials {
   readonly #factory: LimiterFactory;
   readonly #law: LimiterLawName;
   readonly #judge: Judge;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>;
   #runs = 0;
   #failed: "broken" | "adapter" | null = null;
@@ -53,7 +53,7 @@ export class Trials {
     factory: LimiterFactory,
     law: LimiterLawName,
     judge: Judge,
-    signal: AbortSignal | undefined,
+    signal: { readonly aborted: boolean } | undefined,
     onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>,
   ) {
     this.#factory = factory;

@@ -7,6 +7,7 @@ export const errorCodes = {
   FILE_UNREADABLE: 2,
   FILE_UNWRITABLE: 2,
   FOLDER_IN_USE: 2,
+  SYSTEM_REFUSED: 2,
   JSON_INVALID: 2,
   RULES_INVALID: 2,
   SNAPSHOT_INVALID: 2,
@@ -30,6 +31,7 @@ export const errorCodes = {
   DUCKDB_MISSING: 3,
   OPENER_MISSING: 3,
   K6_FAILED: 3,
+  INTERRUPTED: 130,
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
-import type { createRunner, Runner } from "../../src/cli/plan-runner.ts";
-import type { PlanTask } from "../../src/cli/plan-worker.ts";
+import type { startJobs } from "../../src/cli/job-thread.ts";
+import type { createRunner } from "../../src/cli/plan-runner.ts";
 import type { Job } from "../../src/plan/job.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 import { worldOf } from "./peers/world.ts";
@@ -48,46 +48,40 @@ function figureRows(): BenchRow[] {
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** Of the built package, since a thread needs a file of its own. */
-async function builtRunner(): Promise<typeof createRunner> {
-  const built: { readonly createRunner: typeof createRunner } = await import(
-    join(root, "dist/src/cli/plan-runner.js")
-  );
-  return built.createRunner;
-}
+const built = <T>(file: string): Promise<T> => import(join(root, "dist/src/cli", file));
 
-const task: PlanTask = {
-  file: join(root, "scenarios/ci-fleet.ts"),
-  adjustments: {},
-  figures: [{ population: null, name: "refusedShare" }],
-};
+const setting = { adjustments: {}, figures: [{ population: null, name: "refusedShare" }] } as const;
 const variant = { changes: [], trigger: null, windowMs: null };
 const sweepOf = (runs: number): Job[] =>
   Array.from({ length: runs }, (_, replication) => ({ variant, replication }));
 
 /** Runs a second, once threads are there and warm. */
-async function sweeping(runner: Runner, jobs: readonly Job[]): Promise<number> {
+async function sweeping(most: number, jobs: readonly Job[]): Promise<number> {
+  const start = (await built<{ startJobs: typeof startJobs }>("job-thread.js")).startJobs;
+  const create = (await built<{ createRunner: typeof createRunner }>("plan-runner.js")).createRunner;
+  const { signal } = new AbortController();
+  const threads = await start({ scenario: "ci-fleet" }, { importMs: 30_000, signal });
   try {
+    const runner = create(most, threads, setting);
     await runner.run(jobs, () => undefined);
     const beginMs = nowMs();
     await runner.run(jobs, () => undefined);
     return (1000 * jobs.length) / (nowMs() - beginMs);
   } finally {
-    await runner.close();
+    await threads.close();
   }
 }
 
 async function threadRows(): Promise<BenchRow[]> {
-  const create = await builtRunner();
   const twenty = (): void => {
     for (let seed = 0; seed < 20; seed++) measure(ciFleet, { seed });
   };
   twenty();
   const jobs = sweepOf(Math.ceil(20 * (4 / seconds(twenty))));
-  const { signal } = new AbortController();
   const [ones, twos]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    ones.push(await sweeping(create(1, ciFleet, task, signal), jobs));
-    twos.push(await sweeping(create(2, ciFleet, task, signal), jobs));
+    ones.push(await sweeping(1, jobs));
+    twos.push(await sweeping(2, jobs));
   }
   const [one, two] = [median(ones), median(twos)];
   const name = `sweep of ${jobs.length} runs of ci-fleet: `;

@@ -37,7 +37,7 @@ function piped(input: string | Uint8Array, words: readonly string[] = []): Promi
       ended.stderr += chunk;
     });
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, ...ended }));
+    child.on("close", (code, killedBy) => resolve({ code, killedBy, ...ended }));
     child.stdin.on("error", () => undefined).end(input);
   });
 }

@@ -268,13 +268,13 @@ describe("what cannot be used", () => {
   });
 
   test.each([
-    ["this thread", "1", "isMainThread"],
-    ["another thread", "2", "!isMainThread"],
+    ["the first thread", "1", "threadId === 1"],
+    ["another thread", "2", "threadId > 1"],
   ])(
     "a behaviour that fails in %s is told as simulate tells it, and what was done is kept",
     async (_, workers, where) => {
       const failing = scenario("failing", "30m")
-        .replace("import", 'import { isMainThread } from "node:worker_threads";\nimport')
+        .replace("import", 'import { threadId } from "node:worker_threads";\nimport')
         .replace(
           /behaviour: (burst\(.*\))(?= \} \})/,
           `behaviour: { ...$1, name: "mine", next(record, event, out) { if (${where}) throw new Error("oh no"); out.send(0, event.nowMs + 100); } }`,

@@ -8,6 +8,14 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** The signal that ended it; `null` where it ended by itself. */
+  readonly killedBy: NodeJS.Signals | null;
+}
+
+/** Signals that are sent as soon as standard error has the word. */
+export interface SignalsAfter {
+  readonly after: string;
+  readonly send: readonly NodeJS.Signals[];
 }
 
 export interface RunOptions {
@@ -15,12 +23,13 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** What starts it: the program and its words before Node's. */
   readonly program?: readonly string[];
+  readonly signals?: SignalsAfter;
 }
 
 /** Runs `spillway` with these words to its end. */
 export function spillway(
   words: readonly string[],
-  { program = [], ...options }: RunOptions = {},
+  { program = [], signals, ...options }: RunOptions = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const [first = "", ...rest] = [...program, process.execPath, main, ...words];
@@ -30,13 +39,17 @@ export function spillway(
     });
     let stdout = "";
     let stderr = "";
+    let isSent = signals === undefined;
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       stdout += chunk;
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       stderr += chunk;
+      if (isSent || signals === undefined || !stderr.includes(signals.after)) return;
+      isSent = true;
+      for (const signal of signals.send) child.kill(signal);
     });
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
+    child.on("close", (code, killedBy) => resolve({ code, stdout, stderr, killedBy }));
   });
 }

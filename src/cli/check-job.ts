@@ -1,0 +1,69 @@
+// The laws, checked against a limiter of the user's, one with a fault, or our engine.
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { type CheckOptions, type CheckProgress, checkLaws } from "../laws/check.ts";
+import { checkInterleavings, type InterleavingReport } from "../laws/interleavings.ts";
+import type { CheckReport, LawReport } from "../laws/report.ts";
+import { parseRules } from "../rules/parse.ts";
+import { clockedFactory } from "./clocked-limiter.ts";
+import { eventsOf } from "./job-events.ts";
+import type { JobContext } from "./jobs.ts";
+
+export interface CheckTask {
+  readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "rules" | "repeatWith">;
+  /** NAME or NAME=RATE, where the limiter is not the user's. */
+  readonly fault?: string | undefined;
+}
+
+/** How far a check is; or a law that is done. */
+export type CheckEvent = CheckProgress | LawReport;
+
+const timers = { setTimeout, clearTimeout };
+/** How far it is, is told so often, ms. */
+const turnMs = 20;
+
+/**
+ * Checks the laws one after the other.
+ * @throws SpillwayError as `checkLaws` does, `FAULT_INVALID` where the fault does not go with the rules
+ */
+export function checkJob(
+  { options, fault }: CheckTask,
+  { limiter, signal }: JobContext,
+): AsyncGenerator<CheckEvent, CheckReport, undefined> {
+  return eventsOf(async (tell) => {
+    let toldMs = 0;
+    const onProgress = (progress: CheckProgress): Promise<void> | undefined => {
+      if (Date.now() - toldMs < turnMs) return undefined;
+      toldMs = Date.now();
+      return tell(progress);
+    };
+    const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
+    return checkLaws(factory, { ...options, signal, timers, onProgress, onLaw: tell });
+  });
+}
+
+/**
+ * Checks calls that overlap.
+ * @throws SpillwayError as `checkInterleavings` does, and as `checkJob`
+ */
+export function interleavingsJob(
+  { options, fault }: CheckTask,
+  { limiter, signal }: JobContext,
+): AsyncGenerator<never, InterleavingReport, undefined> {
+  return eventsOf(async () => {
+    const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
+    const { path, ...rest } = options;
+    return checkInterleavings(factory, { ...rest, signal, timers });
+  });
+}
+
+/** Our engine, or a limiter with a fault. */
+async function ownFactory(
+  fault: string | undefined,
+  { rules, seed = 0 }: CheckTask["options"],
+): Promise<LimiterFactory> {
+  if (fault === undefined) return (await import("../laws/engine-factory.ts")).engineFactory;
+  const { parseFault, requireSuitable } = await import("../faults/choice.ts");
+  const chosen = parseFault(fault);
+  if (rules !== undefined) requireSuitable(chosen, parseRules(rules));
+  return (await import("../faults/factory.ts")).faultFactory(chosen, seed);
+}

@@ -1,0 +1,27 @@
+// One run of a plan.
+import type { Job, Outcome } from "../plan/job.ts";
+import { runJob } from "../plan/run-job.ts";
+import type { FigureReference } from "../rules/figures.ts";
+import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
+import { eventsOf } from "./job-events.ts";
+import type { JobContext } from "./jobs.ts";
+
+/** What all runs of a plan have in common. */
+export interface PlanSetting {
+  readonly adjustments: Pick<Adjustments, "seed" | "durationMs" | "rules">;
+  readonly figures: readonly FigureReference[];
+}
+
+/**
+ * Does one run.
+ * @throws what `runJob` throws
+ */
+export function planJob(
+  { adjustments, figures, job }: PlanSetting & { readonly job: Job },
+  { scenario }: JobContext,
+): AsyncGenerator<never, Outcome, undefined> {
+  return eventsOf(async () => {
+    if (scenario === null) throw new RangeError("a plan is of a scenario");
+    return runJob(adjustScenario(scenario, adjustments), figures, job);
+  });
+}

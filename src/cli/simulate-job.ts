@@ -1,0 +1,125 @@
+// A scenario in virtual time, as the lines of its trace.
+import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
+import { type Simulation, simulate } from "../../sim/simulate.ts";
+import { worldNamed } from "../../sim/swarm/swarm.ts";
+import { scenarioOf } from "../../sim/swarm/world-recipe.ts";
+import { parseFault } from "../faults/choice.ts";
+import { claimsInTraces } from "../rules/algorithms.ts";
+import type { LawName } from "../rules/laws.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import { encodeCall } from "../trace/write.ts";
+import { type Changes, conditionsOf } from "./conditions.ts";
+import type { JobContext } from "./jobs.ts";
+import { limiterNotes, patientLimiter } from "./simulated-limiter.ts";
+
+export interface SimulateTask {
+  /** A swarm's world in place of the scenario's file: SEED/NUMBER. */
+  readonly world?: string | undefined;
+  readonly changes: Changes;
+  /** NAME or NAME=RATE. */
+  readonly fault?: string | undefined;
+}
+
+/** What is simulated. */
+export interface SimulationFacts {
+  readonly kind: "facts";
+  readonly scenario: Pick<Scenario, "name" | "description" | "seed" | "durationMs" | "expect">;
+  readonly header: TraceHeader;
+  /** The laws that the limiter claims. */
+  readonly claims: "all" | readonly LawName[];
+  /** What a reader of the run must know. */
+  readonly notes: readonly string[];
+}
+
+/** Lines of the trace. */
+export interface TracePart {
+  readonly kind: "part";
+  /** Whole lines, without the last one's end. */
+  readonly lines: string;
+  /** Calls so far. */
+  readonly calls: number;
+  /** When the last of them had its answer, ms since the epoch. */
+  readonly endedAt: number;
+}
+
+/**
+ * Simulates a scenario: first what it is, then its lines. Once it is asked to end, nothing more is sent, and the lines
+ * end with the answers to what was on the way.
+ * @param clock the machine's clock, ms
+ * @throws SpillwayError as `conditionsOf`, `simulate` and `simulateLimiter` do
+ */
+export async function* simulateJob(
+  { world, changes, fault: named }: SimulateTask,
+  { scenario: written, limiter: given, signal }: JobContext,
+  clock: () => number = Date.now,
+): AsyncGenerator<SimulationFacts | TracePart, void, undefined> {
+  const fault = named === undefined ? undefined : parseFault(named);
+  const limiter = given === null ? null : patientLimiter(given);
+  const chosen =
+    world === undefined ? written : scenarioOf(worldNamed(world, { fault, limiter: limiter ?? undefined }));
+  if (chosen === null) throw new RangeError("neither a scenario nor a world is named");
+  const { scenario, options, notes } = await conditionsOf(chosen, changes);
+  const simulation =
+    limiter === null
+      ? simulate(scenario, { ...options, fault, signal })
+      : simulateLimiter(scenario, limiter.factory, { ...options, signal, clock: limiter.clock });
+  const { name, description, seed, durationMs, expect } = scenario;
+  yield {
+    kind: "facts",
+    scenario: { name, description, seed, durationMs, expect },
+    header: simulation.header,
+    claims: limiter === null ? "all" : claimsInTraces(limiter.factory),
+    notes: limiter === null ? notes : [...notes, ...limiterNotes(limiter.factory, scenario.rules)],
+  };
+  yield* new Parts(clock).of(simulation);
+}
+
+/** The longest part, in characters. A part has a sixteenth of what was told before, so that no more is lost. */
+const partMost = 65_536;
+const partShare = 16;
+/** A slow simulation tells how far it is after so long, ms, looked at once in so many calls. */
+const turnMs = 50;
+const turnCalls = 200;
+
+/** Calls, gathered into parts of the trace. */
+class Parts {
+  readonly #clock: () => number;
+  #turnAtMs: number;
+  #lines = "";
+  /** Characters. */
+  #told = 0;
+  #calls = 0;
+  #endedAt = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+    this.#turnAtMs = clock() + turnMs;
+  }
+
+  async *of({ calls }: Simulation | LimiterSimulation): AsyncGenerator<TracePart, void, undefined> {
+    // To await each call of a limiter that answers at once would take longer than the call.
+    if (Symbol.asyncIterator in calls) {
+      for await (const call of calls) if (this.#add(call)) yield this.#part();
+    } else for (const call of calls) if (this.#add(call)) yield this.#part();
+    if (this.#lines !== "") yield this.#part();
+  }
+
+  /** @returns whether the part is to be told */
+  #add(call: TraceCall): boolean {
+    const line = encodeCall(call);
+    this.#lines = this.#lines === "" ? line : `${this.#lines}\n${line}`;
+    this.#calls += 1;
+    this.#endedAt = call.received;
+    if (this.#lines.length >= Math.min(partMost, this.#told / partShare)) return true;
+    return this.#calls % turnCalls === 0 && this.#clock() >= this.#turnAtMs;
+  }
+
+  #part(): TracePart {
+    const lines = this.#lines;
+    this.#lines = "";
+    this.#told += lines.length;
+    this.#turnAtMs = this.#clock() + turnMs;
+    return { kind: "part", lines, calls: this.#calls, endedAt: this.#endedAt };
+  }
+}

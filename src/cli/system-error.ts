@@ -1,0 +1,31 @@
+// What the operating system refuses, wherever that happens: a full disk, too many open files. It is no bug of ours.
+import { SpillwayError } from "../rules/errors.ts";
+
+/** Refusals by their codes, as words. */
+const refusals: Readonly<Record<string, string>> = {
+  EACCES: "permission",
+  EAGAIN: "room for one more process",
+  EDQUOT: "room within the disk quota",
+  EFBIG: "room for a file of this size (ulimit -f)",
+  EIO: "a disk that works",
+  EMFILE: "fewer open files, or a higher limit (ulimit -n)",
+  ENFILE: "fewer open files on this machine",
+  ENOMEM: "free memory",
+  ENOSPC: "free space on the disk (TMPDIR names the folder of temporary files)",
+  EPERM: "permission",
+  EROFS: "a disk that can be written",
+};
+
+/** An error of the operating system as a coded error; `null` where it is none, or says nothing about the system. */
+export function systemError(thrown: unknown): SpillwayError | null {
+  const { code, syscall, path, message } = thrown as Partial<NodeJS.ErrnoException>;
+  // A thread that cannot be started has the system's code in its message alone.
+  const found = code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message ?? "")?.[0] : code;
+  const allowed = refusals[found ?? ""];
+  if (found === undefined || allowed === undefined) return null;
+  const problem = { path: path ?? syscall ?? "a thread", got: found, allowed };
+  return new SpillwayError("SYSTEM_REFUSED", "the operating system refused what is needed", {
+    problems: [problem],
+    cause: thrown,
+  });
+}

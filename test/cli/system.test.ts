@@ -1,0 +1,121 @@
+// What the operating system refuses or never gives, as a user meets it: a coded error or Ctrl-C, never a bug or a hang.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ended, main, spillway } from "../support/command.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-system-")));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The program under a shell's limits or redirections: `$@` stands for its words. */
+async function shell(script: string): Promise<Pick<Ended, "code" | "stdout" | "stderr">> {
+  const program = `run() { ${JSON.stringify(process.execPath)} ${JSON.stringify(main)} "$@"; }; ${script}`;
+  const run = promisify(execFile)("sh", ["-c", program], { cwd: folder });
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
+  );
+}
+
+const isLinux = process.platform === "linux";
+
+describe.concurrent("demo checks its options first", () => {
+  test.each([
+    [["--runs", "0"], "--runs: got 0"],
+    [["--duration", "soon"], '--duration: got "soon"'],
+    [["--seed", "-1"], "--seed: got -1"],
+  ])("%j", async (words, said) => {
+    const { code, stdout, stderr } = await spillway(["demo", ...words]);
+    expect(stderr).toMatch(/^error USAGE /);
+    expect(stderr).toContain(said);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+});
+
+describe.runIf(isLinux).concurrent("on Linux", () => {
+  test("standard output that cannot be written: one line, and 2", async () => {
+    const { code, stderr } = await shell("run check --runs 1 --law bounded > /dev/full");
+    // How far it is may come first, on a slow machine.
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(
+      "error FILE_UNWRITABLE standard output cannot be written: ENOSPC",
+    );
+    expect(code).toBe(2);
+  });
+
+  test("standard error that cannot be written, too", async () => {
+    expect((await shell("run check --runs 0 2> /dev/full")).code).toBe(2);
+  });
+
+  test("a reader that closes the pipe ends the command quietly", async () => {
+    const { code, stderr } = await shell("(run scenarios; echo $? > status) | true; cat status");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  test.each([
+    ["verify", "interrupted before the end of the trace: no verdict"],
+    ["replay", "Interrupted before the end of the logs: nothing was replayed."],
+    ["fit", "interrupted before the end of the recording: nothing was fitted"],
+  ])("%s of a pipe that stalls ends by Ctrl-C: 130", async (verb, said) => {
+    const pipe = `stalls-${verb}`;
+    // The pipe's other end says that the command reads: opening it waits for that.
+    const script = `mkfifo ${pipe}; run ${verb} ${pipe} > out-${verb} 2>&1 & pid=$!; exec 3> ${pipe}; kill -INT $(ps -o pid= --ppid $pid || echo $pid) 2> /dev/null; wait $pid; code=$?; cat out-${verb}; exit $code`;
+    const { code, stdout } = await shell(script);
+    expect(stdout).toContain(said);
+    expect(code).toBe(130);
+  });
+
+  test("a pipe is read to its end", async () => {
+    const { code, stdout } = await shell(
+      `mkfifo whole; cat ${JSON.stringify(join(import.meta.dirname, "../golden/documented-ok.trace.ndjson"))} > whole & run verify whole`,
+    );
+    expect(stdout).toMatch(/^ok whole: 24 calls/);
+    expect(code).toBe(0);
+  });
+
+  test.each(["rules", "tokens"])("--%s /dev/zero is too large: 2", async (option) => {
+    const { code, stderr } = await spillway(["simulate", "steady", `--${option}`, "/dev/zero"]);
+    expect(stderr).toMatch(
+      /^error FILE_UNREADABLE the .* is too large\n {2}\/dev\/zero: got more than 64 MiB/,
+    );
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    ["simulate", "steady", "--out", "/proc/nobody/run"],
+    ["plan", "steady", "--vary", "readers.clients=1..2", "--out", "/proc/nobody"],
+    ["init", "/proc/nobody"],
+  ])("%s: a folder that nobody can make: 2", async (...words) => {
+    const { code, stderr } = await spillway(words, { cwd: folder });
+    expect(stderr).toMatch(/^error FILE_UNWRITABLE .*\n {2}\/proc\/nobody(\/run)?: got ENOENT/);
+    expect(code).toBe(2);
+  });
+
+  test("init leaves nothing behind where a file cannot be written, so that it can be tried again", async () => {
+    await mkdir(join(folder, "mine"));
+    const full = await shell("ulimit -f 0; run init mine");
+    expect(full.stderr).toContain("error FILE_UNWRITABLE a file cannot be written");
+    expect(full.stderr).toContain("mine/agents.ts: got EFBIG");
+    expect(full.code).toBe(2);
+    expect(await readdir(join(folder, "mine"))).toEqual([]);
+    expect((await shell("run init mine")).code).toBe(0);
+  });
+
+  test.each([30, 60])("%i open files are too few: 2", async (files) => {
+    const { code, stderr } = await shell(`ulimit -n ${files}; run bundle steady`);
+    expect(stderr).toMatch(/^error SYSTEM_REFUSED .*\n.*: got EMFILE, allowed: .*ulimit -n/);
+    expect(code).toBe(2);
+  });
+
+  test("no room for temporary files: 2", async () => {
+    const { code, stderr } = await shell("ulimit -f 0; run bundle steady");
+    expect(stderr).toMatch(/^error SYSTEM_REFUSED .*\n.*: got EFBIG/);
+    expect(code).toBe(2);
+  });
+});
