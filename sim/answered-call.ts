@@ -96,18 +96,18 @@ export class AnsweredCall {
     return (this.#shown & Flight.REFUSER) as Outcome;
   }
 
-  /** Whether the deployment decided this call; a 5xx without any of the eight headers came from before it. */
+  /** True if the deployment decided this call; a 5xx without any of the eight headers came from before it. */
   get isAnswered(): boolean {
     const { status } = this;
     return status !== 0 && (status < 500 || (this.#shown & Flight.SHOWS_HEADERS) !== 0);
   }
 
-  /** Whether a limiter has had a part in this answer; else there is none, or a 503 of what stands around it. */
+  /** True if a limiter has had a part in this answer; else there is none, or a 503 of what stands around it. */
   get isDecided(): boolean {
     return (this.#shown & Flight.UNDECIDED) === 0;
   }
 
-  /** Whether `reset` is one of the organization's window of this call's scope. */
+  /** True if `reset` is one of the organization's window of this call's scope. */
   get showsOrganization(): boolean {
     return (this.#shown & Flight.SHOWS_ORGANIZATION) !== 0;
   }

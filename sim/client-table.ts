@@ -136,7 +136,7 @@ export class ClientTable {
     return drawn;
   }
 
-  /** Whether something that happens with this share happens to a client's trip. */
+  /** Tells whether something that happens with this share happens to a client's trip. */
   chance(client: number, share: number): boolean {
     const drawn = next32(this.#randomOf(client));
     this.#putRandom(client * INTS);

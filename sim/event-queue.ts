@@ -121,7 +121,7 @@ export class EventQueue {
     return event;
   }
 
-  /** Whether now has come to what `ahead` has not told of. */
+  /** True if now has come to what `ahead` has not told of. */
   get isAtUnseen(): boolean {
     return this.#place >= this.#seen;
   }

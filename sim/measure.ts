@@ -193,7 +193,7 @@ class Measurer {
 const jobOf = ({ index, wantedMs }: AnsweredCall, attempt: number): string =>
   `${index}/${wantedMs}/${attempt}`;
 
-/** Whether a retry follows an attempt that broke off, which is forgotten then. */
+/** Tells whether a retry follows an attempt that broke off, which is forgotten then. */
 function forgets({ broken }: MeasuredPopulation, call: AnsweredCall): boolean {
   return broken.size > 0 && broken.delete(jobOf(call, call.attempt - 1));
 }

@@ -159,7 +159,7 @@ export class Simulator {
     this.#queue.push(timeMs, (subject << KIND_BITS) | kind);
   }
 
-  /** Whether calls may still be sent at this instant. */
+  /** Tells whether calls may still be sent at this instant. */
   #isOpen(nowMs: number): boolean {
     return nowMs < this.#durationMs && this.#signal?.aborted !== true;
   }
@@ -286,7 +286,7 @@ export class Simulator {
   }
 
   /**
-   * Whether a server has to see to an answer that the limiter has given: to an admitted REST call's. Refusals and
+   * Tells whether a server has to see to an answer that the limiter has given: to an admitted REST call's. Refusals and
    * status calls come from in front of the servers, and a query has been at one while it ran.
    */
   #isServed(client: number, flight: number): boolean {

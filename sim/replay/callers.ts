@@ -48,7 +48,7 @@ export class ReplayCallers {
     return this.core.organizationOf(user);
   }
 
-  /** Whether a cost is above a limit that it would have to keep (SPEC.md §2.7). */
+  /** Tells whether a cost is above a limit that it would have to keep (SPEC.md §2.7). */
   isHopeless(user: number, scope: ScopeIndex, cost: number): boolean {
     const broad = this.organizations[this.organizationOf(user)] as ReplayOwner;
     const narrow = this.users[user] as ReplayOwner;

@@ -38,7 +38,7 @@ export interface Reaction {
   /** Callers send each call when the log has it, whatever became of those before. */
   readonly independent?: boolean;
   /**
-   * Whether what the log says was refused is wanted, too. Where it is left out such a row is a try: what was wanted
+   * True if what the log says was refused is wanted, too. Where it is left out such a row is a try: what was wanted
    * comes again later in the log, as it does where callers retried.
    */
   readonly keepRefused?: boolean;

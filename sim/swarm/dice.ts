@@ -16,7 +16,7 @@ export class Dice {
     return between(this.#state, least, most);
   }
 
-  /** Whether something happens that does so in one of `times` cases. */
+  /** Tells whether something happens that does so in one of `times` cases. */
   oneIn(times: number): boolean {
     return this.between(1, times) === 1;
   }

@@ -141,7 +141,7 @@ export class StateWatch {
     }
   }
 
-  /** Whether an enforced window can only be past its limit by what queries came to. */
+  /** Tells whether an enforced window can only be past its limit by what queries came to. */
   #mayOvershoot(scope: Scope): boolean {
     const { graphqlCharge, refused, refusedByUser } = semanticsOf(this.#rules, scope);
     const isSpared = refused === "uncounted" && refusedByUser === "charges-nothing";
@@ -154,7 +154,7 @@ export class StateWatch {
     return [remaining, userRemaining].some((left) => (integer(left) ?? 0) < 0);
   }
 
-  /** Whether a window on the epoch's grid ended between sending and receipt. */
+  /** Tells whether a window on the epoch's grid ended between sending and receipt. */
   #endedMeanwhile(call: TraceCall): boolean {
     if (semanticsOf(this.#rules, call.scope).anchor !== "epoch") return false;
     return this.#lengths(call).some((ms) => Math.floor(call.sent / ms) < Math.floor(call.received / ms));

@@ -90,7 +90,7 @@ const installing = [
   `then here: npm install --save-dev /path/to/spillway-${version}.tgz`,
 ];
 
-/** Whether files of this repository can import spillway. */
+/** Tells whether files of this repository can import spillway. */
 function isInstalled(): boolean {
   try {
     createRequire(resolve("package.json")).resolve("spillway/package.json");

@@ -25,7 +25,7 @@ export interface KeptRun {
   /** Counts over time, as the report draws them. */
   readonly series: Series;
   readonly expectations: readonly ExpectationResult[];
-  /** Whether the verdict is no violation and every expectation was met. */
+  /** True if the verdict is no violation and every expectation was met. */
   readonly held: boolean;
 }
 

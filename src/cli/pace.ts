@@ -53,10 +53,14 @@ export class Pace {
   }
 }
 
+/** Time below which none is said to be left, ms. */
+const endingMs = 500;
+
 /** `, 1,204 calls/s, about 12 s left`: what follows the number that is done; nothing if nothing moves. */
 export function paceText(speed: Speed | null, noun: string): string {
   if (speed === null) return "";
   const { perSecond, leftMs } = speed;
   const rate = perSecond < 10 ? perSecond.toFixed(1) : count(Math.round(perSecond));
-  return `, ${rate} ${nounOf(0, noun)}/s${leftMs === null ? "" : `, about ${duration(leftMs)} left`}`;
+  const left = leftMs === null || leftMs < endingMs ? "" : `, about ${duration(leftMs)} left`;
+  return `, ${rate} ${nounOf(0, noun)}/s${left}`;
 }

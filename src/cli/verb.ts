@@ -12,7 +12,7 @@ export interface VerbOption extends Options {
   readonly argument?: string;
   /** A verb phrase, in which the argument stands by its name. */
   readonly describe: string;
-  /** Whether `--no-NAME` says something, too. */
+  /** True if `--no-NAME` says something, too. */
   readonly negatable?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Operand {
   /** A noun phrase. */
   readonly describe: string;
   readonly required: boolean;
-  /** Whether several words may be given. */
+  /** True if several words may be given. */
   readonly many?: boolean;
 }
 

@@ -31,7 +31,7 @@ const refused = (problems: readonly Problem[]): SpillwayError =>
     hint: "one that is not on this machine needs its host named twice, exactly: load only what is yours",
   });
 
-/** Whether the host is this machine. */
+/** Tells whether the host is this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -261,7 +261,7 @@ export class LimiterCore {
     out.enforced = switches.userAlways || organizations.ints[organization * INTS + LINK] === 1;
   }
 
-  /** Whether nothing of this key needs remembering: its windows are over at the floor, its clocks not ahead. */
+  /** Tells whether nothing of this key needs remembering: its windows are over at the floor, its clocks not ahead. */
   isIdle(owner: Owner, handle: number): boolean {
     return [REST, GRAPHQL].every((scope) => {
       const { resetAtMs, seenMs } = this.exportWindow(owner, handle, scope as ScopeIndex);

@@ -30,7 +30,7 @@ export interface CounterWindow {
   seenMs: number;
   /** No other window of this counter has this number. */
   number: number;
-  /** Whether a fault strikes this window: a right counter never asks. */
+  /** True if a fault strikes this window: a right counter never asks. */
   struck: boolean;
 }
 

@@ -35,7 +35,7 @@ export function writerOf(name: string): Writer | null {
   return pid === "" ? null : { pid: Number(pid), start, host };
 }
 
-/** Whether a writer may still live. Of another host nothing is known, so it may. */
+/** Tells whether a writer may still live. Of another host nothing is known, so it may. */
 export function mayLive({ pid, start, host }: Writer): boolean {
   if (host !== own.host) return true;
   try {
@@ -47,7 +47,7 @@ export function mayLive({ pid, start, host }: Writer): boolean {
   return found === null || found === start || !start.startsWith("t");
 }
 
-/** Whether a writer is this very process. */
+/** Tells whether a writer is this very process. */
 export function isOwn({ pid, start, host }: Writer): boolean {
   return pid === own.pid && start === own.start && host === own.host;
 }

@@ -34,7 +34,7 @@ function integerOf(http: HttpAnswer, name: string): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** Whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
+/** Tells whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
 const otherQuota = (http: HttpAnswer, owner: Owner): boolean => {
   const name = headerOf(http, headerName(owner, "Scope"));
   return name !== undefined && namesOtherQuota(name);

@@ -216,7 +216,7 @@ function freeRefusals({ rules, keyed }: Script, history: History): ReadonlySet<O
   return new Set(free);
 }
 
-/** Whether a refusal is charged nowhere under these rules (SPEC.md §8). */
+/** Tells whether a refusal is charged nowhere under these rules (SPEC.md §8). */
 function chargesNothing(rules: Rules, { scope }: CallOp, refusedBy: string | null | undefined): boolean {
   const { refused, refusedByUser } = semanticsOf(rules, scope);
   if (refused === "counted") return false;

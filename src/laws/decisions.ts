@@ -22,7 +22,7 @@ function countBefore({ current, charge, before, sure }: Sight): Span | null {
   return { least: current - most, most: current - least };
 }
 
-/** Whether a window lacks room for a cost; `null` where that cannot be known. Postpaid: has none left. */
+/** Tells whether a window lacks room for a cost; `null` where that cannot be known. Postpaid: has none left. */
 export function lacksRoom(sight: Sight, cost: number, count = countBefore(sight)): boolean | null {
   if (count === null) return null;
   const limit = sight.reading.limit ?? sight.limit;

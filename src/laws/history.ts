@@ -75,12 +75,12 @@ export class AdapterFailure extends Error {
     this.allowed = allowed;
   }
 
-  /** Whether the limiter ended the check: it may not be asked any more. */
+  /** True if the limiter ended the check: it may not be asked any more. */
   get ended(): boolean {
     return (this.cause as { name?: unknown } | undefined)?.name === "AbortError";
   }
 
-  /** Whether the limiter gave no answer in time; playing again would only wait again. */
+  /** True if the limiter gave no answer in time; playing again would only wait again. */
   get hung(): boolean {
     return (this.cause as { name?: unknown } | undefined)?.name === "TimeoutError";
   }

@@ -62,7 +62,7 @@ export class Tally {
 
 const keyOf = ({ organization, user, scope }: WindowKey): WindowKey => ({ organization, user, scope });
 
-/** Whether a law says nothing of this scope under these rules (SPEC.md §7). */
+/** Tells whether a law says nothing of this scope under these rules (SPEC.md §7). */
 const isVoid = (law: LimiterLawName, rules: Rules, { scope }: WindowKey): boolean =>
   voidReason(law, rules, scope) !== null;
 

@@ -58,7 +58,7 @@ export interface Sight extends WindowKey {
   readonly untilMs: number | null;
   /** False where the rules leave open whether a window is open at all. */
   readonly sure: boolean;
-  /** Whether this window may refuse, now and at every call that it has decided. */
+  /** True if this window may refuse, now and at every call that it has decided. */
   readonly enforced: boolean;
   readonly enforcedThroughout: boolean;
   /** `current` as it was shown at the operation before, in this window. */

@@ -51,7 +51,7 @@ export async function comparison(
   return { history, compared, judged: tally.judged, violation: tally.violation };
 }
 
-/** Whether the run that refused would have admitted a moment later. */
+/** Tells whether the run that refused would have admitted a moment later. */
 async function isNoise(
   { play }: Trial,
   history: History,

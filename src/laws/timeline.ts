@@ -195,7 +195,7 @@ function passed(
     });
 }
 
-/** Whether the next operation is the same call again with the same answer but for the counts. */
+/** Tells whether the next operation is the same call again with the same answer but for the counts. */
 function continues(event: HistoryEvent, next: HistoryEvent | undefined): boolean {
   if (next === undefined || !("decision" in event) || !("decision" in next)) return false;
   const key = ({ op, decision }: typeof event): string =>

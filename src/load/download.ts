@@ -6,7 +6,7 @@ import type { Environment } from "./program.ts";
 
 export interface DownloadOptions {
   readonly env: Environment;
-  /** Whether plain HTTP may be used beyond this machine: the file is checked against a sum from elsewhere. */
+  /** True if plain HTTP may be used beyond this machine: the file is checked against a sum from elsewhere. */
   readonly isPlainAllowed: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Longest time in ms without a byte. */

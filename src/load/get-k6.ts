@@ -40,7 +40,7 @@ export interface GetK6Options {
 /** A k6 that is there now. */
 export interface GotK6 {
   readonly k6: K6Binary;
-  /** Whether it was there before; then nothing was built or fetched. */
+  /** True if it was there before; then nothing was built or fetched. */
   readonly wasThere: boolean;
 }
 

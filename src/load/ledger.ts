@@ -30,7 +30,7 @@ export interface LedgerEntry {
 export class Ledger {
   /** What is wrong with the last answer, the name of the check that fails; `null` where nothing is. */
   fault: string | null = null;
-  /** Whether the last answer is to a call that quotas count. */
+  /** True if the last answer is to a call that quotas count. */
   isCounted = true;
   readonly #settings: LedgerSettings;
   readonly #name: string;

@@ -155,7 +155,7 @@ export class LoneWindow {
   }
 }
 
-/** Whether two spans cannot both hold one instant. */
+/** Tells whether two spans cannot both hold one instant. */
 const apart = (a: Span, b: Span): boolean => a.least > b.most || b.least > a.most;
 
 const both = (a: Span, b: Span): Span => ({

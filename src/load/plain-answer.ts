@@ -21,7 +21,7 @@ function newNumber(text: string | undefined): number {
   return number;
 }
 
-/** Whether answers to these calls may be plain at all. */
+/** Tells whether answers to these calls may be plain at all. */
 export function mayBePlain({ scope, kind, path }: CallTemplate): boolean {
   return scope === "rest" && kind === "call" && !path.includes(":page");
 }

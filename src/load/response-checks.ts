@@ -14,7 +14,7 @@ export interface WindowBounds {
   /** What the headers' names begin with. */
   readonly prefix: "RateLimit-" | "RateLimit-User-";
   readonly scopeName: string;
-  /** Whether `remaining` may be below 0 (`remaining: "signed"`). */
+  /** True if `remaining` may be below 0 (`remaining: "signed"`). */
   readonly signed: boolean;
   /** As the rules have it, `NaN` where nobody claims any. */
   readonly limit: number;
@@ -76,7 +76,7 @@ export function headerFault(answer: Answer, bounds: HeaderBounds): string | null
   return windowFault(answer.organization, bounds.organization) ?? windowFault(answer.user, bounds.user);
 }
 
-/** Whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
+/** Tells whether this answer owes the eight headers (SPEC.md §5): the caller and the organization were known. */
 function owesHeaders({ status, organization, user }: Answer): boolean {
   if (status === 0 || status === 401) return false;
   if (status !== 404 && status < 500) return true;

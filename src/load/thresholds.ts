@@ -44,7 +44,7 @@ export function measuredBy(
   return refused || wait ? { refused, wait } : null;
 }
 
-/** Whether refusals are part of the scenario: only then is a 429 no failed request in k6's own metrics. */
+/** Tells whether refusals are part of the scenario: only then is a 429 no failed request in k6's own metrics. */
 export function refusalsExpected(expect: readonly Expectation[], population: string): boolean {
   return !expect.some(
     ({ name, population: whose, operator, value }) =>

@@ -71,6 +71,6 @@ const unusable = (problem: Problem): SpillwayError =>
 export const goalsOf = (scenario: Scenario): readonly Goal[] =>
   scenario.expect.filter(({ name }) => !isJudgedFigure(name));
 
-/** Whether every goal holds in one run. @param figureOf the run's figures by name as written */
+/** Tells whether every goal holds in one run. @param figureOf the run's figures by name as written */
 export const allHold = (goals: readonly Goal[], figureOf: (figure: string) => number | null): boolean =>
   goals.every((goal) => isWithin(goal, figureOf(goal.figure)));

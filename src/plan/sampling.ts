@@ -99,7 +99,7 @@ export class Outcomes {
 export interface Trial {
   /** The runs that one judgement needs. */
   readonly variants: readonly Variant[];
-  /** Whether it held in a replication; asked when those runs are done. */
+  /** Tells whether it held in a replication; asked when those runs are done. */
   holds(replication: number): boolean;
 }
 

@@ -200,7 +200,7 @@ function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string
   return null;
 }
 
-/** Whether the headers of a status answer say what its body says. */
+/** Tells whether the headers of a status answer say what its body says. */
 function agreement(calls: readonly Seen[]): Finding {
   const name = "agreement";
   const pairs = calls.flatMap((call) => {

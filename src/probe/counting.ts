@@ -65,7 +65,7 @@ function userGrowth(first: Seen, second: Seen): number | null {
   return from === null || to === null || !isSameLimit ? null : from - to;
 }
 
-/** Whether the organization's window of a scope that two status answers show is the same one. */
+/** Tells whether the organization's window of a scope that two status answers show is the same one. */
 function isSameWindow(before: Seen, after: Seen, scope: Scope): boolean {
   const from = before.statusScopes?.[scope] ?? null;
   const to = after.statusScopes?.[scope] ?? null;
@@ -125,7 +125,7 @@ export function quiet(calls: readonly Seen[], scope: Scope): Quiet {
   };
 }
 
-/** Whether nobody else was seen to call. */
+/** Tells whether nobody else was seen to call. */
 export const isQuiet = ({ pairs, organization, user }: Quiet): boolean =>
   pairs >= baseLeast && organization + user === 0;
 
@@ -266,7 +266,7 @@ function evidenceOf({ before, action, after, organization, user }: Trial, words:
 
 export const trialCalls = ({ before, action, after }: Trial): Seen[] => [before, action, after];
 
-/** Whether status calls count: the control itself. */
+/** Tells whether status calls count: the control itself. */
 export function statusCounting(calls: readonly Seen[], scope: Scope): Finding {
   const name = "statusCounted";
   const control = quiet(calls, scope);

@@ -90,7 +90,7 @@ export function callsToRefusals({ calls, left }: Session): number {
   return most <= left.calls ? most : 0;
 }
 
-/** Whether the window would end before it is full, by how long calls took so far. */
+/** Tells whether the window would end before it is full, by how long calls took so far. */
 function isTooLate({ calls }: Session, room: Room): boolean {
   const spent = calls.map(({ sentMs, receivedMs }) => receivedMs - sentMs).sort((a, b) => a - b);
   const each = spent[Math.floor(spent.length * 0.8)] ?? 0;

@@ -165,7 +165,7 @@ function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | n
   return { rest: rest ?? null, graphql: graphql ?? null };
 }
 
-/** Whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
+/** Tells whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
 export function isLimiters({ headers, body }: Seen): boolean {
   const hasHeaders = [headers.organization, headers.user].some(({ limit, remaining, reset }) =>
     [limit, remaining, reset].some((value) => value !== null),

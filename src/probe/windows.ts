@@ -231,7 +231,7 @@ export function userWindow(
 }
 
 /**
- * Whether an own query may have opened the window that a reading shows, though nothing is counted in it: points
+ * Tells whether an own query may have opened the window that a reading shows, though nothing is counted in it: points
  * that were held are given back, and a query of nobody's costs none.
  */
 function mayBeOpen(calls: readonly Seen[], { call, reset }: Sight): boolean {

@@ -75,7 +75,7 @@ export function questionWords(result: PlanResult): string {
 export const planAnswer = ({ sentences: [first = "Nothing was asked"] }: PlanResult): string =>
   first.replace(/\.$/, "");
 
-/** Whether there is an answer, and a good one: the goals hold somewhere, the load recovers. */
+/** Tells whether there is an answer, and a good one: the goals hold somewhere, the load recovers. */
 export function planOutcome({ answer, storm }: PlanResult): Outcome {
   const one = answer ?? storm?.answer ?? null;
   if (one === null) return "none";

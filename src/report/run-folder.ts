@@ -65,7 +65,7 @@ export async function requireFolder(folder: string): Promise<void> {
   });
 }
 
-/** Whether there is a file of this name. */
+/** Tells whether there is a file of this name. */
 export async function hasFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isFile() === true;
 }

@@ -10,7 +10,7 @@ const unit: Readonly<Record<Scope, readonly [string, string]>> = {
   graphql: ["point", "points"],
 };
 
-/** Whether anything in these amounts is off. */
+/** Tells whether anything in these amounts is off. */
 const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean =>
   overAdmitted > 0 || wronglyRefused > 0 || stalenessMs !== null;
 

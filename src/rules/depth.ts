@@ -3,7 +3,7 @@
 
 const depthMost = 100;
 
-/** Whether parsed JSON nests deeper than 100 levels. Looks at it level by level. */
+/** Tells whether parsed JSON nests deeper than 100 levels. Looks at it level by level. */
 export function isDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= depthMost && level.length > 0; depth++)

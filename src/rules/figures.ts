@@ -180,7 +180,7 @@ export function parseExpectations(
   return { expectations, problems };
 }
 
-/** Whether a measured figure is within a bound; one that could not be measured (`null`) never is. */
+/** Tells whether a measured figure is within a bound; one that could not be measured (`null`) never is. */
 export function isWithin({ operator, value }: Expectation, actual: number | null): boolean {
   if (actual === null) return false;
   switch (operator) {

@@ -10,7 +10,7 @@ export interface DocumentKind {
   readonly code: ErrorCode;
   /** A path as errors show it. */
   pathOf(path: JsonPath): string;
-  /** Whether nothing of the text may be quoted. */
+  /** True if nothing of the text may be quoted. */
   readonly isSecret?: boolean;
 }
 

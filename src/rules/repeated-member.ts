@@ -51,7 +51,7 @@ interface Level {
   readonly names: Set<string> | null;
   /** The member or place that the scan is at. */
   at: string | number;
-  /** Whether the next text is a member's name. */
+  /** True if the next text is a member's name. */
   isName: boolean;
 }
 

@@ -75,7 +75,7 @@ export function prepareQuery({
   }
 }
 
-/** Whether a query opens too many brackets before it closes them. @throws GraphQLError where it has no tokens */
+/** Tells whether a query opens too many brackets before it closes them. @throws GraphQLError where it has no tokens */
 function nestsTooDeep(query: string): boolean {
   let brackets = 0;
   for (let at = 0; at < query.length; at++) {

@@ -18,13 +18,13 @@ const headerNames = [
   "userReset",
 ] as const;
 
-/** Whether the target decided this call; a 5xx with none of the eight headers came from something before it. */
+/** Tells whether the target decided this call; a 5xx with none of the eight headers came from something before it. */
 export function isAnswered(call: TraceCall): boolean {
   if (call.status === 0) return false;
   return call.status < 500 || hasHeaders(call);
 }
 
-/** Whether any of the eight headers came. */
+/** Tells whether any of the eight headers came. */
 export function hasHeaders(call: Pick<TraceCall, (typeof headerNames)[number]>): boolean {
   return headerNames.some((name) => call[name] !== null);
 }

@@ -65,7 +65,7 @@ export function endOf({ windowMs, earliestEnd, latestEnd }: WindowEnd): number {
   return second >= earliestEnd && second <= latestEnd ? second : middle;
 }
 
-/** Whether one of an owner's windows ended at this instant, or less than a second before. */
+/** Tells whether one of an owner's windows ended at this instant, or less than a second before. */
 export function endedJustBefore(windows: readonly WindowEnd[], atMs: number): boolean {
   for (let index = 0; index < windows.length; index++) {
     const window = windows[index] as WindowEnd;

@@ -87,7 +87,7 @@ export class WindowTracker {
     return entry;
   }
 
-  /** Whether an earlier window of the same owner ended at this instant, or less than a second before. */
+  /** Tells whether an earlier window of the same owner ended at this instant, or less than a second before. */
   resetJustBefore(entry: WindowEntry, atMs: number): boolean {
     return endedJustBefore(this.#entriesOf(entry), atMs);
   }

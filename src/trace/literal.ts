@@ -17,7 +17,7 @@ export class Literal {
     this.#last = view.getInt32(bytes.length - 4, true);
   }
 
-  /** Whether it stands at `at`; as many bytes as it is long must be there to be read. */
+  /** Tells whether it stands at `at`; as many bytes as it is long must be there to be read. */
   stands(view: DataView, at: number): boolean {
     const words = this.#words;
     for (let index = 0; index < words.length; index++)

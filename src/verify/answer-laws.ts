@@ -179,7 +179,7 @@ export class AnswerLaws {
   }
 }
 
-/** Whether an owner's headers speak of this scope, and not of a quota that is none of the four. */
+/** Tells whether an owner's headers speak of this scope, and not of a quota that is none of the four. */
 function isOwn(call: TraceCall, owner: Owner): boolean {
   const { scopeName } = headersOf(call, owner);
   return scopeName === null || scopeName === windowNames[call.scope][owner];

@@ -35,7 +35,7 @@ export function headersOf(call: TraceCall, owner: Owner): WindowHeaders {
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** Whether none of the eight headers came. */
+/** Tells whether none of the eight headers came. */
 export function isBare(call: TraceCall): boolean {
   return (
     call.scopeName === null &&

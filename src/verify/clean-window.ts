@@ -22,7 +22,7 @@ export interface ScreenInput {
   readonly fromZero: boolean;
   readonly complete: boolean;
   readonly certainFrom: number;
-  /** Whether counts are bound by the limit as long as it is enforced, from the window's start on. */
+  /** True if counts are bound by the limit as long as it is enforced, from the window's start on. */
   readonly binding: boolean;
   /** `TraceTime.before(a, b)` is `a < b && a + orderMs <= b`. */
   readonly orderMs: number;

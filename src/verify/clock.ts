@@ -38,7 +38,7 @@ export class TraceTime {
   }
 
   /**
-   * Whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
+   * Tells whether an answer received at `received` surely came before a call sent at `sent` was under way. Equal
    * readings order nothing: an exact clock's ties have an order that the trace does not show.
    */
   before(received: number, sent: number): boolean {

@@ -92,7 +92,7 @@ export class Deferrals {
   }
 
   /**
-   * Whether unknown calls may explain this: those that were under way in this window, and, since each is charged
+   * Tells whether unknown calls may explain this: those that were under way in this window, and, since each is charged
    * once, all that were sent by then for all gaps up to then.
    */
   #explains(

@@ -23,12 +23,12 @@ export class Enforcement {
     this.#claimed = claimed;
   }
 
-  /** Whether limits were off at some time, going by the rules and all bodies so far. */
+  /** True if limits were off at some time, going by the rules and all bodies so far. */
   get wasOff(): boolean {
     return this.#runs.length === 0 ? this.#claimed === false : this.#runs.some(({ enforced }) => !enforced);
   }
 
-  /** Whether limits were enforced at some time. */
+  /** True if limits were enforced at some time. */
   get wasOn(): boolean {
     return this.#runs.length === 0 ? this.#claimed === true : this.#runs.some(({ enforced }) => enforced);
   }
@@ -44,7 +44,7 @@ export class Enforcement {
     this.#isSorted = false;
   }
 
-  /** Whether the last bodies agree with a value, and one of them was read after an instant. */
+  /** Tells whether the last bodies agree with a value, and one of them was read after an instant. */
   isConfirmed(value: boolean, at: number): boolean {
     const last = this.#runs.at(-1);
     return last !== undefined && last.enforced === value && last.lastSent > at;

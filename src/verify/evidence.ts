@@ -13,7 +13,7 @@ export type LawEvidence = Readonly<Record<LawName, Tested>>;
 export const lawEvidence = (): LawEvidence =>
   Object.fromEntries(lawNames.map((law) => [law, nothingTested()])) as Record<LawName, Tested>;
 
-/** Whether a law was tested at all. */
+/** Tells whether a law was tested at all. */
 export const isTested = ({ readings, refusals, windows, resets }: Evidence): boolean =>
   readings + refusals + windows + resets > 0;
 

@@ -32,7 +32,7 @@ export class Hypotheses {
   readonly #candidates: ReadonlyMap<Hypothesis, Candidate>;
   #left: readonly Hypothesis[];
   #isExhausted = false;
-  /** Whether the rules say which it is. */
+  /** True if the rules say which it is. */
   readonly isGiven: boolean;
 
   /** @param given the terms of the rules, `null` without rules */
@@ -49,7 +49,7 @@ export class Hypotheses {
     return this.#left;
   }
 
-  /** Whether something contradicts each of them. */
+  /** True if something contradicts each of them. */
   get isExhausted(): boolean {
     return this.#isExhausted;
   }

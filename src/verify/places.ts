@@ -10,15 +10,15 @@ export interface PlacesInput {
   readonly marks: readonly Mark[];
   readonly limit: number;
   readonly time: TraceTime;
-  /** Whether this window surely began at 0. */
+  /** True if this window surely began at 0. */
   readonly fromZero: boolean;
-  /** Whether every call that may have been charged is known, so that a gap is a contradiction. */
+  /** True if every call that may have been charged is known, so that a gap is a contradiction. */
   readonly complete: boolean;
   /** Marks sent at or after this were surely decided after the trace began. */
   readonly startedBy: number;
   /** Calls sent at or after this were surely charged to the window they show. */
   readonly certainFrom: number;
-  /** Whether no count passes the limit: a `remaining` of 0 is a count of exactly the limit then. */
+  /** True if no count passes the limit: a `remaining` of 0 is a count of exactly the limit then. */
   readonly binding: boolean;
 }
 
@@ -64,7 +64,7 @@ class PlaceScan {
   #topMark: Mark | null = null;
   /** A mark that shows the count to have come at least so far. */
   #openMark: Mark | null = null;
-  /** Whether a gap above here lies within the trace. */
+  /** True if a gap above here lies within the trace. */
   #accountable: boolean;
   /** Of the marks that stand before, the one sent last. */
   #latest: Mark | null = null;

@@ -201,7 +201,7 @@ function isSurelyCounted(scope: 0 | 1, status: number): boolean {
   return status >= 100 && status < 500 && status !== 401 && status !== 403;
 }
 
-/** Whether no law speaks against these headers. */
+/** Tells whether no law speaks against these headers. */
 function isRight(
   routed: RoutedQuota,
   limit: number,

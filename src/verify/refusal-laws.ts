@@ -84,7 +84,7 @@ function shownOf(call: TraceCall, owner: Owner): Shown | null {
   return { limit, remaining, reset: typeof reset === "number" ? reset : null };
 }
 
-/** Whether a window has no room for the call's cost; nothing left is always no room (`postpaid`, §8). */
+/** Tells whether a window has no room for the call's cost; nothing left is always no room (`postpaid`, §8). */
 function lacksRoom({ cost }: TraceCall, { remaining }: Shown, { charging }: Terms): boolean {
   if (remaining <= 0) return true;
   return charging !== "postpaid" && (cost === null || remaining < cost);

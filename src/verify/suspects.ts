@@ -306,7 +306,7 @@ export function endSuspects(
   });
 }
 
-/** Whether a reset fell by as many as milliseconds passed, and by more than seconds do. */
+/** Tells whether a reset fell by as many as milliseconds passed, and by more than seconds do. */
 export function fallsByMs(earlier: Mark, later: Mark): boolean {
   const [first, second] = earlier.sent <= later.sent ? [earlier, later] : [later, earlier];
   const passed = second.sent - first.sent;
@@ -314,7 +314,7 @@ export function fallsByMs(earlier: Mark, later: Mark): boolean {
   return passed > 10 && Math.abs(first.reset - second.reset - passed) <= widest;
 }
 
-/** Whether an answer shows a window that has only just opened. */
+/** Tells whether an answer shows a window that has only just opened. */
 const isNew = ({ reset }: Mark, { ms }: Length): boolean => reset * 1000 >= ms - 1000;
 
 /** Two status bodies that show one window with different `reset_at`. */

@@ -152,7 +152,7 @@ class Words {
     return this.#suspicion(law, findings, [below, above], explanation, unexplained);
   }
 
-  /** Whether a window refused a call that would fit an unused one. */
+  /** Tells whether a window refused a call that would fit an unused one. */
   #isNeedlessRefusal({ role, refusedBy, cost, limit }: Mark): boolean {
     if (role !== "refused" || cost === null || cost > limit) return false;
     return refusedBy === this.#input.setting.name.owner;

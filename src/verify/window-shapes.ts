@@ -24,7 +24,7 @@ export class Options<T> {
     return this.all.filter((value) => !this.against.has(value));
   }
 
-  /** Whether more than one value is left. */
+  /** True if more than one value is left. */
   get isOpen(): boolean {
     return this.against.size < this.all.length - 1;
   }

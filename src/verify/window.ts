@@ -11,7 +11,7 @@ export class Window {
   readonly limit: number;
   /** Its answers; `marks` and the others below make objects of them. */
   readonly rows: MarkRows;
-  /** Whether its answers showed more than one limit. */
+  /** True if its answers showed more than one limit. */
   mixed = false;
   /** The answers that say that it ends so late, and so early, and the first that showed `reset_at`. */
   readonly #firstRow: number;
@@ -78,7 +78,7 @@ export class Window {
 export const shortest = (ms: number): number => ms * (1 - driftShare);
 export const longest = (ms: number): number => ms * (1 + driftShare);
 
-/** Whether an interval is narrow enough to tell windows apart that end at least `apartMs` from each other. */
+/** Tells whether an interval is narrow enough to tell windows apart that end at least `apartMs` from each other. */
 export function isNarrow({ from, to }: Span, apartMs: number): boolean {
   return 2 * (to - from) < shortest(apartMs);
 }

@@ -23,7 +23,7 @@ export interface Settings extends LedgerSettings, Addresses {
   readonly certificate: { readonly cert: string; readonly key: string } | null;
   /** Which metrics of ours the thresholds need, `null` for none: each sample takes k6 as long as a header. */
   readonly measured: { readonly refused: boolean; readonly wait: boolean } | null;
-  /** Whether each answer leaves a line. */
+  /** True if each answer leaves a line. */
   readonly trace: boolean;
   /** The planned stays of each population whose comings k6 has no word for. `null`: k6 schedules them. */
   readonly stays: readonly (readonly Stay[] | null)[];

@@ -10,7 +10,7 @@ import type { Clock, Scheduler } from "./scheduler.ts";
 export interface Route {
   readonly dispatcher: Dispatcher;
   readonly options: Dispatcher.DispatchOptions;
-  /** Whether somebody reads the body of an answer other than a refusal. */
+  /** True if somebody reads the body of an answer other than a refusal. */
   readonly keepsBody: boolean;
 }
 
@@ -114,7 +114,7 @@ export class Flights {
 class Flight implements Dispatcher.DispatchHandler {
   readonly sender: Sender;
   leftMs = 0;
-  /** Whether it was written to a connection. */
+  /** True if it was written to a connection. */
   isSent = false;
   readonly #route: Route;
   readonly #options: FlightsOptions;

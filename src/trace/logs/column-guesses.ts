@@ -111,12 +111,12 @@ export function shareOf(column: SampledColumn, test: (value: string) => boolean)
   return values.length === 0 ? 1 : values.filter(test).length / values.length;
 }
 
-/** Whether what stands in a column, something or other, is mostly such. */
+/** Tells whether what stands in a column, something or other, is mostly such. */
 export const isMostly = (column: SampledColumn, test: (value: string) => boolean): boolean =>
   valuesOf(column).length > 0 && shareOf(column, test) >= 0.8;
 
 /**
- * Whether a column holds tokens, by its name or by what stands there.
+ * Tells whether a column holds tokens, by its name or by what stands there.
  * @param column `undefined` where the first rows have none of this path
  */
 export function isTokenColumn(column: SampledColumn | undefined, path: readonly string[]): boolean {

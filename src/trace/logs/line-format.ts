@@ -16,7 +16,7 @@ export interface LineFormat {
   scan(view: DataView, from: number, cells: Cells): number;
   /** Must read whatever `scan` takes as `scan` does. @param line without its newline */
   parse(line: string): ParsedLine;
-  /** Whether the line that `scan` took last is a row; what is none is passed over. */
+  /** True if the line that `scan` took last is a row; what is none is passed over. */
   readonly isRow: boolean;
 }
 

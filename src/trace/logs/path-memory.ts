@@ -15,7 +15,7 @@ export class PathMemory {
   /** Of the path that `find` found, or where it would stand. */
   #place = 0;
 
-  /** Whether this path is remembered: `kind` and `organization` are its own then. */
+  /** Tells whether this path is remembered: `kind` and `organization` are its own then. */
   find(view: DataView, from: number, to: number): boolean {
     const length = to - from;
     if (length < lengthLeast || length > lengthMost) return false;

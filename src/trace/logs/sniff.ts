@@ -190,7 +190,7 @@ export function instantOf(text: string): number {
   return instants.read(new DataView(bytes.buffer), 0, written);
 }
 
-/** Whether a text is a time that a log of our days may hold. */
+/** Tells whether a text is a time that a log of our days may hold. */
 export function isTime(text: string): boolean {
   const ms = instantOf(text.trim());
   return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
