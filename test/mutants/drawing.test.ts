@@ -1,0 +1,107 @@
+// Mutants are one change each, drawn by seed; and the tests that may see one are found by its room and by imports.
+import { parseSync } from "oxc-parser";
+import { describe, expect, test } from "vitest";
+import { drawn } from "./drawing.ts";
+import { mutated, mutationsOf } from "./mutations.ts";
+import { Nets } from "./nets.ts";
+
+const textsOf = (source: string): string[] =>
+  mutationsOf("src/x.ts", source).map((mutation) => mutated(source, mutation));
+
+describe("a source's mutants", () => {
+  test.each([
+    ["a comparison", "x = a === b;", [";", "x = a !== b;"]],
+    ["a boundary", "x = a < b;", [";", "x = a >= b;", "x = a <= b;"]],
+    ["arithmetic", "x += a + 'px';", [";", "x -= a + 'px';"]],
+    ["counting", "x++;", [";", "x--;"]],
+    ["a negation", "if (!a) f();", ["if (a) f();", "if (!a) ;"]],
+    ["a condition", "if (a) throw b;", ["if (!(a)) throw b;", "if (a) ;"]],
+    ["either", "while (a && b) continue;", ["while (a || b) continue;", "while (a && b) ;"]],
+    [
+      "constants",
+      "const x = [0, 1.5, true, 'a'];",
+      ["const x = [1, 1.5, true, 'a'];", "const x = [0, 3, true, 'a'];", "const x = [0, 1.5, false, 'a'];"],
+    ],
+    ["types, which the compiler checks", "let x: 1 | -2 | true;", []],
+    ["an operator behind a comment", "x = a /* < */ < b;", [";"]],
+  ])("%s", (_, source, expected) => {
+    expect(textsOf(source)).toEqual(expected);
+  });
+
+  test.each([
+    ["boolean", "return f(x);", "return !(f(x));"],
+    ["number", "return x;", "return (x) + 1;"],
+    ["string", "return x;", 'return "";'],
+    ["string[]", "return x;", "return [];"],
+    ["string | null", "return x;", "return null;"],
+  ])("what a function of %s returns", (type, statement, changed) => {
+    const source = `function f(): ${type} { ${statement} }`;
+    expect(textsOf(source)).toEqual([`function f(): ${type} { ${changed} }`]);
+    expect(textsOf(`const f = (): ${type} => x;`)).toHaveLength(1);
+  });
+
+  test("tell where they are", () => {
+    expect(mutationsOf("src/x.ts", "\n\nconst x = 5;")).toEqual([
+      { path: "src/x.ts", line: 3, kind: "constant", start: 12, end: 13, was: "5", becomes: "10" },
+    ]);
+  });
+});
+
+describe("a sample", () => {
+  const sources = new Map(
+    ["src/a.ts", "sim/b.ts"].map((path) => [
+      path,
+      "export const f = (x: number) => x < 5 && x + 1 > 2 * x;\n".repeat(9),
+    ]),
+  );
+
+  test("is the same for a seed, another one for another, and begins alike however large it is", () => {
+    const sample = drawn(sources, 40, 7);
+    expect(sample).toHaveLength(40);
+    expect(drawn(sources, 40, 7)).toEqual(sample);
+    expect(drawn(sources, 40, 8)).not.toEqual(sample);
+    expect(drawn(sources, 10, 7)).toEqual(sample.slice(0, 10));
+  });
+
+  test("has each mutant once, from all sources, and all of them where it may", () => {
+    const all = drawn(sources, 1_000, 1);
+    expect(all).toHaveLength(
+      2 * 9 * mutationsOf("src/a.ts", "export const f = (x: number) => x < 5 && x + 1 > 2 * x;").length,
+    );
+    expect(new Set(all.map(({ path, start, becomes }) => `${path} ${start} ${becomes}`)).size).toBe(
+      all.length,
+    );
+    expect(new Set(drawn(sources, 20, 1).map(({ path }) => path)).size).toBe(2);
+  });
+
+  test("is of sources that parse", () => {
+    for (const mutation of drawn(sources, 1_000, 1)) {
+      const text = mutated(sources.get(mutation.path) ?? "", mutation);
+      expect(parseSync(mutation.path, text).errors).toEqual([]);
+    }
+  });
+});
+
+test("a mutant's tests: of its room, the cheap ones first, then those that import its file, the nearest first", () => {
+  const nets = new Nets(
+    new Map([
+      ["src/rules/words.ts", ""],
+      ["src/plan/plan.ts", 'import "../rules/words.ts";'],
+      ["test/support/command.ts", 'const main = "dist/main.js";'],
+      ["test/rules/slow.test.ts", ""],
+      ["test/rules/words.test.ts", 'import "../../src/rules/words.ts";'],
+      ["test/rules/timed.test.ts", "// @module-tag real-time"],
+      ["test/plan/plan.test.ts", 'import "../../src/plan/plan.ts";'],
+      ["test/cli/words.test.ts", 'import { words } from "../../src/rules/words.ts";'],
+      ["test/cli/command.test.ts", 'import "../support/command.ts"; import "../../src/rules/words.ts";'],
+      ["test/cli/other.test.ts", ""],
+    ]),
+  );
+  const costs: Readonly<Record<string, number>> = { "test/rules/slow.test.ts": 900 };
+  expect(nets.of("src/rules/words.ts", (file) => costs[file] ?? 5)).toEqual([
+    "test/rules/words.test.ts",
+    "test/rules/slow.test.ts",
+    "test/cli/words.test.ts",
+    "test/plan/plan.test.ts",
+  ]);
+});

@@ -1,0 +1,70 @@
+// Which test files may see a mutant: those of its room, and those that import its file, directly or not.
+import { dirname, join } from "node:path/posix";
+import { importsOf } from "../support/imports.ts";
+import type { Sources } from "./drawing.ts";
+
+const packages: Readonly<Record<string, string>> = {
+  spillway: "src/index.ts",
+  "spillway/engine": "src/engine/index.ts",
+  "spillway/laws": "src/laws/index.ts",
+  "spillway/scenario": "src/scenario/index.ts",
+};
+
+/** Marks of what depends on real time or on other programs, or starts the built program. */
+const apart = /^\/\/ @module-tag |dist\/|runner\.mjs/m;
+
+export class Nets {
+  /** Files that import a file, by its path. */
+  readonly #importers = new Map<string, string[]>();
+  readonly #tests: readonly string[];
+
+  /** @param files all TypeScript of the repository */
+  constructor(files: Sources) {
+    for (const [path, text] of files)
+      for (const name of importsOf(path, text)) {
+        const target = packages[name] ?? (name.startsWith(".") ? join(dirname(path), name) : null);
+        if (target === null) continue;
+        const known = this.#importers.get(target);
+        if (known === undefined) this.#importers.set(target, [path]);
+        else known.push(path);
+      }
+    const isApart = new Set<string>();
+    for (const [path, text] of files)
+      if (path.startsWith("test/") && apart.test(text))
+        for (const importer of this.#distances(path).keys()) isApart.add(importer);
+    this.#tests = [...files.keys()].filter((path) => path.endsWith(".test.ts") && !isApart.has(path)).sort();
+  }
+
+  /**
+   * The test files for a source's mutants, cheap ones first: those of its room, then those that import it, the nearest
+   * first.
+   * @param costMs how long a test file takes, as far as that is known
+   */
+  of(path: string, costMs: (test: string) => number): string[] {
+    const distances = this.#distances(path);
+    const room = roomOf(path);
+    const ranked = this.#tests.flatMap((test) => {
+      const distance = distances.get(test);
+      const isOwn = roomOf(test) === room;
+      if (distance === undefined && !isOwn) return [];
+      return [{ test, rank: isOwn ? 0 : (distance ?? 0), cost: costMs(test) }];
+    });
+    return ranked.sort((a, b) => a.rank - b.rank || a.cost - b.cost).map(({ test }) => test);
+  }
+
+  /** How many imports away each file is that imports this one. */
+  #distances(path: string): ReadonlyMap<string, number> {
+    const distances = new Map([[path, 0]]);
+    for (const [file, distance] of distances)
+      for (const importer of this.#importers.get(file) ?? [])
+        if (!distances.has(importer)) distances.set(importer, distance + 1);
+    return distances;
+  }
+}
+
+/** `sim/fit/fit.ts` and `test/fit/fit.test.ts` are of `fit`; so are `sim/swarm/dice.ts` and `test/sim/swarm.test.ts` of `sim`. */
+function roomOf(path: string): string {
+  const [top = "", second = "", third] = path.split("/");
+  if (top !== "sim") return third === undefined ? top : second;
+  return ["fit", "replay"].includes(second) ? second : "sim";
+}

@@ -1,0 +1,108 @@
+// One mutant before the tests that may see it.
+import type { Bench } from "./bench.ts";
+import { type Mutation, mutated } from "./mutations.ts";
+import type { Nets } from "./nets.ts";
+import type { Workshop } from "./workshop.ts";
+
+export interface Judgement {
+  readonly outcome: "killed" | "survived";
+  /** The test file that fails, or that never ends, with the mutant; `null` where none does. */
+  readonly by: string | null;
+  /** Title of the test; empty where the file took too long. */
+  readonly test: string;
+  /** Test files that passed. */
+  readonly passed: number;
+  /** Test files that the time for one mutant left out. */
+  readonly left: number;
+}
+
+/** A file that takes longer than this, and than ten times as long as without the mutant, loops. */
+const loopMs = 30_000;
+const loopTimes = 10;
+/** Files of one order: the time for a mutant is looked at between orders. */
+const orderSize = 8;
+
+export class Trials {
+  readonly #workshop: Workshop;
+  readonly #bench: Bench;
+  readonly #nets: Nets;
+  readonly #budgetMs: number;
+  /** Ms of test files, as measured last. */
+  readonly #times: Map<string, number>;
+  /** Whether a test file passes without a mutant, by file. */
+  readonly #sound = new Map<string, boolean>();
+  /** Sources that the host has seen in another state. */
+  #changed: string[] = [];
+
+  /**
+   * @param budgetMs time of tests for one mutant
+   * @param times ms of test files by path; filled
+   */
+  constructor(workshop: Workshop, bench: Bench, nets: Nets, budgetMs: number, times: Map<string, number>) {
+    this.#workshop = workshop;
+    this.#bench = bench;
+    this.#nets = nets;
+    this.#budgetMs = budgetMs;
+    this.#times = times;
+  }
+
+  /** Test files that fail without any mutant here, and so say nothing. */
+  get unsound(): string[] {
+    return [...this.#sound].filter(([, isSound]) => !isSound).map(([file]) => file);
+  }
+
+  async judge(mutation: Mutation): Promise<Judgement> {
+    const { files } = this.#workshop;
+    const cost = (file: string): number => this.#times.get(file) ?? (files.get(file)?.length ?? 0) / 4;
+    const tests = this.#nets.of(mutation.path, cost).filter((file) => this.#sound.get(file) !== false);
+    let passed = 0;
+    let spentMs = 0;
+    while (tests.length > 0 && spentMs < this.#budgetMs) {
+      const order = tests.splice(0, orderSize);
+      const { failed, times } = await this.#with(mutation, order);
+      for (const ms of times.values()) spentMs += ms;
+      if (failed === null) {
+        passed += order.length;
+        for (const [file, ms] of times) this.#times.set(file, ms);
+        continue;
+      }
+      const { file, test } = failed;
+      if (await this.#isSound(file, failed.hung))
+        return { outcome: "killed", by: file, test, passed, left: tests.length };
+      passed += times.size - (times.has(file) ? 1 : 0);
+      // Those behind it were not run.
+      tests.unshift(...order.filter((one) => one !== file && !times.has(one)));
+    }
+    return { outcome: "survived", by: null, test: "", passed, left: tests.length };
+  }
+
+  async #with(mutation: Mutation, tests: readonly string[]) {
+    const { path } = mutation;
+    const text = this.#workshop.files.get(path) ?? "";
+    await this.#workshop.write(path, mutated(text, mutation));
+    const changed = [...this.#changed, path];
+    this.#changed = [path];
+    try {
+      return await this.#bench.run({ changed, tests }, (file) => this.#limitMs(file));
+    } finally {
+      await this.#workshop.write(path, text);
+    }
+  }
+
+  #limitMs(file: string): number {
+    return Math.max(loopMs, loopTimes * (this.#times.get(file) ?? 0));
+  }
+
+  /** Whether the file passes without the mutant; where it took long, also within the time that it was given. */
+  async #isSound(file: string, hung: boolean): Promise<boolean> {
+    const known = this.#sound.get(file);
+    if (known !== undefined && !hung) return known;
+    const givenMs = this.#limitMs(file);
+    const { failed, times } = await this.#bench.run({ changed: this.#changed, tests: [file] }, () => 240_000);
+    this.#changed = [];
+    const ms = times.get(file);
+    if (ms !== undefined) this.#times.set(file, ms);
+    this.#sound.set(file, failed === null);
+    return failed === null && (!hung || (ms ?? 0) * 3 < givenMs);
+  }
+}

@@ -1,0 +1,20 @@
+// The modules that a file names, by its syntax.
+import { parseSync, Visitor } from "oxc-parser";
+
+/** Every module that a file names: imports, re-exports, dynamic imports and `import("...")` types. */
+export function importsOf(path: string, text: string): string[] {
+  const { program, errors } = parseSync(path, text);
+  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`);
+  const found: string[] = [];
+  const add = (node: { source: { value?: unknown } | null }): void => {
+    if (typeof node.source?.value === "string") found.push(node.source.value);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: (node) => add({ source: node.source as { value?: unknown } }),
+    TSImportType: (node) => add({ source: node.source }),
+  }).visit(program);
+  return found;
+}
