@@ -84,6 +84,8 @@ class Planner {
   readonly #rules: Rules;
   readonly #opensToMs: number;
   readonly #costLeast: number;
+  /** Those whose windows a call touches; a limiter by key has users' alone. */
+  readonly #owners: readonly Owner[];
   /** Every call is under way until it is completed, not those of GraphQL alone. */
   readonly #allUnderWay: boolean;
   readonly #world: World;
@@ -100,6 +102,7 @@ class Planner {
     this.#allUnderWay = algorithmOf(terms) === "concurrency";
     // SPEC.md allows calls that cost nothing; to a limiter by key they are mostly a mistake.
     this.#costLeast = keyed ? 1 : 0;
+    this.#owners = keyed ? ["user"] : ["organization", "user"];
     this.#rules = rules;
     this.#opensToMs = opensToMs;
     this.#world = world;
@@ -162,7 +165,7 @@ class Planner {
 
   #resolve({ of, points, plus }: Amount, target: Target): number {
     if (of === "points") return points;
-    if (of === "room") return Math.min(this.#room(target, "organization"), this.#room(target, "user")) + plus;
+    if (of === "room") return Math.min(...this.#owners.map((owner) => this.#room(target, owner))) + plus;
     return this.#limit(target, of).limit + plus;
   }
 
@@ -173,14 +176,19 @@ class Planner {
     this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
   }
 
+  /** Where users alone have windows, an organization's are its user's. */
+  #isOrganization(owner: Owner): boolean {
+    return owner === "organization" && this.#owners.includes(owner);
+  }
+
   #limit({ organization, user, scope }: Target, owner: Owner) {
-    return owner === "organization"
+    return this.#isOrganization(owner)
       ? organizationLimit(this.#rules, organization, scope)
       : userLimit(this.#rules, organization, user, scope);
   }
 
   #guess({ organization, user, scope }: Target, owner: Owner): Guess {
-    const name = JSON.stringify([organization, owner === "user" ? user : null, scope]);
+    const name = JSON.stringify([organization, this.#isOrganization(owner) ? null : user, scope]);
     let guess = this.#guesses.get(name);
     if (guess === undefined || (guess.untilMs !== null && guess.untilMs <= this.#clockMs)) {
       guess = { untilMs: null, count: 0 };
@@ -194,10 +202,9 @@ class Planner {
   }
 
   #guessAdmitted(target: Target, cost: number): boolean {
-    const owners = ["organization", "user"] as const;
     const needed = this.#isPostpaid(target) ? 1 : cost;
-    if (owners.some((owner) => needed > this.#room(target, owner))) return false;
-    for (const owner of owners) {
+    if (this.#owners.some((owner) => needed > this.#room(target, owner))) return false;
+    for (const owner of this.#owners) {
       const guess = this.#guess(target, owner);
       guess.count += cost;
       guess.untilMs ??= this.#endOf(target, owner);

@@ -117,7 +117,7 @@ export const pastBugs: readonly PastBug[] = [
     source: github("nestjs/throttler", "issues/2074"),
     law: "twice-at-most",
     rules: { user: { rest: { limit: 1, windowSeconds: 1 } } },
-    runs: 3000,
+    runs: 600,
     bad: ["@nestjs/throttler-6-0-0"],
     good: ["@nestjs/throttler-5-2-0", "@nestjs/throttler-6-1-0"],
     limiter: (alias, law) => nestThrottler(alias, [law]),
