@@ -8,8 +8,8 @@ import { endLines } from "../report/result-writer.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
-import { readTrace } from "../trace/read.ts";
-import { encodeCall, encodeHeader } from "../trace/write.ts";
+import { unfinishedTrace } from "../trace/unfinished.ts";
+import { encodeHeader } from "../trace/write.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
 import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
@@ -83,7 +83,8 @@ async function simulated(
   };
   const trace = new TraceText({ header, scenario, clock, progress });
   await writer.write(runFiles.trace, endLines(trace.lines(parts)));
-  if (trace.cut !== null) await writer.write(runFiles.trace, endLines(incomplete(await setAside(writer))));
+  if (trace.cut !== null)
+    await writer.write(runFiles.trace, unfinishedTrace(createReadStream(await setAside(writer))));
   const interrupted = signal?.aborted === true;
   const notes = trace.cut === null ? given : [...given, `${trace.cut}: the last calls are missing`];
   const record: RunRecord = {
@@ -116,13 +117,6 @@ async function setAside({ staging }: FolderWriter): Promise<string> {
   const path = join(staging, `.${runFiles.trace}`);
   await rename(join(staging, runFiles.trace), path);
   return path;
-}
-
-/** A trace's lines, said to be what they are: others' calls may have used the same quotas. */
-async function* incomplete(path: string): AsyncGenerator<string, void> {
-  const { header, calls } = await readTrace(createReadStream(path));
-  yield encodeHeader({ ...header, complete: false });
-  for await (const { call } of calls) yield encodeCall(call);
 }
 
 interface TraceTextOptions extends Pick<SimulationFacts, "header" | "scenario"> {

@@ -47,7 +47,7 @@ export const verb = defineVerb<Args>({
     {
       name: "trace",
       required: true,
-      describe: "a trace file (gzip or not), a run's folder, or - for standard input",
+      describe: "a trace file (gzip or not), a run's folder, of a killed run, too, or - for standard input",
     },
   ],
   options: {

@@ -1,34 +1,26 @@
 // Files written whole or not at all. Each is filled under a name that nobody can foresee, which must be new (`wx`), and
 // then renamed: a link in its place is replaced and never followed, and what stood there stays until all is written.
 import { randomBytes } from "node:crypto";
-import { type FileHandle, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../rules/errors.ts";
 
 /** Text at once, or in pieces. */
-export type Content = string | AsyncIterable<string>;
+export type Content = string | AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a file whole or not at all; the folders on its way are made.
  * @throws SpillwayError `FILE_UNWRITABLE`; what stood there before is untouched then
  */
 export async function writeWhole(path: string, content: Content): Promise<void> {
-  await fillWhole(path, (file) => writeFile(file, content));
-}
-
-/**
- * The same for who fills the file by itself.
- * @param fill what it throws ends the file; an error of the system becomes `FILE_UNWRITABLE`
- */
-export async function fillWhole(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
   await writing(path, async () => {
     await makeFolder(dirname(path));
     const found = await stat(path).catch(() => null);
     // A device or a pipe, such as /dev/stdout, is written to: it cannot be replaced.
-    if (found !== null && !found.isFile() && !found.isDirectory()) return filled(path, "w", fill);
+    if (found !== null && !found.isFile() && !found.isDirectory()) return writeFile(path, content);
     const partial = join(dirname(path), `.${randomBytes(8).toString("hex")}.part`);
     try {
-      await filled(partial, "wx", fill);
+      await writeFile(partial, content, { flag: "wx" });
       await rename(partial, path);
     } catch (error) {
       await rm(partial, { force: true }).catch(() => undefined);
@@ -44,16 +36,12 @@ export async function fillWhole(path: string, fill: (file: FileHandle) => Promis
 export async function writeNew(path: string, content: Content): Promise<void> {
   await writing(path, async () => {
     await makeFolder(dirname(path));
-    const file = await open(path, "wx").catch((cause: NodeJS.ErrnoException) => {
-      throw cause.code === "EEXIST" ? taken(path) : cause;
-    });
     try {
-      await writeFile(file, content);
+      await writeFile(path, content, { flag: "wx" });
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw taken(path);
       await rm(path, { force: true }).catch(() => undefined);
       throw error;
-    } finally {
-      await file.close();
     }
   });
 }
@@ -63,19 +51,6 @@ const taken = (path: string): SpillwayError =>
     problems: [{ path, got: "a file that is already there", allowed: "a path where there is no file" }],
     hint: "name another place",
   });
-
-async function filled(
-  path: string,
-  flag: "w" | "wx",
-  fill: (file: FileHandle) => Promise<void>,
-): Promise<void> {
-  const file = await open(path, flag);
-  try {
-    await fill(file);
-  } finally {
-    await file.close();
-  }
-}
 
 /**
  * Makes a folder and those on its way. Node's own recursive `mkdir` never ends under /proc.

@@ -1,6 +1,6 @@
 // A run by Node itself: no other program, the same clients, checks and trace.
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../files/whole-file.ts";
 import { seatCallers } from "./callers.ts";
 import type { Driven, DriverRun } from "./driver.ts";
 import type { Lateness } from "./node/lateness.ts";
@@ -27,7 +27,7 @@ export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
   };
   const connection = { tls: run.tls, proxy: run.proxy };
   try {
-    await mkdir(dirname(trace), { recursive: true });
+    await makeFolder(dirname(trace));
     const outcome = await runByNode({ ...connection, settings, timeoutMs, trace, head, signal, onProgress });
     const { account, checks, lateness, traceFailure } = outcome;
     const interrupted = signal?.aborted === true;

@@ -75,9 +75,9 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The first characters of a file; none where there is no such file. */
+/** The first characters of a plain file; none where there is no such file. */
 async function beginningOf(path: string): Promise<string> {
-  if (!(await isThere(path))) return "";
+  if ((await stat(path).catch(() => null))?.isFile() !== true) return "";
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(200));

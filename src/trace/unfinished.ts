@@ -1,4 +1,4 @@
-// The trace of a run that was killed: it ends within a line, and lacks the calls that were on their way.
+// The trace of a run that was cut off: it may end within a line, and lacks the calls that were on their way.
 import { lineLengthMost, newline, tooLong } from "./blocks.ts";
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { fillWhole, makeFolder, makeOwnFolder, writeNew, writeWhole } from "../../src/files/whole-file.ts";
+import { makeFolder, makeOwnFolder, writeNew, writeWhole } from "../../src/files/whole-file.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -84,15 +84,6 @@ describe("a file", () => {
     }
     await expect(writeNew(at("rules.json"), cut())).rejects.toMatchObject({ problems: [{ got: "ENOSPC" }] });
     expect(await readdir(folder)).toEqual(["agents.ts"]);
-  });
-
-  test("may be filled at any place of it before it is seen", async () => {
-    await fillWhole(at("trace"), async (file) => {
-      await file.write("----", 0);
-      expect(existsSync(at("trace"))).toBe(false);
-      await file.write("ab", 1);
-    });
-    expect(await readFile(at("trace"), "utf8")).toBe("-ab-");
   });
 });
 

@@ -1,12 +1,12 @@
 // Every verb reads every document that somebody else may have made, with every name in it and spoiled in every way:
 // it ends with a documented status, in bounded memory, with nothing raw on the terminal and nothing changed elsewhere.
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verbs as known } from "../../src/cli/verbs.ts";
 import { CommandLines, expectNothingRaw, judge } from "./command-lines.ts";
 import { type Format, type FormatName, formats, type Material } from "./formats.ts";
+import { Materials } from "./materials.ts";
 import { names } from "./names.ts";
 import { shapes } from "./shapes.ts";
 import { type Beside, verbs, type Words } from "./verbs.ts";
@@ -14,38 +14,14 @@ import { type Beside, verbs, type Words } from "./verbs.ts";
 /** Other verbs than the first that reads a format get one document of so many. */
 const someOf = 5;
 
-let root = "";
+let materials: Materials;
 let beside: Omit<Beside, "fresh">;
-let made = 0;
-
-/** Writes a document into a folder of its own; its path. */
-async function put(format: FormatName, material: Material | Uint8Array): Promise<string> {
-  made += 1;
-  const path = join(root, `case-${made}`, formats[format].file);
-  await mkdir(dirname(path), { recursive: true });
-  if (typeof material === "string" || material instanceof Uint8Array) await writeFile(path, material);
-  else {
-    await mkdir(path);
-    for (const [name, text] of Object.entries(material)) await writeFile(join(path, name), text);
-  }
-  return path;
-}
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "spillway-hostile-")));
-  await mkdir(join(root, "outside"));
-  await writeFile(join(root, "outside", "victim"), "untouched");
-  const putGood = (format: FormatName) => put(format, formats[format].write(good));
-  beside = {
-    rules: await putGood("rules"),
-    tokens: await putGood("tokens"),
-    scenario: await putGood("scenario"),
-    trace: await putGood("trace"),
-    run: await putGood("run"),
-    log: await putGood("CSV"),
-  };
+  materials = await Materials.make();
+  beside = await materials.putGood();
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(() => materials.remove());
 
 const good = (): string => "good";
 
@@ -112,7 +88,7 @@ describe("whatever it reads", () => {
   test.each(cases)("$verb reads $format", { timeout: 600_000 }, async (one) => {
     const { format, words } = one;
     for (const [what, document] of documentsOf(one)) {
-      const hostile = await put(format, document);
+      const hostile = await materials.put(format, document);
       const fresh = join(dirname(hostile), "fresh");
       const line = words(hostile, { ...beside, fresh });
       try {
@@ -122,7 +98,6 @@ describe("whatever it reads", () => {
         throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
       }
     }
-    expect(await readdir(join(root, "outside"))).toEqual(["victim"]);
-    expect(await readFile(join(root, "outside", "victim"), "utf8")).toBe("untouched");
+    await materials.expectUntouched();
   });
 });

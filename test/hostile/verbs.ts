@@ -1,5 +1,5 @@
-// Every verb of the command line, and through which of its words somebody else's data comes in. A new verb joins by
-// one line; a test fails where one is missing. The first verb that reads a format gets all its documents, so the
+// Every verb of the command line, through which of its words somebody else's data comes in, and where it writes. A new
+// verb joins by one line; a test fails where one is missing. The first verb that reads a format gets all its documents, so the
 // quickest of them stands first.
 import type { FormatName } from "./formats.ts";
 
@@ -21,6 +21,8 @@ export type Words = (hostile: string, beside: Beside) => readonly string[];
 export interface Verb {
   /** Documents that it reads, by their format. */
   readonly reads: Readonly<Partial<Record<FormatName, Words>>>;
+  /** Where it writes: the words for a folder that somebody else has prepared. */
+  readonly writes?: Words;
   /** Documents that a name makes too dear to run: they are only spoiled. */
   readonly onlySpoiled?: readonly FormatName[];
 }
@@ -36,12 +38,21 @@ export const verbs: Readonly<Record<string, Verb>> = {
       plan: (folder) => ["report", folder],
       replay: (folder) => ["report", folder],
     },
+    writes: (folder, { run }) => ["report", run, "--out", `${folder}/out.html`],
   },
   verify: {
     reads: {
       trace: (file, { fresh }) => ["verify", file, "--out", `${fresh}.html`, "--out", `${fresh}.md`],
       run: (folder) => ["verify", folder],
     },
+    writes: (folder, { trace }) => [
+      "verify",
+      trace,
+      "--out",
+      `${folder}/out.json`,
+      "--out",
+      `${folder}/out.html`,
+    ],
   },
   status: { reads: { tokens: (file) => ["status", ...probing(file)] } },
   check: {
@@ -59,6 +70,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
       run: (folder, { scenario, fresh }) => ["simulate", scenario, "--like", folder, "--out", fresh],
       adapter: (file, { scenario, fresh }) => ["simulate", scenario, "--adapter", file, "--out", fresh],
     },
+    writes: (folder, { scenario }) => ["simulate", scenario, "--out", folder],
   },
   replay: {
     reads: {
@@ -70,6 +82,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
       HAR: (file) => ["replay", file],
       rules: (file, { log }) => ["replay", log, "--rules", file],
     },
+    writes: (folder, { trace }) => ["replay", trace, "--out", folder],
   },
   fit: {
     reads: {
@@ -78,6 +91,14 @@ export const verbs: Readonly<Record<string, Verb>> = {
       "JSON lines": (file) => ["fit", file],
       rules: (file, { trace }) => ["fit", trace, "--rules", file],
     },
+    writes: (folder, { trace }) => [
+      "fit",
+      trace,
+      "--out",
+      `${folder}/out.ts`,
+      "--report",
+      `${folder}/out.md`,
+    ],
   },
   plan: {
     reads: {
@@ -104,6 +125,17 @@ export const verbs: Readonly<Record<string, Verb>> = {
         fresh,
       ],
     },
+    writes: (folder, { scenario }) => [
+      "plan",
+      scenario,
+      "--replications",
+      "2",
+      "--compare",
+      "--workers",
+      "1",
+      "--out",
+      folder,
+    ],
     onlySpoiled: ["scenario", "rules"],
   },
   serve: {
@@ -112,13 +144,17 @@ export const verbs: Readonly<Record<string, Verb>> = {
       tokens: (file) => ["serve", ...quick, "--tokens", file],
     },
   },
-  bundle: { reads: { scenario: (file, { fresh }) => ["bundle", file, "--out", `${fresh}.js`] } },
+  bundle: {
+    reads: { scenario: (file, { fresh }) => ["bundle", file, "--out", `${fresh}.js`] },
+    writes: (folder, { scenario }) => ["bundle", scenario, "--out", `${folder}/out.js`],
+  },
   load: {
     reads: {
       scenario: (file, { fresh }) => ["load", file, "--out", fresh],
       rules: (file, { scenario, fresh }) => ["load", scenario, "--rules", file, "--out", fresh],
       tokens: (file, { scenario }) => ["load", scenario, "--target", "http://127.0.0.1:1", "--tokens", file],
     },
+    writes: (folder, { scenario }) => ["load", scenario, "--driver", "node", "--out", folder],
     onlySpoiled: ["scenario", "rules"],
   },
   demo: {
@@ -135,10 +171,26 @@ export const verbs: Readonly<Record<string, Verb>> = {
         fresh,
       ],
     },
+    writes: (folder, { scenario }) => [
+      "demo",
+      "--scenario",
+      scenario,
+      "--driver",
+      "node",
+      "--duration",
+      "1s",
+      "--runs",
+      "1",
+      "--out",
+      folder,
+    ],
     onlySpoiled: ["scenario"],
   },
-  probe: { reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] } },
-  init: { reads: {} },
+  probe: {
+    reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] },
+    writes: (folder, { tokens }) => ["probe", ...probing(tokens), "--yes", "--out", `${folder}/out.json`],
+  },
+  init: { reads: {}, writes: (folder) => ["init", folder] },
   scenarios: { reads: {} },
   figures: { reads: {} },
   completion: { reads: {} },
