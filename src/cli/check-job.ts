@@ -1,12 +1,13 @@
 // The laws, checked against a limiter of the user's, one with a fault, or our engine.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { type CheckOptions, type CheckProgress, checkLaws } from "../laws/check.ts";
-import { checkInterleavings, type InterleavingReport } from "../laws/interleavings.ts";
+import { checkInterleavings, type InterleavingReport, type OverlapProgress } from "../laws/interleavings.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { parseRules } from "../rules/parse.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
 import { eventsOf } from "./job-events.ts";
 import type { JobContext } from "./jobs.ts";
+import { inTurns } from "./turns.ts";
 
 export interface CheckTask {
   readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "rules" | "repeatWith">;
@@ -14,12 +15,10 @@ export interface CheckTask {
   readonly fault?: string | undefined;
 }
 
-/** How far a check is; or a law that is done. */
+/** Progress of a check; or the report of a law that is done. */
 export type CheckEvent = CheckProgress | LawReport;
 
 const timers = { setTimeout, clearTimeout };
-/** How far it is, is told so often, ms. */
-const turnMs = 20;
 
 /**
  * Checks the laws one after the other.
@@ -30,14 +29,8 @@ export function checkJob(
   { limiter, signal }: JobContext,
 ): AsyncGenerator<CheckEvent, CheckReport, undefined> {
   return eventsOf(async (tell) => {
-    let toldMs = 0;
-    const onProgress = (progress: CheckProgress): Promise<void> | undefined => {
-      if (Date.now() - toldMs < turnMs) return undefined;
-      toldMs = Date.now();
-      return tell(progress);
-    };
     const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
-    return checkLaws(factory, { ...options, signal, timers, onProgress, onLaw: tell });
+    return checkLaws(factory, { ...options, signal, timers, onProgress: inTurns(tell), onLaw: tell });
   });
 }
 
@@ -48,11 +41,11 @@ export function checkJob(
 export function interleavingsJob(
   { options, fault }: CheckTask,
   { limiter, signal }: JobContext,
-): AsyncGenerator<never, InterleavingReport, undefined> {
-  return eventsOf(async () => {
+): AsyncGenerator<OverlapProgress, InterleavingReport, undefined> {
+  return eventsOf(async (tell) => {
     const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
     const { path, ...rest } = options;
-    return checkInterleavings(factory, { ...rest, signal, timers });
+    return checkInterleavings(factory, { ...rest, signal, timers, onProgress: inTurns(tell) });
   });
 }
 

@@ -1,27 +1,28 @@
-// How far a check is; and the turns that signals and the terminal take meanwhile.
+// The progress of a check in words.
 import { setImmediate } from "node:timers/promises";
 import type { CheckProgress } from "../laws/check.ts";
+import type { OverlapProgress } from "../laws/interleavings.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** How long a check goes on without giving the event loop a turn, ms. */
-const turnMs = 20;
+import { inTurns } from "./turns.ts";
 
 /** For `CheckOptions.onProgress`, where the check runs in this thread. */
-export function showCheckProgress(terminal: Terminal): (progress: CheckProgress) => Promise<void> {
-  let lastMs = Date.now();
-  return async (progress) => {
-    if (Date.now() - lastMs < turnMs) return;
-    lastMs = Date.now();
+export const showCheckProgress = (
+  terminal: Terminal,
+): ((progress: CheckProgress) => Promise<void> | undefined) =>
+  inTurns(async (progress: CheckProgress) => {
     sayCheckProgress(progress, terminal);
     await setImmediate();
-  };
+  });
+
+/** Shows the progress of a check. */
+export function sayCheckProgress(progress: CheckProgress, terminal: Terminal): void {
+  const { law, done, laws } = progress;
+  terminal.progress(`law ${done + 1} of ${laws}: ${law}, ${stateText(progress)}`);
 }
 
-/** Shows how far a check is. */
-export function sayCheckProgress(
-  { law, run, runs, shrinking, done, laws }: CheckProgress,
-  terminal: Terminal,
-): void {
-  const state = shrinking ? "making a counterexample smaller" : `run ${run} of ${runs}`;
-  terminal.progress(`law ${done + 1} of ${laws}: ${law}, ${state}`);
-}
+/** Shows the progress of a check of calls that overlap. */
+export const sayOverlapProgress = (progress: OverlapProgress, terminal: Terminal): void =>
+  terminal.progress(`overlapping calls: ${stateText(progress)}`);
+
+const stateText = ({ run, runs, shrinking }: OverlapProgress): string =>
+  shrinking ? "making a counterexample smaller" : `run ${run} of ${runs}`;

@@ -9,7 +9,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { CheckTask } from "./check-job.ts";
-import { sayCheckProgress, showCheckProgress } from "./check-progress.ts";
+import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
@@ -190,7 +190,10 @@ async function checkOverlaps(
   terminal: Terminal,
 ): Promise<InterleavingReport> {
   const { describeInterleavings } = await import("./check-text.ts");
-  const report = await resultOf(thread.run("interleavings", task), () => undefined);
+  const report = await resultOf(thread.run("interleavings", task), (event) =>
+    sayOverlapProgress(event, terminal),
+  );
+  terminal.progress(null);
   const { runs, seed, repeatWith: more = [] } = task.options;
   const repeat = ["npx spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(
     " ",

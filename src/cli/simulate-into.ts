@@ -3,16 +3,16 @@ import { createReadStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
-import { duration, share } from "../report/format.ts";
+import { share } from "../report/format.ts";
 import { endLines } from "../report/result-writer.ts";
 import { type RunRecord, runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { count, counted } from "../rules/words.ts";
+import { counted } from "../rules/words.ts";
 import { unfinishedTrace } from "../trace/unfinished.ts";
 import { encodeHeader } from "../trace/write.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
 import { openPlace, type RunPlace } from "./open-place.ts";
-import { Pace } from "./pace.ts";
+import { Pace, paceText } from "./pace.ts";
 import type { SimulationFacts, TracePart } from "./simulate-job.ts";
 import { version } from "./version.ts";
 
@@ -48,11 +48,6 @@ export async function factsOf(parts: Parts): Promise<SimulationFacts> {
   throw new RangeError("a simulation begins with its facts");
 }
 
-/** Progress is shown of what takes longer. */
-const quietMs = 2_000;
-/** So often, at most, ms. */
-const turnMs = 50;
-
 /**
  * Keeps a simulated run: trace, verdict, summary, documents. Parts that end by `INTERRUPTED` are kept as a trace that
  * is not complete: answers that were on the way are missing.
@@ -76,12 +71,8 @@ async function simulated(
   { header, scenario, claims }: SimulationFacts,
   { parts, signal, file, command, notes: given = [], compare, ...rest }: SimulateIntoOptions,
 ): Promise<SimulatedRun> {
-  const { onProgress, clock = () => Date.now() } = rest;
-  const startedMs = clock();
-  const progress = (text: string): void => {
-    if (clock() - startedMs > quietMs) onProgress?.(text);
-  };
-  const trace = new TraceText({ header, scenario, clock, progress });
+  const { onProgress = () => undefined, clock = Date.now } = rest;
+  const trace = new TraceText({ header, scenario, clock, onProgress });
   await writer.write(runFiles.trace, endLines(trace.lines(parts)));
   if (trace.cut !== null)
     await writer.write(runFiles.trace, unfinishedTrace(createReadStream(await setAside(writer))));
@@ -107,7 +98,7 @@ async function simulated(
   const kept = await keepRun(writer, record, {
     compare,
     claims,
-    onProgress: (records) => progress(`judging: ${counted(records, "line")}`),
+    onProgress: (records) => onProgress(`judging: ${counted(records, "line")}`),
   });
   return { ...kept, interrupted, notes };
 }
@@ -121,7 +112,7 @@ async function setAside({ staging }: FolderWriter): Promise<string> {
 
 interface TraceTextOptions extends Pick<SimulationFacts, "header" | "scenario"> {
   readonly clock: () => number;
-  readonly progress: (text: string) => void;
+  readonly onProgress: (text: string) => void;
 }
 
 /** A simulation as the lines of its trace. */
@@ -131,12 +122,10 @@ class TraceText {
   cut: string | null = null;
   readonly #options: TraceTextOptions;
   readonly #pace: Pace;
-  #turnAtMs: number;
 
   constructor(options: TraceTextOptions) {
     this.#options = options;
     this.#pace = new Pace(options.clock);
-    this.#turnAtMs = options.clock() + turnMs;
     this.endedAt = options.header.startedAt;
   }
 
@@ -156,14 +145,9 @@ class TraceText {
   }
 
   #tell({ calls, endedAt }: TracePart): void {
-    const { clock, header, scenario, progress } = this.#options;
-    if (clock() < this.#turnAtMs) return;
-    this.#turnAtMs = clock() + turnMs;
+    const { header, scenario, onProgress } = this.#options;
     const done = Math.min(1, (endedAt - header.startedAt) / scenario.durationMs);
-    const sofar = `simulating: ${share(done)}, ${counted(calls, "call")}`;
-    const pace = this.#pace.at(done, calls);
-    const speed =
-      pace === null ? "" : `, ${count(Math.round(pace.perSecond))} calls/s, ${duration(pace.leftMs)} left`;
-    progress(`${sofar}${speed}`);
+    const speed = paceText(this.#pace.at(done, calls), "call");
+    onProgress(`simulating: ${share(done)}, ${counted(calls, "call")}${speed}`);
   }
 }

@@ -12,6 +12,7 @@ import { encodeCall } from "../trace/write.ts";
 import { type Changes, conditionsOf } from "./conditions.ts";
 import type { JobContext } from "./jobs.ts";
 import { limiterNotes, patientLimiter } from "./simulated-limiter.ts";
+import { Turns } from "./turns.ts";
 
 export interface SimulateTask {
   /** A swarm's world in place of the scenario's file: SEED/NUMBER. */
@@ -78,14 +79,12 @@ export async function* simulateJob(
 /** The longest part, in characters. A part has a sixteenth of what was told before, so that no more is lost. */
 const partMost = 65_536;
 const partShare = 16;
-/** A slow simulation tells how far it is after so long, ms, looked at once in so many calls. */
-const turnMs = 50;
+/** Calls after which the clock is looked at: a slow simulation tells its progress each turn. */
 const turnCalls = 200;
 
 /** Calls, gathered into parts of the trace. */
 class Parts {
-  readonly #clock: () => number;
-  #turnAtMs: number;
+  readonly #turns: Turns;
   #lines = "";
   /** Characters. */
   #told = 0;
@@ -93,8 +92,7 @@ class Parts {
   #endedAt = 0;
 
   constructor(clock: () => number) {
-    this.#clock = clock;
-    this.#turnAtMs = clock() + turnMs;
+    this.#turns = new Turns(clock);
   }
 
   async *of({ calls }: Simulation | LimiterSimulation): AsyncGenerator<TracePart, void, undefined> {
@@ -112,14 +110,14 @@ class Parts {
     this.#calls += 1;
     this.#endedAt = call.received;
     if (this.#lines.length >= Math.min(partMost, this.#told / partShare)) return true;
-    return this.#calls % turnCalls === 0 && this.#clock() >= this.#turnAtMs;
+    return this.#calls % turnCalls === 0 && this.#turns.areDue;
   }
 
   #part(): TracePart {
     const lines = this.#lines;
     this.#lines = "";
     this.#told += lines.length;
-    this.#turnAtMs = this.#clock() + turnMs;
+    this.#turns.took();
     return { kind: "part", lines, calls: this.#calls, endedAt: this.#endedAt };
   }
 }

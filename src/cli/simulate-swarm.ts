@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
-import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
@@ -11,6 +10,7 @@ import type { FaultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { resultOf } from "./job-events.ts";
 import { startJobs } from "./job-thread.ts";
+import { Pace, paceText } from "./pace.ts";
 import { shellCommand } from "./run-place.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -67,16 +67,13 @@ function requireWorlds(worlds: number): number {
   });
 }
 
-/** Worlds a second and time left. */
+/** Shows the worlds that are done, worlds a second and the time left. */
 function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgress) => void {
-  const startedMs = Date.now();
+  const pace = new Pace(Date.now);
   return ({ worlds: done, calls, shrinking }) => {
     if (shrinking !== null) return terminal.progress(`world ${shrinking} fails: making it smaller`);
-    const perSecond = done / Math.max(0.001, (Date.now() - startedMs) / 1000);
-    const left = duration(Math.round(((worlds - done) / perSecond) * 1000));
-    terminal.progress(
-      `${count(done)} of ${counted(worlds, "world")}, ${counted(calls, "call")}, ${perSecond.toFixed(0)} worlds/s, ${left} to go`,
-    );
+    const speed = paceText(pace.at(done / worlds, done), "world");
+    terminal.progress(`${count(done)} of ${counted(worlds, "world")}, ${counted(calls, "call")}${speed}`);
   };
 }
 

@@ -6,7 +6,7 @@ import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
-import type { CheckOptions } from "./check.ts";
+import type { CheckOptions, CheckProgress } from "./check.ts";
 import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
 import { judges, OrderSearch, type Round, type Unexplained } from "./orders.ts";
 import { patient } from "./patience.ts";
@@ -22,7 +22,12 @@ export interface InterleavingOptions
   > {
   /** The most calls that overlap, 2 to 5; 3 unless told. */
   readonly overlap?: number;
+  /** Called before every run, and awaited. */
+  readonly onProgress?: (progress: OverlapProgress) => void | PromiseLike<void>;
 }
+
+/** Progress of a check of calls that overlap. */
+export type OverlapProgress = Pick<CheckProgress, "run" | "runs" | "shrinking">;
 
 export interface InterleavingReport {
   readonly limiter: string;
@@ -106,7 +111,13 @@ export async function checkInterleavings(
     staggered: fc.nat({ max: 255 }),
     weave: fc.nat(),
   });
-  const property = fc.asyncProperty(drawn, (one) => trial.run(one));
+  let run = 0;
+  const property = fc.asyncProperty(drawn, async (one) => {
+    const shrinking = trial.hasFailed;
+    if (!shrinking) run += 1;
+    await options.onProgress?.({ run, runs, shrinking });
+    await trial.run(one);
+  });
   const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true };
   const details = await fc.check(property, {
     seed,
@@ -164,6 +175,11 @@ class OverlapTrial {
     this.#claimed = claimed;
     this.#signal = signal;
     this.#replaying = replaying;
+  }
+
+  /** True once a run failed: the others make it smaller. */
+  get hasFailed(): boolean {
+    return this.#kind !== null;
   }
 
   async run(drawn: Drawn): Promise<void> {

@@ -14,6 +14,7 @@ import {
   storeLimiter,
   type Unexplained,
 } from "../../src/laws/index.ts";
+import type { OverlapProgress } from "../../src/laws/interleavings.ts";
 import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
 
 type Wrap = <S extends object>(store: S, seam: Seam) => S;
@@ -319,4 +320,20 @@ describe("a limiter that fails while calls overlap", () => {
 
 test.each([{ overlap: 1 }, { overlap: 6 }, { runs: 0 }])("%j is a RangeError", async (options) => {
   await expect(checkInterleavings(engineFactory, options)).rejects.toThrow(RangeError);
+});
+
+test("each run is told before it, and whether it makes a counterexample smaller", async () => {
+  const told: string[] = [];
+  const onProgress = ({ run, runs, shrinking }: OverlapProgress): void => {
+    told.push(shrinking ? "smaller" : `${run} of ${runs}`);
+  };
+  await checkInterleavings(engineFactory, { seed: 1, runs: 3, onProgress });
+  expect(told.splice(0)).toEqual(["1 of 3", "2 of 3", "3 of 3"]);
+  const refusing = { create: () => ({ consume: () => Promise.reject(new Error("lost")) }) };
+  await checkInterleavings(keyedLimiter({ name: "lost", algorithm: "fixed-window", ...refusing }), {
+    seed: 1,
+    runs: 3,
+    onProgress,
+  });
+  expect(told.slice(0, 2)).toEqual(["1 of 3", "smaller"]);
 });
