@@ -28,7 +28,7 @@ export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): Async
 function incomplete(line: Uint8Array): Uint8Array {
   try {
     const header: unknown = JSON.parse(new TextDecoder().decode(line));
-    if (typeof header !== "object" || header === null) return line;
+    if (typeof header !== "object" || header === null || Array.isArray(header)) return line;
     return new TextEncoder().encode(`${JSON.stringify({ ...header, complete: false })}\n`);
   } catch {
     // The reader says what is wrong with it.

@@ -160,6 +160,20 @@ describe("reading", () => {
     },
   );
 
+  it("says of a run that did not end whether a trace is left, and whose file is missing otherwise", async () => {
+    const hint = async () => (await errorOf(readRun(folder))).hint;
+    await rm(join(folder, runFiles.summary));
+    expect(await hint()).toBeUndefined();
+    await rm(join(folder, runFiles.record));
+    expect(await hint()).toMatch(/did not end; .* verify still reads its trace$/);
+    await rm(join(folder, runFiles.trace));
+    expect(await hint()).toMatch(/did not end, and left no trace$/);
+    const writer = await openResult(folder, "run", { force: true });
+    await writer.write(runFiles.trace, "half");
+    expect(await hint()).toMatch(/verify still reads its trace$/);
+    await writer.close();
+  });
+
   it.each([runFiles.record, runFiles.summary, runFiles.verdict])(
     "names %s where it is cut off",
     async (name) => {

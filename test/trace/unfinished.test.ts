@@ -1,0 +1,44 @@
+// What a run that was cut off has written, at any byte of it.
+import { describe, expect, test } from "vitest";
+import { readTrace } from "../../src/trace/read.ts";
+import { unfinishedTrace } from "../../src/trace/unfinished.ts";
+import { chunks, headerLine, line, text } from "./samples.ts";
+
+const bytes = new TextEncoder().encode(text(headerLine, line({ call: 0 }), line({ call: 1, org: "größe" })));
+/** Where each line ends. */
+const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+
+async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+describe("a trace that was cut off", () => {
+  test.each([
+    { size: 1, apart: 31 },
+    { size: 7, apart: 5 },
+    { size: 1000, apart: 1 },
+  ])("is read up to its last whole line, in chunks of $size bytes", async ({ size, apart }) => {
+    for (let cut = ends[0] ?? 0; cut <= bytes.length; cut += apart) {
+      const { header, calls } = await readTrace(unfinishedTrace(chunks(bytes.subarray(0, cut), size)));
+      expect(header.complete).toBe(false);
+      const seen: number[] = [];
+      for await (const { call } of calls) seen.push(call.call);
+      const whole = ends.filter((end) => end <= cut).length - 1;
+      expect([cut, seen]).toEqual([cut, [0, 1].slice(0, whole)]);
+    }
+  });
+
+  test("in its header is left as it is, for the reader to name", async () => {
+    for (const cut of [0, 1, 100]) {
+      const source = chunks(bytes.subarray(0, cut), 7);
+      expect(await textOf(unfinishedTrace(source))).toBe(new TextDecoder().decode(bytes.subarray(0, cut)));
+    }
+  });
+
+  test("that is none is left as it is, but for its last line", async () => {
+    for (const first of ["[1]", "7", "no JSON"])
+      expect(await textOf(unfinishedTrace(chunks(`${first}\nsecond\nthird`)))).toBe(`${first}\nsecond\n`);
+  });
+});
