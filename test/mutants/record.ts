@@ -50,7 +50,7 @@ export interface Score {
 }
 
 /** Counts of a run; equivalent mutants are not judged. */
-export function scoreOf({ mutants }: Pick<MutantRun, "mutants">): Score {
+function scoreOf({ mutants }: Pick<MutantRun, "mutants">): Score {
   const equivalent = mutants.filter(({ outcome }) => outcome === "equivalent").length;
   const killed = mutants.filter(({ outcome }) => outcome === "killed").length;
   const killedSince = mutants.filter((one) => one.killedSince === true).length;

@@ -67,11 +67,12 @@ export class Trials {
         continue;
       }
       const { file, test } = failed;
-      if (await this.#isSound(file, failed.hung))
-        return { outcome: "killed", by: file, test, passed, left: tests.length };
+      const alone = await this.#alone(file, failed.hung);
+      if (alone === "passes") return { outcome: "killed", by: file, test, passed, left: tests.length };
       passed += times.size - (times.has(file) ? 1 : 0);
-      // Those behind it were not run.
-      tests.unshift(...order.filter((one) => one !== file && !times.has(one)));
+      // Those behind it were not run; where it is slow by itself it has more time now.
+      const again = alone === "is slow" ? [file] : [];
+      tests.unshift(...again, ...order.filter((one) => one !== file && !times.has(one)));
     }
     return { outcome: "survived", by: null, test: "", passed, left: tests.length };
   }
@@ -93,16 +94,17 @@ export class Trials {
     return Math.max(loopMs, loopTimes * (this.#times.get(file) ?? 0));
   }
 
-  /** Whether the file passes without the mutant; where it took long, also within the time that it was given. */
-  async #isSound(file: string, hung: boolean): Promise<boolean> {
+  /** What the file does without the mutant; it is slow where the time that it was given may have been too short. */
+  async #alone(file: string, hung: boolean): Promise<"passes" | "fails" | "is slow"> {
     const known = this.#sound.get(file);
-    if (known !== undefined && !hung) return known;
+    if (known === true && !hung) return "passes";
     const givenMs = this.#limitMs(file);
     const { failed, times } = await this.#bench.run({ changed: this.#changed, tests: [file] }, () => 240_000);
     this.#changed = [];
-    const ms = times.get(file);
-    if (ms !== undefined) this.#times.set(file, ms);
+    const ms = times.get(file) ?? 0;
+    this.#times.set(file, ms);
     this.#sound.set(file, failed === null);
-    return failed === null && (!hung || (ms ?? 0) * 3 < givenMs);
+    if (failed !== null) return "fails";
+    return hung && 3 * ms >= givenMs ? "is slow" : "passes";
   }
 }

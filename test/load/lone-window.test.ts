@@ -1,0 +1,170 @@
+// The law that a reading breaks is named after the call that it comes with, and after where its window stands.
+import { describe, expect, test } from "vitest";
+import { type Charge, LoneWindow, type WindowShown, type WindowTerms } from "../../src/load/lone-window.ts";
+
+const epoch: WindowTerms = {
+  prefix: "RateLimit-",
+  reset: "ceil",
+  isEpoch: true,
+  isSigned: false,
+  windowSeconds: 10,
+};
+
+/** A reading 1 ms after it was asked for, of a window of 10 s that ends at whole tens of seconds. */
+const shown = (atMs: number, remaining: number, change: Partial<WindowShown> = {}): WindowShown => ({
+  limit: 20,
+  remaining,
+  reset: 10 - Math.floor((atMs % 10_000) / 1_000),
+  sentMs: atMs,
+  receivedMs: atMs + 1,
+  ...change,
+});
+const charge = (by: Charge["by"], points: number): Charge => ({
+  by,
+  least: points,
+  most: points,
+  needs: by === "admitted" ? points : 0,
+  mayRoll: false,
+});
+const admitted = charge("admitted", 1);
+const refused = charge("refused", 0);
+const looked = charge("status", 0);
+
+/** What is found in the second of two readings; the first leaves 15. */
+function found(second: WindowShown, by: Charge, terms = epoch): string | null {
+  const window = new LoneWindow(terms);
+  expect(window.read(shown(2_500, 15), admitted)).toBeNull();
+  return window.read(second, by);
+}
+
+test.each([
+  ["an admitted call that took its point", shown(3_500, 14), admitted, null],
+  [
+    "an admitted call that took two",
+    shown(3_500, 13),
+    admitted,
+    "conserved: RateLimit-Remaining fell by more than the call's cost",
+  ],
+  [
+    "an admitted call that took none",
+    shown(3_500, 15),
+    admitted,
+    "conserved: RateLimit-Remaining fell by less than the call's cost",
+  ],
+  [
+    "a refused call that took a point",
+    shown(3_500, 14),
+    refused,
+    "all-or-nothing: RateLimit-Remaining fell by a refused call",
+  ],
+  [
+    "a refused call that gave one",
+    shown(3_500, 16),
+    refused,
+    "monotone: RateLimit-Remaining rose within a window",
+  ],
+  [
+    "a status call that took a point",
+    shown(3_500, 14),
+    looked,
+    "status-free: RateLimit-Remaining fell by a status call",
+  ],
+  [
+    "a body that shows another count",
+    shown(3_500, 14),
+    charge("body", 0),
+    "conserved: the status shows another count than RateLimit-Remaining",
+  ],
+  [
+    "a call that had too little left",
+    shown(3_500, 0),
+    charge("admitted", 16),
+    "bounded: admitted with too little left in RateLimit-Remaining",
+  ],
+  ["a new window that begins with its limit", shown(12_500, 19), admitted, null],
+  [
+    "a new window that keeps the count",
+    shown(12_500, 14),
+    admitted,
+    "recovers: RateLimit-Remaining did not recover at its reset",
+  ],
+  [
+    "a new window that charges nothing",
+    shown(12_500, 20),
+    admitted,
+    "conserved: RateLimit-Remaining begins too high",
+  ],
+  [
+    "a reset that moves",
+    shown(3_500, 14, { reset: 9 }),
+    admitted,
+    "reset-agrees: RateLimit-Reset moved within a window",
+  ],
+  ["another limit, which is another law's", shown(3_500, 40, { limit: 41 }), admitted, null],
+])("%s", (_, second, by, expected) => {
+  expect(found(second, by)).toBe(expected);
+});
+
+test("just enough left is no fault", () => {
+  expect(found(shown(3_500, 0), charge("admitted", 15))).toBeNull();
+});
+
+describe("where a window may have rolled", () => {
+  test("between two readings near its end, the old count and the new one are both right", () => {
+    for (const remaining of [14, 19])
+      expect(found(shown(9_999, remaining, { reset: 1 }), admitted)).toBeNull();
+    expect(found(shown(9_999, 16, { reset: 1 }), admitted)).toBe(
+      "conserved: RateLimit-Remaining fell by less than the call's cost",
+    );
+  });
+
+  test("between decision and reading, it may show nothing of its call", () => {
+    expect(found(shown(12_500, 20), { ...admitted, mayRoll: true })).toBeNull();
+  });
+});
+
+describe("counts past the limit", () => {
+  const overshoot = charge("other", 18);
+  test.each([
+    ["show 0 where they are clamped", false, 0, true],
+    ["show less where they are signed", true, -3, true],
+    ["show 0 by mistake where they are signed", true, 0, false],
+    ["show either where nobody says", null, 0, true],
+    ["show either where nobody says, below 0 too", null, -3, true],
+  ])("%s", (_, isSigned, remaining, isRight) => {
+    expect(found(shown(3_500, remaining), overshoot, { ...epoch, isSigned }) === null).toBe(isRight);
+  });
+});
+
+describe("reset_at of a status", () => {
+  const resetAtFault = (terms: WindowTerms, ...resetsAtMs: number[]): string | null => {
+    const window = new LoneWindow(terms);
+    window.read(shown(2_500, 15), admitted);
+    return resetsAtMs.map((ms) => window.resetAtFault(ms)).at(-1) ?? null;
+  };
+
+  test("is a multiple of the window's length under epoch", () => {
+    expect(resetAtFault(epoch, 10_000)).toBeNull();
+    expect(resetAtFault(epoch, 10_001)).toBe(
+      "reset-agrees: reset_at of the status is no multiple of the window's length",
+    );
+    expect(resetAtFault({ ...epoch, windowSeconds: null }, 10_001)).toBeNull();
+    expect(resetAtFault({ ...epoch, isEpoch: false }, 10_001)).toBeNull();
+  });
+
+  test("stays the same within a window", () => {
+    expect(resetAtFault({ ...epoch, isEpoch: false }, 10_001, 10_001)).toBeNull();
+    expect(resetAtFault({ ...epoch, isEpoch: false }, 10_001, 10_002)).toBe(
+      "reset-agrees: reset_at of the status changed within a window",
+    );
+  });
+});
+
+test.each([
+  ["ceil", { least: 3, most: 4 }],
+  ["floor", { least: 4, most: 5 }],
+  ["round", { least: 3.5, most: 4.5 }],
+  [null, { least: 3, most: 5 }],
+] as const)("4 seconds by %s", (reset, expected) => {
+  expect(new LoneWindow({ ...epoch, reset }).secondsLeft(4)).toEqual(expected);
+});
