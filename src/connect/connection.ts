@@ -33,11 +33,11 @@ export interface ConnectionOptions {
 export interface DispatcherOptions extends ConnectionOptions {
   /** The most connections at a time. */
   readonly connections: number;
-  /** How long a connection may take to be made, ms. */
+  /** Longest time to make a connection, ms. */
   readonly connectTimeoutMs: number;
 }
 
-/** @returns what must be destroyed in the end, or its connections keep the process alive */
+/** Opens the way to a target. @returns a dispatcher; destroy it in the end */
 export function openDispatcher(
   { origin, host }: Pick<Target, "origin" | "host">,
   { tls = {}, proxy, connections, connectTimeoutMs }: DispatcherOptions,

@@ -50,7 +50,7 @@ export function httpMistake(value: unknown): [string, unknown, string] | null {
   return isObject(value["headers"]) ? null : ["headers", value["headers"], "an object by header name"];
 }
 
-/** What is wrong with an answer: where, what stands there, what may. */
+/** Finder of a mistake in an answer: its path, the value there, the values that are allowed. */
 export type Mistake = (value: unknown) => [string, unknown, string] | null;
 
 /** Its members by name, inherited ones too: an answer may be an object of a class. */

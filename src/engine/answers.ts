@@ -1,4 +1,4 @@
-// What a decision looks like over HTTP (SPEC.md §4-§6): the status body, the headers, the bodies of a 429.
+// The form of a decision over HTTP (SPEC.md §4-§6): the status body, the headers, the bodies of a 429.
 // Pure: the service sends them, the simulator writes them into its trace.
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { Readings, Status, WindowReading } from "./adapter.ts";

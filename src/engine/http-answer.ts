@@ -16,7 +16,7 @@ export const statusAnswer = (readings: Readings, status: Status): HttpAnswer => 
   body: statusBody(status),
 });
 
-/** @param retryAfter whether the rules send `Retry-After` */
+/** @param retryAfter true if the rules send `Retry-After` */
 export function refusalAnswer(
   scope: Scope,
   refusedBy: Owner,

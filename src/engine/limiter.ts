@@ -91,7 +91,7 @@ export class Limiter {
     };
   }
 
-  /** What the headers of an uncounted answer show: both windows of a scope as they stand. */
+  /** Reads both windows of a scope as they stand, for the headers of an uncounted answer. */
   readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
     return this.#readings(this.#user(organization, user), indexOf(scope), nowMs);
   }
@@ -114,7 +114,7 @@ export class Limiter {
   /**
    * Forgets the keys whose windows are over. Earlier times count as `nowMs` from then on (SPEC.md §2.8), so
    * no answer differs from one without the sweep at that time.
-   * @returns how many organizations and users were dropped
+   * @returns the number of organizations and users that were dropped
    */
   sweep(nowMs: number): number {
     const core = this.#core;

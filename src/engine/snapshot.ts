@@ -1,4 +1,4 @@
-// What a limiter remembers, as plain JSON. A snapshot may come from a file, so it is read like any input.
+// The memory of a limiter, as plain JSON. A snapshot may come from a file, so it is read like any input.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 

@@ -1,4 +1,4 @@
-// What a deployment needs of whatever counts: the pure limiter in its own process, a wrong one in its place, or
+// The needs of a deployment from its counter: the pure limiter in its own process, a wrong one in its place, or
 // counters that others share.
 import type { Scope } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";

@@ -16,11 +16,11 @@ export const RESET_AT = 0;
 export const CURRENT = 1;
 /** The latest time that a call of this window was decided at (SPEC.md §2.8). */
 export const SEEN = 2;
-/** What the owner's kind needs: an organization's `enforced`, a user's organization. */
+/** Value of the owner's kind: an organization's `enforced`, a user's organization. */
 export const LINK = 6;
 const PROFILE = 7;
 
-/** What a window remembers, for snapshots. */
+/** Memory of a window, for snapshots. */
 export interface WindowState {
   readonly resetAtMs: number;
   readonly current: number;

@@ -161,7 +161,7 @@ function lacking(sights: readonly Sight[], owner: Owner, cost: number): Opinion 
   };
 }
 
-/** What a 429 body says. */
+/** Content of a 429 body. */
 interface Told {
   readonly owner: Owner;
   readonly limit: number;

@@ -1,4 +1,4 @@
-// What properties draw: rules with small limits and every semantics switch, a world of a few organizations
+// The worlds that properties draw: rules with small limits and every semantics switch, a world of a few organizations
 // and users, and sequences of intents that crowd at window edges and at limits. Everything shrinks towards
 // the default semantics, one organization, one user, one call at the start.
 import fc from "fast-check";
@@ -17,7 +17,7 @@ import {
 import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
 import type { Script, World } from "./script.ts";
 
-/** How often each kind of operation occurs, relative to the others; 0 is never. */
+/** Frequency of each kind of operation, relative to the others; 0 is never. */
 export interface Profile {
   readonly call: number;
   readonly settle: number;
@@ -245,7 +245,7 @@ function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): 
   );
 }
 
-/** Where in a second, and in the windows, a script begins. */
+/** Place in a second, and in the windows, at which a script begins, ms. */
 const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */

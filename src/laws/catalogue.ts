@@ -19,7 +19,7 @@ import { rateBound, twiceAtMost } from "./spans.ts";
 export interface Law {
   readonly judge: Judge;
   readonly profile: Profile;
-  /** What a limiter must show for it to judge anything; absent where it judges by who is admitted. */
+  /** Reading that a limiter must show for it to judge anything. Absent if it judges by who is admitted. */
   readonly needs?: string;
 }
 

@@ -11,7 +11,7 @@ export interface KnownCause {
   readonly law: LimiterLawName;
   /** The counterexample; `null` where the limiter failed. */
   readonly script: Script | null;
-  /** How the limiter failed; `null` where the law is broken. */
+  /** Failure of the limiter. `null` if the law is broken. */
   readonly got: string | null;
 }
 

@@ -1,7 +1,7 @@
 // A call of a store that runs later, as its caller holds it: a promise of the answer, on which further calls can be
 // chained before it has run. `redis.multi().incr(key).exec()` is built in one go, and runs as one step.
 
-/** What a call gave. In a box: a query builder has a `then`, and a promise of it would send it off. */
+/** Result of a call. In a box: a query builder has a `then`, and a promise of it would send it off. */
 interface Box {
   readonly value: unknown;
 }

@@ -19,7 +19,7 @@ import type { Script } from "./script.ts";
 import { anySeed, prepare, requireInteger } from "./subject.ts";
 import { Broken, Failed, Trials } from "./trials.ts";
 
-/** Where a check stands. */
+/** Progress of a check. */
 export interface CheckProgress {
   readonly law: LimiterLawName;
   /** Runs of this law so far, and how many there are to be. */
@@ -50,9 +50,9 @@ export interface CheckOptions {
   readonly startMs?: number;
   /** Words that the command which repeats a counterexample also needs: `--adapter FILE`, `--rules FILE`. */
   readonly repeatWith?: readonly string[];
-  /** What a promise of the limiter is bounded by; without them one that never settles hangs. `globalThis` will do. */
+  /** Timers that bound a promise of the limiter; without them one that never settles hangs. `globalThis` will do. */
   readonly timers?: Timers;
-  /** How long an answer is waited for, ms of those timers; 5000 unless told. */
+  /** Longest wait for an answer, ms of those timers. Default: 5,000. */
   readonly answerMsMost?: number;
   /** Ends the check after the run that is under way; what was found so far is reported. */
   readonly signal?: { readonly aborted: boolean };
@@ -65,7 +65,7 @@ export interface CheckOptions {
   readonly onLaw?: (report: LawReport) => unknown;
 }
 
-/** What the scripts may do with a limiter, and under which rules. */
+/** Operations that the scripts may do with a limiter, and their rules. */
 interface Setting {
   readonly factory: LimiterFactory;
   readonly options: CheckOptions;
@@ -119,7 +119,7 @@ function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algori
     kind,
     may.has(kind as keyof Profile) ? weight : 0,
   ]);
-  // Where there is no window whose end could be met, a caller has to stay away for long.
+  // If there is no window whose end could be met, a caller has to stay away for long.
   const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
   const kept = Object.fromEntries(weights) as Profile;
   // Places are given back about as often as they are taken.

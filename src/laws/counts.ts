@@ -26,7 +26,7 @@ export const conserved: Judge = overSights("conserved", () => (sight): Opinion =
   return { expected: `current ${spanText(sight.after)}`, got: `current ${current}`, arithmetic: sum(sight) };
 });
 
-/** How `after` came about, in words. */
+/** Says in words how `after` came about. */
 function sum({ before, charge, givenBack, after, fresh }: Sight): string {
   const start = fresh ? "nothing was charged in this window before" : `${spanText(before)} charged before`;
   const added =

@@ -88,7 +88,7 @@ const renews: Judge = overEvents("recovers", () => (sights) => {
   return [[breach, guilty]];
 });
 
-/** How many window lengths a caller stays away until nothing of its calls can count any more. */
+/** Number of window lengths after which nothing of a caller's calls can count any more. */
 const idleWindows = 2;
 
 /** Who made no call for two window lengths is admitted: whatever counts calls per time has forgotten it by then. */

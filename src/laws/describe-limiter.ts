@@ -33,7 +33,7 @@ export interface DescribeOptions
   > {
   /** Also calls that overlap; for a limiter whose store is asynchronous. See `checkInterleavings`. */
   readonly interleavings?: boolean | InterleavingOptions;
-  /** How long a case may take, for runners whose `test` takes it third (Vitest, Jest, Bun); 60,000 unless told. */
+  /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;
   /**
    * Fails a law that is claimed and judged nothing; `true` unless told. Where no `claims` are given, a law that needs
@@ -99,7 +99,7 @@ export function describeLimiter(
   line.call(test, `${factory.name} explains overlapping calls`, body, timeoutMs);
 }
 
-/** How a case ends: `null` where the law is kept. */
+/** End of a case. `null` if the law is kept. */
 type Ending = { readonly fails: readonly string[] } | { readonly skips: string } | null;
 
 /** So many runs are enough to say that a law is never reached. */
@@ -164,7 +164,7 @@ class Suite {
     return { fails: renderInterleaving({ ...report, repeat }) };
   }
 
-  /** How a case ends in which nothing was judged. */
+  /** Returns the end of a case in which nothing was judged. */
   async #silence(law: LimiterLawName): Promise<Ending> {
     const { strict = true, runs = runsUntilSilent } = this.#options;
     const { needs } = catalogue[law];

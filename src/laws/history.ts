@@ -59,7 +59,7 @@ export type History = readonly HistoryEvent[];
 
 /** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
 export class AdapterFailure extends Error {
-  /** What had been answered until then, and the operation at which it failed; `null` before the first. */
+  /** Answers until then, and the operation at which it failed; `null` before the first. */
   history: History = [];
   op: Op | null = null;
   /** The call as one would write it. */
@@ -231,7 +231,7 @@ export class Player {
   }
 }
 
-/** What a limiter is handed it may keep and not change: a change would reach the laws. */
+/** Makes the call that a limiter is handed. It is frozen: a change would reach the laws. */
 const callOf = ({ organization, user, scope, cost }: CallOp): Call =>
   Object.freeze({ organization, user, scope, cost });
 
@@ -278,7 +278,7 @@ async function tellTime(factory: LimiterFactory, nowMs: number): Promise<void> {
 }
 
 /**
- * @param nowMs what time it is when it is made
+ * @param nowMs time at which it is made
  * @throws AdapterFailure where `create` throws, or makes something that decides nothing
  */
 export async function makeLimiter(
@@ -317,7 +317,7 @@ export async function play(factory: LimiterFactory, rules: Rules, ops: readonly 
   return history;
 }
 
-/** What a status answer shows, by scope. */
+/** Reads a status answer, by scope. */
 export function statusReadings(status: PartialStatus): readonly [Scope, PartialReading][] {
   return scopes.flatMap((scope) => {
     const reading = status[scope];

@@ -7,13 +7,13 @@ import { type Judge, Tally } from "./law.ts";
 import { Ledger, type Sight, type WindowKey } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Script, without } from "./script.ts";
 
-/** What a refusal promised to one window's owner. */
+/** Promise of a refusal to one window's owner. */
 interface Promised {
   /** Index in the history of the refusal. */
   readonly at: number;
   readonly op: CallOp;
   readonly key: WindowKey & { readonly owner: Owner };
-  /** How long to wait, ms, and the words that said so. */
+  /** Wait, ms, and the words that said so. */
   readonly waitMs: number;
   readonly words: string;
 }
@@ -82,8 +82,8 @@ const momentMs = (algorithm: Algorithm, endsLate: boolean): number =>
     : 0;
 
 /**
- * How long a refusal said to wait, ms, by each of the fields that say so. The end of a fixed window is a promise; a
- * bucket's or a log's reset is one to calls that cost 1, whether it says when some room is back or all of it. The
+ * Returns the waits that a refusal told, ms, by each of the fields that say so. The end of a fixed window is a promise;
+ * a bucket's or a log's reset is one to calls that cost 1, whether it says when some room is back or all of it. The
  * reset of a counter says when its window ends, and that the window's count still weighs then is no fault.
  */
 function waitsOf(script: Script, { op, decision }: CallEvent, sight: Sight): readonly [number, string][] {

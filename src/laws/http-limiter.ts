@@ -11,9 +11,9 @@ type Awaitable<T> = T | PromiseLike<T>;
 /** The header in which every request names its key, and the one in which proxies name an address. */
 const keyHeader = "x-key";
 
-/** What is common to limiters behind HTTP. */
+/** Options of all limiters behind HTTP. */
 export interface HttpKind extends KeyedKind {
-  /** What is read of an answer; `readRateLimitHeaders` unless told, which knows the usual dialects. */
+  /** Reads an answer. Default: `readRateLimitHeaders`, which knows the usual dialects. */
   read?(answer: HttpAnswer, nowMs: number): Omit<KeyedAnswer, "allowed">;
   /** The status of a refusal: 429 unless told. Any other from 500 on is a limiter that failed. */
   readonly refusedStatus?: number;
@@ -24,7 +24,7 @@ export type FetchHandler =
   | ((request: Request) => Awaitable<Response>)
   | (Readonly<Record<"fetch", (request: Request) => Awaitable<Response>>> & Closing);
 
-/** What may hold a timer, a connection or a server, and lets go of it. */
+/** Owner of timers, connections or a server, which it closes. */
 interface Closing {
   close?(): Awaitable<unknown>;
 }
@@ -134,7 +134,7 @@ export function injectLimiter(options: InjectOptions): LimiterFactory {
 export interface MiddlewareOptions extends HttpKind {
   /** Makes fresh middleware; with a `close` beside it, where its store holds something open. */
   create(settings: KeyedSettings): Awaitable<Middleware | ({ readonly middleware: Middleware } & Closing)>;
-  /** What a call's request has that the usual one has not, or has otherwise: `{ method: "POST", body }`. */
+  /** Members of a call's request that differ from the usual one: `{ method: "POST", body }`. */
   request?(key: string, cost: number): Partial<MiddlewareRequest>;
 }
 
@@ -166,7 +166,7 @@ export function middlewareLimiter(options: MiddlewareOptions): LimiterFactory {
   });
 }
 
-/** How a call is sent; `address` is the key's own. */
+/** Sender of calls; `address` is the key's own. */
 interface Sender {
   send(key: string, cost: number, address: string): Promise<HttpAnswer>;
   close?(): Awaitable<unknown>;

@@ -280,7 +280,7 @@ function closing(calls: readonly CallOp[]): CallOp[] {
   return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
 }
 
-/** What overlapping calls are held to: who was admitted, and the window's limit and end; their counts may be later. */
+/** Strips an overlapping call of its counts, which may be later: its outcome, and the window's limit and end are left. */
 function bare(event: CallEvent): CallEvent {
   const { organization, user, ...decision } = event.decision;
   const window = (reading: Partial<WindowReading> | undefined): Partial<WindowReading> => ({

@@ -1,4 +1,4 @@
-// What a law is to the runner: a judge of one script against one kind of limiter. It plays what it needs,
+// A law, as the runner sees it: a judge of one script against one kind of limiter. It plays what it needs,
 // says how much it could judge, and names the first breach.
 import { type LimiterLawName, voidReason } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -6,7 +6,7 @@ import type { History } from "./history.ts";
 import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
 import { type Op, type Script, without } from "./script.ts";
 
-/** What was expected, what was answered, and the arithmetic between them. */
+/** Expectation, answer, and the arithmetic between them. */
 export interface Breach {
   readonly expected: string;
   readonly got: string;
@@ -22,7 +22,7 @@ export interface Violation extends Breach {
 
 /** Another run that the history was compared with. */
 export interface Compared {
-  /** How it differs from the history: "without the status calls". */
+  /** Difference from the history: "without the status calls". */
   readonly label: string;
   readonly history: History;
 }
@@ -30,7 +30,7 @@ export interface Compared {
 export interface Judgement {
   readonly history: History;
   readonly compared?: Compared;
-  /** How many answers this law said something about. */
+  /** Number of answers that this law said something about. */
   readonly judged: number;
   readonly violation: Violation | null;
 }
@@ -43,7 +43,7 @@ export interface Trial {
 
 export type Judge = (trial: Trial) => Promise<Judgement>;
 
-/** What a law says about one window at one operation: kept, broken, or `null` where it says nothing. */
+/** Judgement of one window at one operation: kept, broken, or `null` if the law says nothing. */
 export type Opinion = "kept" | Breach | null;
 
 /** Finds the first breach among opinions, and counts those that there are. */

@@ -27,7 +27,7 @@ export interface Sight extends WindowKey {
   readonly at: number;
   readonly event: HistoryEvent;
   readonly owner: Owner;
-  /** What the limiter showed; `{}` where it showed nothing. */
+  /** Reading that the limiter showed. `{}` if it showed none. */
   readonly reading: PartialReading;
   /** The count that it showed: `current`, or what `remaining` says of it. */
   readonly current: number | null;
@@ -41,16 +41,16 @@ export interface Sight extends WindowKey {
   readonly clockMs: number;
   /** The operation's own time was earlier than that. */
   readonly steppedBack: boolean;
-  /** What the window had been charged before this operation, and after it. */
+  /** Charges of the window before this operation, and after it. */
   readonly before: Span;
   readonly after: Span;
-  /** What this operation itself charged, `null` where it counts nothing. */
+  /** Charge of this operation itself. `null` if it counts nothing. */
   readonly charge: Span | null;
   /** Points that this operation gave back. */
   readonly givenBack: number;
   /** Nothing had been charged in this window before. */
   readonly fresh: boolean;
-  /** How many earlier windows of this key have ended. */
+  /** Number of earlier windows of this key that have ended. */
   readonly ended: number;
   /** The window that the reading belongs to, `null` where it belongs to none (SPEC.md §3). */
   readonly window: number | null;
@@ -238,7 +238,7 @@ const keyOf = ({ organization, user, scope }: CallOp, owner: Owner): WindowKey =
 const limitOf = (rules: Rules, { organization, user, scope }: WindowKey) =>
   user === null ? organizationLimit(rules, organization, scope) : userLimit(rules, organization, user, scope);
 
-/** What a decision charges to one of its windows (SPEC.md §2.2, §2.3, §8); `null`: it counts nothing there. */
+/** Returns the charge of a decision to one of its windows (SPEC.md §2.2, §2.3, §8); `null` if it counts nothing. */
 function chargeOf(owner: Owner, op: CallOp, decision: PartialDecision, semantics: Semantics): Span | null {
   if (decision.admitted)
     return op.scope === "graphql" && semantics.graphqlCharge === "postpaid" ? null : exactly(op.cost);

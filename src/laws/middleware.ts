@@ -5,7 +5,7 @@ import type { HttpAnswer } from "../engine/adapter.ts";
 /** `(request, response, next)`, whatever types it gives them. */
 export type Middleware = (request: never, response: never, next: (error?: unknown) => void) => unknown;
 
-/** What middleware reads of a request. */
+/** Members of a request that middleware reads. */
 export interface MiddlewareRequest {
   readonly method: string;
   readonly url: string;
@@ -19,7 +19,7 @@ export interface MiddlewareRequest {
 type Listener = (...args: unknown[]) => void;
 type Value = string | number | readonly string[];
 
-/** What middleware calls of a response. It is over when it was ended, or the next handler was called. */
+/** Members of a response that middleware calls. It is over when it was ended, or the next handler was called. */
 class FakeResponse {
   statusCode = 200;
   headersSent = false;

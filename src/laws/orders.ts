@@ -1,4 +1,4 @@
-// Whether some order of the calls that overlapped explains their answers: a search, one round after the other, in
+// The search for an order of overlapping calls that explains their answers: a search, one round after the other, in
 // which the claimed laws themselves say whether an order will do.
 import { type LimiterLawName, voidEverywhere } from "../rules/laws.ts";
 import { laws } from "./catalogue.ts";
@@ -10,7 +10,7 @@ import type { Script } from "./script.ts";
 export interface Round {
   readonly atMs: number;
   readonly events: readonly CallEvent[];
-  /** What was let in between them, in its order; empty where the limiter takes no seam. */
+  /** Steps that were let in between them, in their order. Empty if the limiter takes no seam. */
   readonly steps: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface Unexplained {
   /** The law that the likeliest order breaks: the one in which the calls were answered. */
   readonly law: LimiterLawName;
   readonly violation: Violation;
-  /** How many orders were tried. */
+  /** Number of orders that were tried. */
   readonly orders: number;
 }
 
@@ -45,7 +45,7 @@ export class OrderSearch {
   readonly #claimed: readonly LimiterLawName[];
   readonly #rounds: readonly Round[];
   #orders = 0;
-  /** How far any order came, and how the first that came so far ended. */
+  /** Farthest round that any order reached, and the breach that ended the first one there. */
   #furthest = -1;
   #breach: { law: LimiterLawName; violation: Violation } | null = null;
 

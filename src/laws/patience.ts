@@ -1,4 +1,4 @@
-// How long a limiter is waited for. A promise that never settles would hang a check, and the runner's own
+// The bound on the wait for a limiter. A promise that never settles would hang a check, and the runner's own
 // time-out cannot say which call it was; the timers are injected, as every clock is.
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "../rules/rules.ts";
 import { algorithmOf, type CallOp, type Op, type Terms, type World } from "./script.ts";
 
-/** Where the time of an operation lies, seen from the one before and the windows that it touches. */
+/** Time of an operation, relative to the previous operation and to the edges of its windows. */
 export type Move =
   | { readonly to: "stay" }
   | { readonly to: "later"; readonly ms: number }
@@ -37,7 +37,7 @@ export interface Amount {
   readonly plus: number;
 }
 
-/** What an operation does; numbers pick among what there is when it is planned. */
+/** Effect of an operation; numbers pick among what there is when it is planned. */
 export type Act =
   | {
       readonly do: "call";

@@ -1,4 +1,4 @@
-// What a check found: plain JSON, one entry a law.
+// The findings of a check: plain JSON, one entry a law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { History } from "./history.ts";
 import type { Compared, Violation } from "./law.ts";
@@ -42,7 +42,7 @@ export interface Failure {
   /** It gave no answer in time. */
   readonly hung: boolean;
   readonly script: Script;
-  /** What was answered until then. */
+  /** Answers until then. */
   readonly history: History;
 }
 
@@ -54,9 +54,9 @@ export interface LawReport {
   readonly seed: number;
   /** Runs up to the first that failed, that one included. */
   readonly runs: number;
-  /** How many answers it judged in those runs. */
+  /** Number of answers that it judged in those runs. */
   readonly judged: number;
-  /** Why it is void, for `skipped`. */
+  /** Reason why it is void, for `skipped`. */
   readonly reason?: string;
   /** In how many runs a switch made it void, wholly or for a scope, by the reason. */
   readonly voidRuns: Readonly<Record<string, number>>;

@@ -13,7 +13,7 @@ export interface ComparisonOptions {
   /** Indexes in the history, from the first that is compared to the first that is not. */
   readonly from?: number;
   readonly until?: number;
-  /** How much later the other run's operations are, ms; they stand at the same indexes then. */
+  /** Delay of the other run's operations, ms; they stand at the same indexes then. */
   readonly shiftMs?: number;
   /** Only who was admitted is compared. */
   readonly decisions?: boolean;

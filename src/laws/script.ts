@@ -52,14 +52,14 @@ export interface SnapshotOp {
 
 export type Op = CallOp | SettleOp | StatusOp | EnforceOp | SweepOp | SnapshotOp;
 
-/** What a ledger needs to know of a limiter beside its answers. */
+/** Facts of a limiter that a ledger needs beside its answers. */
 export interface Terms {
   readonly rules: Rules;
   /** Of what a first-request window opens at a whole multiple, ms; 1000 unless told. */
   readonly opensToMs?: 1 | 1000;
   /** Only users have windows. */
   readonly keyed?: boolean;
-  /** What the limiter says that it is; `fixed-window` unless told. */
+  /** Algorithm that the limiter states. Default: `fixed-window`. */
   readonly algorithm?: Algorithm;
   /** The instant at which a window ends still belongs to it. */
   readonly endsLate?: boolean;
@@ -71,7 +71,7 @@ export interface Script extends Terms {
   /** The time of the first operation, before any step; what a timeline calls 0. */
   readonly startMs: number;
   readonly ops: readonly Op[];
-  /** What a law that compares two runs chooses by: whose calls are kept, how far times are shifted. */
+  /** Choices of a law that compares two runs: whose calls are kept, how far times are shifted. */
   readonly pick: number;
 }
 
@@ -79,7 +79,7 @@ export interface Script extends Terms {
 export interface World {
   readonly organizations: readonly string[];
   readonly users: readonly string[];
-  /** Where each organization has users of its own. */
+  /** True if each organization has users of its own. */
   readonly usersOf?: Readonly<Record<string, readonly string[]>>;
 }
 

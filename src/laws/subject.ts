@@ -1,4 +1,4 @@
-// What a check finds out before its first run: that the limiter can be made, what it can be asked, and under
+// The findings of a check before its first run: that the limiter can be made, what it can be asked, and under
 // which rules; and what every check is told.
 import fc from "fast-check";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
@@ -79,7 +79,7 @@ function subjectOf(
   options: { readonly rules: Rules | undefined; readonly startMs: number },
   may: ReadonlySet<keyof Profile>,
 ): Subject {
-  // What is never told of a completion can only be charged at the decision.
+  // A limiter that is never told of a completion can only charge at the decision.
   const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
   return {
     rules: options.rules,

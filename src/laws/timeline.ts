@@ -32,7 +32,7 @@ export function renderCounterexample(report: LawReport): string[] {
   ];
 }
 
-/** What was asked until the limiter failed, and the call at which it did. */
+/** Draws the operations until the limiter failed, and the call at which it did. */
 export function renderFailure(
   report: Pick<LawReport, "repeat">,
   title: string,
@@ -95,7 +95,7 @@ function windowText(rules: Rules, { organization, user, scope }: Sight): string 
   return `${organization} ${scope}: ${limit} per ${windowSeconds} s${enforced ? "" : ", not enforced"}`;
 }
 
-/** What a limiter by key was made with. */
+/** Writes the settings that a limiter by key was made with. */
 function keyText(terms: Terms, sight: Sight): string {
   const { limit, windowSeconds } = userLimit(terms.rules, sight.organization, sight.user ?? "", sight.scope);
   const key = ownerText(sight, terms);
@@ -272,7 +272,7 @@ function readingText({ current, limit, remaining, reset }: PartialReading): stri
   return [count, ...left, ...seconds].join(", ");
 }
 
-/** What one key's limiter shows: its count where it shows one, and the end that it tells by an instant. */
+/** Writes the reading of one key's limiter: its count, if it shows one, and the end that it tells by an instant. */
 function keyedText(reading: PartialReading | undefined, nowMs: number): string {
   const { current, limit, reset, resetAtMs } = reading ?? {};
   const isCounted = (current ?? limit ?? null) !== null;

@@ -1,4 +1,4 @@
-// What each window's owner was admitted in a run, call by call, with what each call was charged in the end: the laws
+// The calls that each window's owner was admitted in a run, with the final charge of each: the laws
 // on spans of time add it up.
 import { lacksRoom } from "./decisions.ts";
 import { nameOf, type Sight, type WindowKey } from "./ledger.ts";
@@ -8,14 +8,14 @@ export interface Admitted {
   /** Index of the call in the history. */
   readonly at: number;
   readonly clockMs: number;
-  /** What it is charged in the end. */
+  /** Its charge in the end. */
   charge: number;
   window: number | null;
   /** The window had room when it was admitted: under postpaid its overshoot is legal. */
   readonly excused: boolean;
 }
 
-/** What one window's owner was admitted in the whole run. */
+/** Calls that one window's owner was admitted in the whole run. */
 export interface Track {
   readonly key: WindowKey;
   readonly limit: number;

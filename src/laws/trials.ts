@@ -25,7 +25,7 @@ export class Failed extends Error {
 
   constructor(script: Script, { call, got, allowed, hung, history, op }: AdapterFailure) {
     super(got);
-    // What was played until then: a law may leave operations out, or shift them, and the rest was not reached.
+    // The operations until then: a law may leave some out, or shift them, and the rest was not reached.
     const ops = op === null ? [] : [...history.map((event) => event.op), op];
     this.failure = { call, got, allowed, hung, script: { ...script, ops }, history };
   }
@@ -39,7 +39,7 @@ export class Trials {
   judged = 0;
   readonly voidRuns: Record<string, number> = {};
   readonly changedRuns: Record<string, number> = {};
-  /** How often the limiter gave no answer in time. */
+  /** Number of times that the limiter gave no answer in time. */
   hung = 0;
   readonly #factory: LimiterFactory;
   readonly #law: LimiterLawName;

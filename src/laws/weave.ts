@@ -21,7 +21,7 @@ const atOnce: ReadonlySet<string | symbol> = new Set([
 const wordsMost = 40;
 
 export class Weave implements Seam {
-  /** What was let in, in its order: `call 1: get("acme/ann")`. */
+  /** Steps that were let in, in their order: `call 1: get("acme/ann")`. */
   readonly steps: string[] = [];
   readonly #scheduler: fc.Scheduler;
   /** Whose code runs: set when a call starts, and when a step of it goes on. */

@@ -4,7 +4,7 @@
 // Where the rules leave two outcomes open (whether a late postpaid charge still counts, whether a charge of
 // 0 points opens a window) the count is a span `least..most`, and whether a window is open may be in doubt.
 
-/** What a count may be. */
+/** Span of a count. */
 export interface Span {
   readonly least: number;
   readonly most: number;
@@ -40,7 +40,7 @@ export class WindowBook {
   unenforced = false;
   /** `current` as the limiter showed it at the last operation on this window. */
   shown: number | null = null;
-  /** How many windows have ended. */
+  /** Number of windows that have ended. */
   ended = 0;
 
   /**
@@ -126,8 +126,8 @@ export class WindowBook {
   }
 
   /**
-   * What a completed postpaid call charges (SPEC.md §8): its actual cost, to the window of its decision, or to
-   * one that it opens where none was open then. Where that window is over it is charged nowhere; a judge
+   * Returns the charge of a completed postpaid call (SPEC.md §8): its actual cost, to the window of its decision, or
+   * to one that it opens if none was open then. If that window is over it is charged nowhere; a judge
    * accepts the window open at completion too, so that is a span.
    */
   late(actual: number, held: Held): Span {

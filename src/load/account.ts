@@ -1,4 +1,4 @@
-// What a run came to, call by call, while its trace is written: whoever drives it keeps one.
+// The account of a run, call by call, while its trace is written. Both drivers keep one.
 import type { TraceCall } from "../trace/record.ts";
 
 /** A client whose behaviour threw. */
@@ -7,7 +7,7 @@ export interface ClientError {
   readonly message: string;
 }
 
-/** What a run came to. */
+/** Account of a run. */
 export interface LoadAccount {
   /** When the first client was let go, ms since the epoch; the header's where none was. */
   readonly startedAt: number;

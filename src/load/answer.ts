@@ -11,12 +11,12 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Text; k6 has `null` where there is none. */
   readonly body: unknown;
-  /** What went wrong, as k6's number and words; 0 where nothing did. */
+  /** Error of the call, as k6's number and words. 0 if there was none. */
   readonly error_code: number;
   readonly error: string;
 }
 
-/** What the four headers of one window say (SPEC.md §5). */
+/** Values of the four headers of one window (SPEC.md §5). */
 export interface WindowHeaders {
   name: HeaderValue;
   limit: HeaderValue;
@@ -25,7 +25,7 @@ export interface WindowHeaders {
 }
 
 /**
- * What a trace keeps of an answer. One object a client, read into again and again: making an object of twenty
+ * Answer as a trace keeps it. One object a client, read into again and again: making an object of twenty
  * members takes k6 as long as reading all headers.
  */
 export class Answer {
@@ -44,7 +44,7 @@ export class Answer {
   hasNextPage = false;
   /** The body of a status answer or of a refusal; `undefined` for all others, which nobody reads. */
   body: unknown;
-  /** Why there is no answer; one whose body broke off is none. */
+  /** Reason why there is no answer; one whose body broke off is none. */
   error: string | null = null;
 
   /**

@@ -66,7 +66,7 @@ function stub({ path, summaryFile }: BundleOptions): string {
   return lines.join("\n");
 }
 
-/** What a person who finds the file needs to know. */
+/** Writes the lines for a person who finds the file. */
 function header(name: string): string {
   const width = Math.max(...Object.keys(variables).map((variable) => variable.length));
   const explained = Object.entries(variables).map(

@@ -9,7 +9,7 @@ import { userScopeName } from "./response-checks.ts";
 export interface LineParts {
   readonly client: string;
   readonly scope: string;
-  /** What the two scope headers should say, and as JSON. */
+  /** Names that the two scope headers should have, and the same as JSON. */
   readonly names: readonly [organization: string, user: string];
   readonly nameTexts: readonly [organization: string, user: string];
   /** The kind, and the cost where the target says none. */

@@ -34,7 +34,7 @@ export function isAlone(
   if (population.clients !== 1) return false;
   return scenario.populations.every((other, place) => {
     const seats = callers[place] ?? [];
-    // What k6 shares between clients is no whole array.
+    // An array that k6 shares between clients is no whole one.
     for (let n = 0; n < seats.length && other !== population; n++)
       if (seats[n]?.organization === organization) return false;
     return true;

@@ -23,7 +23,7 @@ export interface Driven {
   readonly endMs: number;
 }
 
-/** What a client is driven in. */
+/** World that a client is driven in. */
 export interface World {
   /** Ms since the epoch. */
   now(): number;

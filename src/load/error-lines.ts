@@ -1,4 +1,4 @@
-// What k6 says on standard error, in bounded memory: a full disk gives one line for each record that is lost,
+// k6's lines on standard error, in bounded memory: a full disk gives one line for each record that is lost,
 // and cut-off clients one each.
 
 const distinctMost = 100;
@@ -37,7 +37,7 @@ export class ErrorLines {
     return [...this.#all()].map(([line, times]) => `${times} x ${line}\n`).join("");
   }
 
-  /** What nothing else accounts for. */
+  /** Returns the lines that nothing else accounts for. */
   complaints(): string[] {
     return [...this.#all()]
       .filter(([line]) => !expected.some((pattern) => pattern.test(line)))

@@ -5,7 +5,7 @@ import { unzipSync } from "fflate";
 import { parseTar } from "nanotar";
 import { downloadFailed } from "./download.ts";
 
-/** Where k6 publishes its versions; a version's folder is below it. */
+/** URL at which k6 publishes its versions; a version's folder is below it. */
 export const k6Releases = "https://github.com/grafana/k6/releases/download";
 
 /** Platform and processor by Node's names, as k6 names them (its `build-release.sh`). */

@@ -10,7 +10,7 @@ import { mayBePlain, readPlain } from "./plain-answer.ts";
 import { refusalFault } from "./refusal-checks.ts";
 import { type HeaderBounds, headerBounds, headerFault, LoneUser } from "./response-checks.ts";
 
-/** What a ledger must know of its run. */
+/** Facts of its run that a ledger needs. */
 export interface LedgerSettings {
   readonly scenario: Scenario;
   /** Others use the same quotas. */
@@ -19,7 +19,7 @@ export interface LedgerSettings {
   readonly callers: readonly (readonly Caller[])[];
 }
 
-/** What stays the same for all answers to one kind of call. */
+/** Facts that all answers to one kind of call share. */
 export interface LedgerEntry {
   readonly template: CallTemplate;
   readonly line: LineParts;
@@ -28,7 +28,7 @@ export interface LedgerEntry {
 }
 
 export class Ledger {
-  /** What is wrong with the last answer, the name of the check that fails; `null` where nothing is. */
+  /** Name of the check that the last answer fails. `null` if it fails none. */
   fault: string | null = null;
   /** True if the last answer is to a call that quotas count. */
   isCounted = true;

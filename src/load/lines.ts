@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 
 /**
  * Gives all whole lines of a file to `take`, many at once, without their ends.
- * @returns what stands after the last line's end: empty, or a line that was cut off
+ * @returns the text after the last line's end: empty, or a line that was cut off
  */
 export async function readLines(
   path: string,

@@ -1,5 +1,5 @@
-// What a client can tell that is alone in its organization and makes one call at a time: nobody else moves its
-// windows, so from each answer it knows what the next may show. It sees counts that jump or stand still, windows
+// Checks by a client that is alone in its organization and makes one call at a time. Nobody else moves its windows,
+// so from each answer it knows what the next may show. It sees counts that jump or stand still, windows
 // that end when they should not, and a status that is another's.
 //
 // Sound because little is assumed: the target's clock is off by any constant; seconds are whole; where a window
@@ -19,7 +19,7 @@ interface ScopeWindows {
   readonly user: LoneWindow;
 }
 
-/** What the claimed rules say of one owner's window. */
+/** Returns the claimed rules of one owner's window. */
 function termsFor(rules: Rules | null, organization: string, user: string | null, scope: Scope): WindowTerms {
   const prefix = user === null ? "RateLimit-" : "RateLimit-User-";
   if (rules === null) return { prefix, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
@@ -35,7 +35,7 @@ export class LoneOrganization {
   readonly #rules: Rules | null;
   readonly #windows: Readonly<Record<Scope, ScopeWindows>>;
   readonly #clock = new StatusClock();
-  /** Whether the organization's windows refuse: claimed, and no status said otherwise. */
+  /** True for scopes whose windows refuse by the organization: claimed, and no status said otherwise. */
   readonly #enforced: Record<Scope, boolean>;
   #unsure = false;
 
@@ -51,7 +51,7 @@ export class LoneOrganization {
     this.#enforced = { rest: enforced("rest"), graphql: enforced("graphql") };
   }
 
-  /** What is wrong with this answer in the light of those before it, or `null`. */
+  /** Returns the mistake in this answer in the light of those before it, or `null`. */
   answered(template: CallTemplate, answer: Answer): string | null {
     const { status, kind } = answer;
     this.#unsure ||= status === 0 || status >= 500;
@@ -68,7 +68,7 @@ export class LoneOrganization {
     return found.find((fault) => fault !== null) ?? null;
   }
 
-  /** What an answer's call may have added to both of its windows. */
+  /** Returns the points that an answer's call may have added to both of its windows. */
   #chargeOf({ scope, cost }: CallTemplate, { status, kind, requested, actual }: Answer): Charge {
     if (kind === "status") return { ...nothing, by: "status" };
     if (kind === "other") return nothing;
@@ -96,7 +96,7 @@ export class LoneOrganization {
 
   #scopeFault(scope: Scope, shown: Readonly<Record<string, unknown>>, answer: Answer): string | null {
     const { limit, current, reset, reset_at: resetAt, enforced } = shown;
-    // Where it is not as claimed, or is switched while we look, nothing is said of refusing from then on.
+    // If it is not as claimed, or is switched meanwhile, nothing is said of refusing from then on.
     this.#enforced[scope] &&= enforced === true;
     if (typeof limit !== "number" || typeof current !== "number" || typeof reset !== "number")
       return "headers-present: the status has a member that is no integer";
@@ -113,7 +113,7 @@ export class LoneOrganization {
   }
 }
 
-/** What must be left for a call to be let through; 0 where nobody says. */
+/** Returns the points that must be left for a call to be let through; 0 if nobody says. */
 function roomNeeded(rules: Rules | null, scope: Scope, cost: number): number {
   if (rules === null) return 0;
   return scope === "graphql" && semanticsOf(rules, scope).graphqlCharge === "postpaid" ? 1 : cost;

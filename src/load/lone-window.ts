@@ -1,8 +1,8 @@
 // One window of which a client knows every charge: what it showed last, when it ends, and what it may show next.
 
-/** What the claimed rules say of a window; `null` where nobody claims any. */
+/** Claimed rules of a window. `null` if nobody claims any. */
 export interface WindowTerms {
-  /** What the names of its headers begin with. */
+  /** Beginning of its headers' names. */
   readonly prefix: "RateLimit-" | "RateLimit-User-";
   readonly reset: "ceil" | "floor" | "round" | null;
   /** `false` too where the anchor is unknown. */
@@ -20,13 +20,13 @@ export interface WindowShown {
   readonly receivedMs: number;
 }
 
-/** What the call of an answer did to the window, as far as that is known. */
+/** Effect of a call on the window, as far as it is known. */
 export interface Charge {
   readonly by: "admitted" | "refused" | "status" | "body" | "other";
   /** Points (REST: calls) that were added. */
   readonly least: number;
   readonly most: number;
-  /** What had to be left for it to be let through; 0 where that is unknown. */
+  /** Points that had to be left for it to be let through. 0 if that is unknown. */
   readonly needs: number;
   /** The window may have rolled between decision and reading: then it shows nothing of this call. */
   readonly mayRoll: boolean;
@@ -46,7 +46,7 @@ export class LoneWindow {
   readonly #terms: WindowTerms;
   #limit = Number.NaN;
   #remaining = Number.NaN;
-  /** Where the window ends that was shown last; `null` where no window is known to have been open. */
+  /** End of the window that was shown last. `null` if no window is known to have been open. */
   #end: Span | null = null;
   #resetAtMs = Number.NaN;
 
@@ -60,7 +60,7 @@ export class LoneWindow {
     this.#resetAtMs = Number.NaN;
   }
 
-  /** What is wrong with a reading, or `null`; it is the last one known from then on. */
+  /** Returns the mistake in a reading, or `null`; it is the last one known from then on. */
   read(shown: WindowShown, charge: Charge): string | null {
     const last = { limit: this.#limit, remaining: this.#remaining, end: this.#end };
     const end = this.#endOf(shown);
@@ -128,7 +128,7 @@ export class LoneWindow {
     return { least: sentMs + least * 1000 - slack, most: receivedMs + 1 + most * 1000 + slack };
   }
 
-  /** What a reset may mean, in seconds, by how it is rounded. */
+  /** Returns the span of seconds that a reset may mean, by its rounding. */
   secondsLeft(reset: number): Span {
     switch (this.#terms.reset) {
       case "ceil":
@@ -142,7 +142,7 @@ export class LoneWindow {
     }
   }
 
-  /** What is wrong with the `reset_at` that a status shows of the window read last, or `null`. */
+  /** Returns the mistake in the `reset_at` that a status shows of the window read last, or `null`. */
   resetAtFault(resetAtMs: number): string | null {
     const last = this.#resetAtMs;
     this.#resetAtMs = this.#end === null ? Number.NaN : resetAtMs;

@@ -1,5 +1,5 @@
-// How a run ended, in words: why it is not what was asked for, which checks failed and thresholds were crossed, and
-// what a reader of its figures must know.
+// The end of a run in words: the reason why it is not what was asked for, the checks that failed, the thresholds that
+// were crossed, and notes for a reader of its figures.
 import { counted } from "../rules/words.ts";
 import type { LoadAccount } from "./account.ts";
 import { type K6Outcome, k6Exit } from "./run-k6.ts";
@@ -10,7 +10,7 @@ export interface FailedCheck {
   readonly fails: number;
 }
 
-/** Why the run is not what was asked for; `null` where it is, or was interrupted on purpose. */
+/** Returns why the run is not what was asked for; `null` if it is, or was interrupted on purpose. */
 export function failureOf(account: LoadAccount, outcome: K6Outcome): string | null {
   const { exitCode, killedBy, interrupted, linesFailed, complaints } = outcome;
   if (linesFailed > 0) return `k6 could not write ${counted(linesFailed, "line")} (is the disk full?)`;
@@ -21,7 +21,7 @@ export function failureOf(account: LoadAccount, outcome: K6Outcome): string | nu
   return `k6 ended with status ${exitCode}${first === undefined ? "" : `: ${first}`}`;
 }
 
-/** Why the target is said to have fallen silent; one call without an answer may be bad luck. */
+/** Says when the target fell silent; one call without an answer may be bad luck. */
 export function silenceOf({ silence, calls, unanswered }: LoadAccount): string | null {
   if (silence === null || silence.calls < 2) return null;
   if (unanswered === calls) return `the target answered none of ${counted(calls, "call")}`;
@@ -41,7 +41,7 @@ export function failedChecks({ summary }: K6Outcome): FailedCheck[] {
   return (summary?.root_group?.checks ?? []).filter(({ fails }) => fails > 0);
 }
 
-/** What a reader of the figures must know, whoever drove the run. */
+/** Returns the notes for a reader of the figures, whoever drove the run. */
 export function accountNotes(account: LoadAccount, checks: readonly FailedCheck[]): string[] {
   const { failures, cutOff, lost } = account;
   const notes = checks.map(({ name, fails }) => `${counted(fails, "answer")} failed the check ${name}`);
@@ -52,7 +52,7 @@ export function accountNotes(account: LoadAccount, checks: readonly FailedCheck[
   return notes;
 }
 
-/** What only a run by k6 has to say. */
+/** Returns the notes of a run by k6 alone. */
 export function k6Notes({ torn, printed }: LoadAccount, outcome: K6Outcome): string[] {
   const notes: string[] = [];
   if (torn > 0) notes.push(`${counted(torn, "line")} of k6's were cut off and left out`);

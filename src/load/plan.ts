@@ -1,4 +1,4 @@
-// What a load run will be, worked out and checked before anything is built, started or sent.
+// The plan of a load run, worked out and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -11,7 +11,7 @@ import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
 /** A deployment that is already there. */
 export interface DeployedTarget {
   readonly url: string;
-  /** Where GraphQL is, if not at `url`/v1/graphql. */
+  /** URL of GraphQL. Default: `url`/v1/graphql. */
   readonly graphqlUrl?: string | undefined;
   /** The one host beside loopback that may be loaded. */
   readonly allowHost?: string | undefined;
@@ -22,7 +22,7 @@ export interface DeployedTarget {
 export interface LoadPlan {
   /** As it is run. */
   readonly scenario: Scenario;
-  /** What the target claims to follow; `null` where nobody said. */
+  /** Rules that the target claims to follow. `null` if nobody said. */
   readonly rules: Rules | null;
   /** `null`: a service of one's own, not started yet. */
   readonly target: Target | null;
@@ -32,7 +32,7 @@ export interface LoadPlan {
   readonly tokens: readonly Token[];
 }
 
-/** What a run may change of its scenario; `rules` are those that the target claims. */
+/** Changes that a run may make to its scenario; `rules` are those that the target claims. */
 export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules">;
 
 /**

@@ -1,4 +1,4 @@
-// How far k6 is, from the raw file that it writes: its own progress names iterations, and here a client's life is one.
+// The progress of k6, from the raw file that it writes. Its own progress names iterations, and a client's life is one.
 import { open } from "node:fs/promises";
 import type { TraceCall } from "../trace/record.ts";
 import type { RunProgress } from "./driver.ts";

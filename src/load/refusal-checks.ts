@@ -1,12 +1,12 @@
-// What a refusal shows by itself, whoever else calls: its headers and its body are of one decision, so they must
-// agree, and some window must have lacked the room (SPEC.md §5-§7).
+// Checks of a refusal by itself, whoever else calls. Its headers and its body are of one decision, so they must agree,
+// and some window must have lacked the room (SPEC.md §5-§7).
 import type { Rules } from "../rules/rules.ts";
 import { semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import type { Answer, WindowHeaders } from "./answer.ts";
 import { userScopeName } from "./response-checks.ts";
 
-/** What is wrong with a 429, or `null`; other answers have nothing of this kind. */
+/** Returns the mistake in a 429, or `null`; other answers have nothing of this kind. */
 export function refusalFault(template: CallTemplate, answer: Answer, rules: Rules | null): string | null {
   if (answer.status !== 429) return null;
   if (template.kind === "status") return "status-free: a status call was refused";

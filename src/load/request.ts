@@ -3,14 +3,14 @@ import { callPath, callQuery } from "../scenario/calls.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import type { Caller } from "./callers.ts";
 
-/** Where a run's calls go. */
+/** Addresses of a run's calls. */
 export interface Addresses {
-  /** What paths are appended to; no slash at its end. */
+  /** URL that paths are appended to, without a slash at its end. */
   readonly base: string;
   readonly graphqlUrl: string;
 }
 
-/** What stays the same for all calls of one template by one caller. */
+/** Parts that all calls of one template by one caller share. */
 export interface RequestParts {
   readonly method: CallTemplate["method"];
   /** `null` where it depends on the page (`pageUrl`). */

@@ -1,5 +1,5 @@
-// What each answer is checked for on the spot, inside k6: what one response shows by itself, and what one
-// client can tell alone. Everything else is the judge's, who sees the whole trace.
+// Checks of each answer on the spot, inside k6: by one response alone, and by all that one client sees alone.
+// Everything else is the judge's, who sees the whole trace.
 //
 // A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
 // trace has them), since each name is a line of k6's summary.
@@ -9,9 +9,9 @@ import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.
 import type { HeaderValue } from "../trace/record.ts";
 import type { Answer, WindowHeaders } from "./answer.ts";
 
-/** What the headers of one window must say. */
+/** Bounds of the headers of one window. */
 export interface WindowBounds {
-  /** What the headers' names begin with. */
+  /** Beginning of the headers' names. */
   readonly prefix: "RateLimit-" | "RateLimit-User-";
   readonly scopeName: string;
   /** True if `remaining` may be below 0 (`remaining: "signed"`). */

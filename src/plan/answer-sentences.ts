@@ -4,7 +4,7 @@ import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { figureText, goalsText, listText, sureText, valueText } from "./words.ts";
 
-/** What the sentences are about. */
+/** Subject of the sentences. */
 interface Topic {
   readonly result: PlanResult;
   readonly axis: PlanAxis;

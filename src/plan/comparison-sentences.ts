@@ -4,7 +4,7 @@ import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/pla
 import { policyMeaning } from "./policies.ts";
 import { listText, meanText } from "./words.ts";
 
-/** What a comparison says of each population that is refused. */
+/** Writes the sentences of a comparison, for each population that is refused. */
 export function comparisonSentences(comparison: PlanComparison, scenario: Scenario): string[] {
   if (comparison.populations.length === 0)
     return ["Nobody is refused as things stand: there is nothing to change."];

@@ -1,4 +1,4 @@
-// What to change: for every population that is refused, other policies and larger limits side by side, measured.
+// Changes that would help: for every population that is refused, other policies and larger limits, measured.
 
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/plan-result.ts";
@@ -19,7 +19,7 @@ const limits = [
 /** More populations than this are not compared: the most refused ones are. */
 const populationsMost = 3;
 
-/** What is measured of the whole run and of each population. */
+/** Figures that are measured of the whole run and of each population. */
 export function comparedFigures(scenario: Scenario): string[] {
   const names = ["refusedShare", "refusedFirstSecondShare", "waitP95Ms", "gaveUp", "admitted"];
   return [

@@ -45,8 +45,8 @@ function bestOf(
 const runsMost = 1_000_000;
 
 /**
- * How many more runs of each unclear value would shorten the error bar enough: the least doubling that does, if every
- * value held in the share of its runs in which it held so far, and values that were not tried in a share on the
+ * Returns the further runs of each unclear value that would shorten the error bar enough: the least doubling that does,
+ * if every value held in the share of its runs in which it held so far, and values that were not tried in a share on the
  * straight line between their neighbours'.
  */
 function moreNeeded(

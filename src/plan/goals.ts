@@ -67,7 +67,7 @@ const unusable = (problem: Problem): SpillwayError =>
     hint: "npx spillway plan --help shows examples",
   });
 
-/** What a scenario expects of itself, as goals; figures that only the judge knows are left out. */
+/** Returns the expectations of a scenario as goals; figures that only the judge knows are left out. */
 export const goalsOf = (scenario: Scenario): readonly Goal[] =>
   scenario.expect.filter(({ name }) => !isJudgedFigure(name));
 

@@ -7,7 +7,7 @@ import type { Trigger } from "./trigger.ts";
 /** A scenario changed in some places: all replications of it are one point. */
 export interface Variant {
   readonly changes: readonly Change[];
-  /** What goes wrong for a while; `null` where nothing is done. */
+  /** Trouble that is made for a while. `null` for none. */
   readonly trigger: Trigger | null;
   /** Count by windows of this length in place of figures; `null` for figures. */
   readonly windowMs: number | null;
@@ -19,7 +19,7 @@ export interface Job {
   readonly replication: number;
 }
 
-/** What a job came to. Plain JSON. */
+/** Outcome of a job. Plain JSON. */
 export interface Outcome {
   /** The plan's figures in their order; `null` where there was nothing to measure. Empty for a job by windows. */
   readonly figures: readonly (number | null)[];

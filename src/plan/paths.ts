@@ -1,4 +1,4 @@
-// What of a scenario may be varied: every number and choice of its data, found by walking it, so that a field
+// The members of a scenario that may be varied: every number and choice of its data, found by walking it. So a field
 // that scenarios learn tomorrow can be varied tomorrow. Behaviours are functions and stay as they are.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
@@ -15,7 +15,7 @@ export interface Place {
   /** As people write it: `agents.clients`, `network.latency`. */
   readonly path: string;
   readonly unit: PlanAxis["unit"];
-  /** Where it stands in the scenario's data. */
+  /** Its place in the scenario's data. */
   readonly keys: readonly string[];
   /** The words of a choice; `null` where they are policies. */
   readonly choices: readonly (string | boolean)[] | null;
@@ -116,7 +116,7 @@ export function findPlace(scenario: Scenario, path: string): Place | Problem {
   return { path, got: "no such path in this scenario", allowed };
 }
 
-/** What the refusal policies of choices are called, and the words of the others. */
+/** Names of the refusal policies of choices, and the words of the others. */
 export const wordsOf = ({ choices }: Place): readonly string[] => choices?.map(String) ?? policyWords;
 
 /**

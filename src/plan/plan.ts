@@ -35,20 +35,20 @@ export interface PlanOptions {
   readonly within?: number | undefined;
   /** Policies and limits side by side. */
   readonly compare?: boolean | undefined;
-  /** What repeats the plan; for the result. */
+  /** Command that repeats the plan; for the result. */
   readonly command?: string | undefined;
 }
 
 /** A question, read and checked against its scenario. */
 export interface PreparedPlan {
   readonly question: PlanQuestion;
-  /** What `runJob` measures. */
+  /** Figures that `runJob` measures. */
   readonly figures: readonly FigureReference[];
   /** The search. It yields jobs, is given their outcomes in the same order, and returns the result. */
   steps(): Steps<PlanResult>;
 }
 
-/** What is measured whatever the goals are. */
+/** Figures that are measured whatever the goals are. */
 const alwaysMeasured = ["refusedShare", "waitP50Ms", "waitP95Ms", "admitted", "fairness"] as const;
 const replicationsDefault = 64;
 const replicationsMost = 10_000;

@@ -7,12 +7,12 @@ import { decide, type Outcomes, type Sampling, type Steps, type Trial, type Trie
 import { clopperPearson, meanOf } from "./statistics.ts";
 import type { Vary } from "./vary.ts";
 
-/** What every part of a plan works with. */
+/** Tools that every part of a plan works with. */
 export interface Workshop {
   readonly outcomes: Outcomes;
   readonly sampling: Sampling;
   readonly goals: readonly Goal[];
-  /** What is measured, by name as written. */
+  /** Figures that are measured, by name as written. */
   readonly figures: readonly (readonly [figure: string, reference: FigureReference])[];
 }
 

@@ -10,7 +10,7 @@ import { none } from "../scenario/retries/none.ts";
 import { retryAfter } from "../scenario/retries/retry-after.ts";
 import { waitReset } from "../scenario/retries/wait-reset.ts";
 
-/** What stands for a population's own policy. */
+/** Word for a population's own policy. */
 export const ownPolicy = "own";
 
 interface Kind {
@@ -54,7 +54,7 @@ const syntax = /^(\w+)(?:\+(?:([\d.]+\w*)\.\.)?([\d.]+\w+))?$/;
  * (1 s where the header does not come), `exponential` (1 s to 60 s, full jitter), `immediate`, `fixed+2s`, and
  * all but `none` and `exponential` with a wait on top: `waitReset+0..5s` (drawn evenly), `immediate+2s`.
  * `own` is the population's own.
- * @param path what a mistake is called by
+ * @param path name of the option or field, for mistakes
  * @param own returned for `own`
  */
 export function parsePolicy(path: string, word: string, own: RefusalPolicy): RefusalPolicy | Problem {
@@ -84,7 +84,7 @@ function spanOf(from: string | undefined, to: string): DurationSpan | null {
   return fits(least) && fits(most) && least <= most ? { least, most } : null;
 }
 
-/** What clients with this policy do, for a sentence: "waiting for the reset with 0-5 s jitter". */
+/** Says what clients with this policy do, for a sentence: "waiting for the reset with 0-5 s jitter". */
 export function policyMeaning(word: string): string {
   const [, name = "", least, most] = syntax.exec(word) ?? [];
   const meaning = (Object.hasOwn(kinds, name) ? kinds[name]?.meaning : undefined) ?? word;

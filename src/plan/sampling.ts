@@ -16,7 +16,7 @@ export interface Batch {
  */
 export type Steps<T> = Generator<Batch, T, readonly Outcome[]>;
 
-/** How it is decided whether a point holds. */
+/** Rules by which a point is decided to hold or to fail. */
 export interface Sampling {
   /** A point holds where its goals hold in more than this share of runs. */
   readonly share: number;
@@ -45,7 +45,7 @@ export function samplingOf(most: number, confidence: number, share = 0.5): Sampl
   throw new RangeError(`replications must be ${replicationsLeast(confidence, share)} or more, got ${most}`);
 }
 
-/** How many runs that all agree decide a point at one look. */
+/** Returns the number of runs that decide a point at one look if all agree. */
 export function replicationsLeast(confidence: number, share = 0.5): number {
   const sampling = { share, confidence, looks: [1] };
   let n = 1;
@@ -53,7 +53,7 @@ export function replicationsLeast(confidence: number, share = 0.5): number {
   return n;
 }
 
-/** What `held` of `n` runs tell, at one look of the sampling's. */
+/** Judges by `held` of `n` runs, at one look of the sampling's. */
 export function stateOf(held: number, n: number, { share, confidence, looks }: Sampling): PlanState {
   if (n === 0) return "unclear";
   const { low, high } = clopperPearson(held, n, 1 - (1 - confidence) / looks.length);
@@ -103,7 +103,7 @@ export interface Trial {
   holds(replication: number): boolean;
 }
 
-/** How a trial came out. */
+/** Outcome of a trial. */
 export interface Tried {
   readonly held: number;
   readonly replications: number;

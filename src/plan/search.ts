@@ -1,11 +1,11 @@
-// Where along a line of candidates does something stop holding? A coarse grid first, so that an answer that is not
-// one is seen; then halving. Pure: what holds is asked of the caller, candidate by candidate.
+// The search for the place along a line of candidates at which something stops holding. It tries a coarse grid first, so
+// that an answer that is not one is seen, and halves then. Pure: the caller tells, candidate by candidate, what holds.
 import type { Steps, Tried } from "./sampling.ts";
 
 /** Tries candidates, by their places in the line; asked for each place once. */
 export type Try = (places: readonly number[], later: number) => Steps<readonly Tried[]>;
 
-/** What was found, in the order of the line: holding is expected first. */
+/** Findings in the order of the line: holding is expected first. */
 export type Edge =
   | { readonly kind: "all" | "none" | "not-monotone" }
   /** Holding and failing come in this order, but the other way round. */
@@ -19,12 +19,12 @@ export type Edge =
       readonly unclear: readonly number[];
     };
 
-/** How many candidates are tried first. */
+/** Number of candidates that are tried first. */
 const gridMost = 9;
 
 /**
  * Finds the edge. Where the truth is monotone and without noise it is exact: `fails` is `holds + 1`.
- * @param length how many candidates there are, from 1
+ * @param length number of candidates, from 1
  */
 export function* findEdge(length: number, tryOut: Try): Steps<Edge> {
   const known = new Map<number, Tried>();
@@ -63,7 +63,7 @@ export function gridOf(length: number, most: number): number[] {
 
 type Bracket = Extract<Edge, { kind: "edge" }>;
 
-/** What a grid shows: an answer already, or where to look on. */
+/** Reads a grid: an answer already, or the place to look on. */
 function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
   const places = [...known.keys()].sort((a, b) => a - b);
   const those = (state: Tried["state"]): number[] =>

@@ -1,4 +1,4 @@
-// How sure a handful of runs makes us: exact intervals for shares and Student's for means. Both come down to the
+// The certainty that a handful of runs gives: exact intervals for shares and Student's for means. Both come down to the
 // incomplete beta function, built on exponential and logarithm that give the same bits everywhere.
 import { exp, ln } from "../scenario/elementary.ts";
 import type { Interval } from "../summary/plan-result.ts";

@@ -1,4 +1,4 @@
-// What a storm's search found, in a sentence.
+// The finding of a storm's search, in a sentence.
 
 import { counted } from "../rules/words.ts";
 import type { PlanStorm } from "../summary/plan-result.ts";

@@ -16,7 +16,7 @@ import { clopperPearson } from "./statistics.ts";
 import { overAtMs, type Trigger } from "./trigger.ts";
 import { parseRange } from "./vary.ts";
 
-/** What is searched: which trigger, when, of which sizes. */
+/** Search for a storm: its trigger, the time and the sizes of it. */
 export interface StormQuestion {
   readonly kind: Trigger["kind"];
   readonly atMs: number;
@@ -27,7 +27,7 @@ export interface StormQuestion {
   readonly withinWindows: number | null;
 }
 
-/** How many windows there must be: one before the trigger, one with it, two in which to recover. */
+/** Least number of windows: one before the trigger, one with it, two in which to recover. */
 const windowsLeast = 4;
 const burstMostDefault = 2_000;
 
@@ -98,7 +98,7 @@ function windowMsOf({ rules, populations }: Scenario): number {
 }
 
 /**
- * How many windows after the trigger the load was back; `null` where it was not by the end of the run.
+ * Returns the number of windows after the trigger by which the load was back; `null` if it was not by the run's end.
  *
  * It is *back* from the first window on, after the trigger is over, from which to the end of the run each window's
  * share of calls that were refused or not answered is no higher than the highest that the same seed's run without the

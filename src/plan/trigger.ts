@@ -1,4 +1,4 @@
-// What sets a retry storm off: everything is down for a while, or a crowd arrives at once.
+// The triggers of a retry storm: everything is down for a while, or a crowd arrives at once.
 import { SpillwayError } from "../rules/errors.ts";
 import { parseArrivals } from "../scenario/arrival-input.ts";
 import { burst } from "../scenario/behaviours/burst.ts";

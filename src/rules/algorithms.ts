@@ -43,7 +43,7 @@ export function lawsOf(algorithm: Algorithm): readonly LimiterLawName[] {
   return limiterLawNames.filter((law) => among.includes(law));
 }
 
-/** What a limiter says that it is and promises. */
+/** Kind and promises of a limiter, as it states them. */
 export interface Promised {
   readonly algorithm: Algorithm;
   readonly claims: "all" | readonly LimiterLawName[];
@@ -65,7 +65,7 @@ export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
 
 const choices = algorithms.map(quote).join(", ");
 
-/** What is wrong with what a limiter says of itself; empty where nothing is. */
+/** Returns the mistakes in what a limiter says of itself. */
 export function promiseProblems(promised: {
   readonly algorithm?: unknown;
   readonly claims?: unknown;

@@ -40,9 +40,9 @@ export type ErrorCode = keyof typeof errorCodes;
 export interface Problem {
   /** The field's path as one would write it in JavaScript, `organization.rest.limit`; or `FILE:LINE`. */
   readonly path: string;
-  /** What was found, as short JSON or words. */
+  /** Value that was found, as short JSON or words. */
   readonly got: string;
-  /** What is allowed instead. */
+  /** Values that are allowed instead. */
   readonly allowed: string;
 }
 

@@ -85,7 +85,7 @@ export interface FigureReference {
 
 type Operator = "<" | "<=" | ">" | ">=" | "==";
 
-/** What is expected of one figure. */
+/** Expectation of one figure. */
 export interface Expectation extends FigureReference {
   /** The figure as it was written. */
   readonly figure: string;

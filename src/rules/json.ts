@@ -2,7 +2,7 @@
 import { type ErrorCode, SpillwayError } from "./errors.ts";
 import { type JsonPath, repeatedPath } from "./repeated-member.ts";
 
-/** What a document is, for its errors. */
+/** Kind of a document, for its errors. */
 export interface DocumentKind {
   /** As it stands in a sentence: `rules file`. */
   readonly name: string;

@@ -45,7 +45,7 @@ export const limiterLawStatements = { ...lawStatements, ...promiseStatements } a
 export type LimiterLawName = keyof typeof limiterLawStatements;
 export const limiterLawNames = Object.keys(limiterLawStatements) as readonly LimiterLawName[];
 
-/** Why a law says nothing about this scope under these semantics, or `null` where it holds (SPEC.md §7). */
+/** Returns why a law says nothing about this scope under these semantics, or `null` if it holds (SPEC.md §7). */
 export function voidReason(law: LimiterLawName, rules: Rules, scope: Scope): string | null {
   const { refused, graphqlCharge } = semanticsOf(rules, scope);
   const isPostpaid = scope === "graphql" && graphqlCharge === "postpaid";
@@ -54,7 +54,7 @@ export function voidReason(law: LimiterLawName, rules: Rules, scope: Scope): str
   return null;
 }
 
-/** Why a law says nothing about any scope under these rules, or `null` where it holds for one of them. */
+/** Returns why a law says nothing about any scope under these rules, or `null` if it holds for one of them. */
 export function voidEverywhere(law: LimiterLawName, rules: Rules): string | null {
   const reasons = scopes.map((scope) => voidReason(law, rules, scope));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
@@ -65,7 +65,7 @@ interface Change<S extends SwitchName = SwitchName> {
   readonly law: LimiterLawName;
   readonly name: S;
   readonly value: SwitchValue<S>;
-  /** What the law says instead, as the report puts it. */
+  /** Form of the law instead, as the report puts it. */
   readonly form: string;
 }
 
@@ -102,7 +102,7 @@ const changes: readonly Change[] = [
   change("give-back", "refusedByUser", "charges-organization", "users' refusals are not judged"),
 ];
 
-/** How the switches change a law that they leave standing, in words; empty where it stands as stated. */
+/** Returns the forms, in words, that the switches give to a law; empty if it stands as stated. */
 export function changedForms(law: LimiterLawName, rules: Rules, scope: Scope): string[] {
   if (voidReason(law, rules, scope) !== null) return [];
   const semantics = semanticsOf(rules, scope);

@@ -166,7 +166,7 @@ export const parseRulesFile = (text: string, file: string): Rules =>
   );
 
 /**
- * What is legal but surely not meant (SPEC.md §2.7): costs that fit the user's limit and never the
+ * Warns of rules that are legal but surely not meant (SPEC.md §2.7): costs that fit the user's limit and never the
  * organization's, one sentence each.
  */
 export function adviseRules(rules: Rules): string[] {

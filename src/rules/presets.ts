@@ -5,7 +5,7 @@ export const presets = {
   /** SPEC.md as it stands. */
   default: {},
   /**
-   * What the public documentation of the API shows: GraphQL measured after execution, on windows that open
+   * Rules of the API's public documentation: GraphQL measured after execution, on windows that open
    * with their first call; refused REST calls counted; no `Retry-After`.
    */
   documented: {

@@ -1,7 +1,7 @@
 // Somebody else's text as people may see it, on a terminal or in a document. A control character can move a
 // terminal's cursor over what stands there, and a bidirectional control can turn the order of reading round.
 
-/** What ends or parts lines. */
+/** Characters that end or part lines. */
 const spacing = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 /** Control characters (C0, C1, DEL), bidirectional controls, halves of characters. */
 const obeyed = /[\p{Cc}\p{Cs}\p{Bidi_Control}]/gu;

@@ -9,7 +9,7 @@ const asBrace = 0x20;
  * The name of a member that an object has twice, `null` where there is none. Looks at the object's own members, not at
  * those of values within it.
  * @param text JSON, known to be valid
- * @param value what it holds
+ * @param value the value of the text
  */
 export function repeatedMember(text: string, value: object): string | null {
   if (countMembers(text) === Object.keys(value).length) return null;
@@ -34,7 +34,7 @@ function countMembers(text: string): number {
   return isEmpty ? 0 : commas + 1;
 }
 
-/** Where the text that begins at `start` ends: its second quotation mark. */
+/** Returns the place of the second quotation mark of the text that begins at `start`. */
 function endOfText(text: string, start: number): number {
   let at = start + 1;
   for (let code = text.charCodeAt(at); code !== quoteMark; code = text.charCodeAt(at))
@@ -58,7 +58,7 @@ interface Level {
 /**
  * The path of a member that an object has twice, `null` where there is none.
  * @param text JSON, known to be valid
- * @param depthMost how deep objects are looked at: 1 for the outermost alone
+ * @param depthMost depth to which objects are looked at: 1 for the outermost alone
  */
 export function repeatedPath(text: string, depthMost = Number.POSITIVE_INFINITY): JsonPath | null {
   const levels: Level[] = [];

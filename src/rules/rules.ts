@@ -1,4 +1,4 @@
-// What a deployment promises, as plain data (SPEC.md §1, §8). `Rules` is complete: every default is filled
+// The promises of a deployment, as plain data (SPEC.md §1, §8). `Rules` is complete: every default is filled
 // in, and a complete `Rules` read again gives itself. `RulesInput` is what people write.
 
 /** `rest` counts requests, `graphql` counts complexity points (SPEC.md §1). */

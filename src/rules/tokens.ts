@@ -5,7 +5,7 @@ import { type Problem, SpillwayError } from "./errors.ts";
 import { parseDocument } from "./json.ts";
 import type { JsonPath } from "./repeated-member.ts";
 
-/** What a token may be allowed to do (SPEC.md §6). */
+/** Permissions that a token may have (SPEC.md §6). */
 export const tokenScopes = [
   "read_accounts",
   "read_organizations",
@@ -25,7 +25,7 @@ export interface Token {
   readonly scopes: readonly TokenScope[];
 }
 
-/** What each member of an entry may be. */
+/** Values that each member of an entry may have. */
 const allowedOf = {
   token: "text, printable ASCII without spaces",
   user: "text of letters, digits, dots, dashes, underscores",
