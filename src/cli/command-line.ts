@@ -2,7 +2,7 @@
 import yargs from "yargs";
 import { programHelp, verbHelp } from "./help.ts";
 import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
-import { commonOptions, type Verb, yargsCommand } from "./verb.ts";
+import { type Verb, yargsCommand } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 import { version } from "./version.ts";
 
@@ -30,7 +30,6 @@ async function parse(verb: Verb, words: readonly string[]): Promise<void> {
   await yargs()
     .scriptName("spillway")
     .command(yargsCommand(verb, words))
-    .options(commonOptions)
     .strict()
     .middleware((argv) => rejectOddValues(verb, argv))
     .version(false)

@@ -82,21 +82,28 @@ export function operandUsage({ name, required, many = false }: Operand): string 
 export const verbUsage = ({ name, operands }: Verb): string =>
   [program, name, ...operands.map(operandUsage), "[options]"].join(" ");
 
-/** The verb as yargs takes it. @param given the command's words */
+/**
+ * The verb as yargs takes it. Its options are hidden: else yargs lays out a help text in each run, which nobody prints.
+ * @param given the command's words
+ */
 export function yargsCommand(verb: Verb, given: readonly string[]): CommandModule {
-  const { name, summary, operands, options } = verb;
+  const { name, operands, options } = verb;
+  const common: Readonly<Record<string, VerbOption>> = commonOptions;
   const words = operands.map((operand) => `[${operand.name}${operand.many === true ? ".." : ""}]`);
   return {
     command: [name, ...words].join(" "),
-    describe: summary,
+    describe: false,
     builder(yargs) {
       for (const { name: operand, many = false } of operands) {
-        yargs.positional(operand, { type: "string", array: many });
+        yargs.positional(operand, { type: "string", array: many, hidden: true });
         // Without it a lone "-" is taken for an option.
         if (!many) yargs.nargs(operand, 1);
       }
-      for (const [option, { argument, demandOption: _, ...rest }] of Object.entries(options))
-        yargs.option(option, { ...rest, ...(argument !== undefined && takesValue(rest)) });
+      for (const [option, { argument, demandOption: _, ...rest }] of Object.entries({
+        ...options,
+        ...common,
+      }))
+        yargs.option(option, { ...rest, ...(argument !== undefined && takesValue(rest)), hidden: true });
       return yargs;
     },
     async handler(parsed) {

@@ -3,6 +3,8 @@
 /** What is left of a good document's text. */
 export type Shape = (text: string) => string | Uint8Array;
 
+const many = 100_000;
+const deep = "[".repeat(many) + "]".repeat(many);
 const firstMember = /\{\s*("(?:[^"\\]|\\.)*"\s*:)/;
 
 /** Shapes by what they are. */
@@ -17,6 +19,11 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "numbers below zero": (text) => text.replaceAll(/(?<=[:[,]\s*)\d+(?=[,\]}\s])/g, "-7"),
   "null for every text": (text) => text.replaceAll(/(?<=:\s*)"(?:[^"\\]|\\.)*"/g, "null"),
   "another kind of JSON": () => "null",
+  "lists in lists": () => deep,
+  "objects in objects": () => `${'{"a":'.repeat(many)}1${"}".repeat(many)}`,
+  "lists in lists for a number": (text) => text.replace(/(?<=[:[,]\s*)\d+(?=[,\]}\s])/, deep),
+  "more members than anybody writes": () =>
+    `{${Array.from({ length: many }, (_, n) => `"m${n}":0`).join(",")}}`,
   "a list of nothing": () => "[]",
   "an object of nothing": () => "{}",
 };
