@@ -45,7 +45,7 @@ export async function run([root = ""]: string[]): Promise<void> {
       bail: 1,
       globalSetup: [],
       sequence: { sequencer: AsOrdered },
-      maxWorkers: 1,
+      fileParallelism: false,
       reporters: [
         {
           onTestModuleStart: (module) => say({ kind: "started", file: pathOf(module) }),
