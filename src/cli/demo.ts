@@ -108,8 +108,9 @@ export const verb = defineVerb<Args>({
 async function demonstrate(
   terminal: Terminal,
   asked: Asked,
-  { scenario, thread }: JobThreads<LoadedScenario>,
+  threads: JobThreads<LoadedScenario>,
 ): Promise<void> {
+  const { thread } = threads;
   const { signal } = asked;
   const open = await reportOpener(asked.open);
   const { organization, user } = shortWindows;
@@ -118,7 +119,7 @@ async function demonstrate(
       `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`,
   );
   const checked = await check(terminal, asked);
-  const loaded = await loadForReal(terminal, asked, scenario);
+  const loaded = await loadForReal(terminal, asked, threads);
   const { folder } = loaded;
   if (signal.aborted) return;
   const simulated = await simulateAlike(terminal, asked, folder, thread);
@@ -159,7 +160,11 @@ async function check(terminal: Terminal, { runs, seed, signal }: Asked): Promise
   return report;
 }
 
-async function loadForReal(terminal: Terminal, asked: Asked, scenario: LoadedScenario) {
+async function loadForReal(
+  terminal: Terminal,
+  asked: Asked,
+  { scenario, thread }: JobThreads<LoadedScenario>,
+) {
   const { seed, durationMs, out, force, signal } = asked;
   stage(
     terminal,
@@ -179,6 +184,7 @@ async function loadForReal(terminal: Terminal, asked: Asked, scenario: LoadedSce
     file: asked.scenario,
     command: repeatDemo(asked),
     by,
+    drive: (task, stop) => thread.run("load", task, stop),
     adjustments: { seed, durationMs, rules: parseRules(shortWindows) },
     target: { start: ({ rules, tokens }) => serve({ rules, tokens, port: 0 }) },
     signal,

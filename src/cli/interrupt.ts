@@ -3,20 +3,21 @@
 /** Exit status of a command that was interrupted. */
 export const INTERRUPTED = 130;
 
-/** A signal that aborts on SIGINT or SIGTERM; call `release` when the command is over. */
+/** Ctrl-C, `kill`, and a terminal that is closed. */
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** A signal that aborts on any of these; call `release` when the command is over. */
 export function onInterrupt(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const stop = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) endBy(signal);
     controller.abort();
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  for (const signal of signals) process.on(signal, stop);
   return {
     signal: controller.signal,
     release() {
-      process.off("SIGINT", stop);
-      process.off("SIGTERM", stop);
+      for (const signal of signals) process.off(signal, stop);
     },
   };
 }

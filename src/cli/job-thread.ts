@@ -7,7 +7,7 @@ import { noteStuck } from "./interrupt.ts";
 import { eventsOf } from "./job-events.ts";
 import type { EventOf, JobName, ResultOf, TaskOf } from "./jobs.ts";
 import { scenarioOf } from "./scenario-data.ts";
-import { received } from "./sent-error.ts";
+import { errorOf, received } from "./sent-error.ts";
 import { endedBy, graceMs, type ThreadEnd } from "./thread-end.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
@@ -103,6 +103,15 @@ async function bundled({ adapter, scenario }: JobFiles): Promise<BundledModule[]
 
 type Ready = Extract<FromThread, { kind: "ready" }>;
 
+/** How long a message is waited for. */
+interface Limits {
+  readonly signal: AbortSignal;
+  /** How long the thread may go on once the signal is aborted, ms. */
+  readonly graceMs: number;
+  /** How long importing may take, ms; `null` for a message that may take for ever. */
+  readonly importMs: number | null;
+}
+
 /** Threads run the built package, where this runs from the sources, too: Node starts none from TypeScript. */
 const entry = new URL(
   import.meta.url.endsWith(".ts") ? "../../dist/src/cli/job-thread-entry.js" : "./job-thread-entry.js",
@@ -119,6 +128,8 @@ class JobThread {
   readonly #modules: readonly PlacedModule[];
   readonly #signal: AbortSignal;
   readonly #flag = new Int32Array(new SharedArrayBuffer(4));
+  /** Whether some of the user's code may have run. */
+  #hasBegun = false;
   #importing: PlacedModule | null;
   #end: ThreadEnd | null = null;
   #isOver = false;
@@ -141,24 +152,32 @@ class JobThread {
     this.#worker.stdout.pipe(process.stderr, { end: false });
     this.#worker.stderr.pipe(process.stderr, { end: false });
     this.#worker.on("message", (message: FromThread) => this.#hear(message, named));
-    this.#worker.on("error", (error) => this.#note({ kind: "uncaught", error: error as Error }));
+    this.#worker.on("error", (thrown: unknown) =>
+      this.#note({ kind: this.#hasBegun ? "uncaught" : "unstarted", error: errorOf(thrown) }),
+    );
     this.#worker.on("exit", (code) => this.#over({ kind: "exit", code: String(code), stack: "" }));
-    this.ready = this.#until<Ready>("ready", 0, importMs);
+    this.ready = this.#until<Ready>("ready", { signal, graceMs: 0, importMs });
     this.ready.catch(() => undefined);
   }
 
   /**
    * Does a job. One at a time.
+   * @param signal what ends this job, where that is not what ends all of them
    * @returns its events, then its result
    * @throws what the job throws; `SCENARIO_FAILED` or `ADAPTER_FAILED` where the user's code ends the thread;
    *   `INTERRUPTED`
    */
-  run<N extends JobName>(name: N, task: TaskOf<N>): AsyncGenerator<EventOf<N>, ResultOf<N>, undefined> {
+  run<N extends JobName>(
+    name: N,
+    task: TaskOf<N>,
+    signal = this.#signal,
+  ): AsyncGenerator<EventOf<N>, ResultOf<N>, undefined> {
     return eventsOf<EventOf<N>, ResultOf<N>>(async (tell) => {
       const heard = (event: unknown): void => {
         tell(event as EventOf<N>).then(() => this.#send({ kind: "taken" }));
       };
-      const done = this.#until<Extract<FromThread, { kind: "done" }>>("done", graceMs, null, heard);
+      const limits = { signal, graceMs, importMs: null };
+      const done = this.#until<Extract<FromThread, { kind: "done" }>>("done", limits, heard);
       this.#send({ kind: "job", name, task });
       return (await done).result as ResultOf<N>;
     });
@@ -180,6 +199,7 @@ class JobThread {
   }
 
   #hear(message: FromThread, named: (name: string) => PlacedModule | null): void {
+    this.#hasBegun = true;
     if (message.kind === "importing") this.#importing = named(message.name);
     else if (message.kind === "idle" || message.kind === "exit") this.#note(message);
     else {
@@ -203,15 +223,10 @@ class JobThread {
     return endedBy(this.#end ?? { kind: "idle" }, this.#modules, this.#importing);
   }
 
-  /**
-   * Waits for a message.
-   * @param waitMs how long the thread may go on once the signal is aborted
-   * @param mostMs how long it may take at most; `null` for ever
-   */
+  /** Waits for a message. */
   #until<M extends FromThread>(
     kind: M["kind"],
-    waitMs: number,
-    mostMs: number | null,
+    { signal, graceMs: waitMs, importMs }: Limits,
     onEvent: (event: unknown) => void = () => undefined,
   ): Promise<M> {
     const timers: NodeJS.Timeout[] = [];
@@ -226,9 +241,9 @@ class JobThread {
       Atomics.store(this.#flag, 0, 1);
       stopAfter(waitMs, { kind: "stopped", isNative: false });
     };
-    if (mostMs !== null) stopAfter(mostMs, { kind: "late", importMs: mostMs });
-    if (this.#signal.aborted) ask();
-    else this.#signal.addEventListener("abort", ask, { once: true });
+    if (importMs !== null) stopAfter(importMs, { kind: "late", importMs });
+    if (signal.aborted) ask();
+    else signal.addEventListener("abort", ask, { once: true });
     return new Promise<M>((resolve, reject) => {
       this.#failed = reject;
       this.#heard = (message) => {
@@ -239,7 +254,7 @@ class JobThread {
       if (this.#isOver) reject(this.#error());
     }).finally(() => {
       for (const timer of timers) clearTimeout(timer);
-      this.#signal.removeEventListener("abort", ask);
+      signal.removeEventListener("abort", ask);
     });
   }
 }

@@ -6,6 +6,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 const jobs = {
   check: async () => (await import("./check-job.ts")).checkJob,
   interleavings: async () => (await import("./check-job.ts")).interleavingsJob,
+  load: async () => (await import("./load-job.ts")).loadJob,
   plan: async () => (await import("./plan-job.ts")).planJob,
   simulate: async () => (await import("./simulate-job.ts")).simulateJob,
   swarm: async () => (await import("./swarm-job.ts")).swarmJob,

@@ -4,7 +4,6 @@ import type { FolderWriter } from "../files/folder-writer.ts";
 import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
-import { loadScenarioFile } from "../load/scenario-file.ts";
 import { duration, share } from "../report/format.ts";
 import type { RunRecord } from "../report/run.ts";
 import { readRun } from "../report/run-folder.ts";
@@ -56,12 +55,8 @@ async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<
   // What is compared is read now: where it is none, nothing needs to be loaded.
   if (compare !== undefined) await readRun(compare);
   const pace = new Pace(Date.now);
-  // Node's driver runs the clients in this thread.
-  const isHere = loading.by?.driver === "node";
-  const loaded = isHere ? await loadScenarioFile(loading.scenario.path) : loading.scenario;
   const result = await load({
     ...loading,
-    scenario: loaded,
     folder: writer.staging,
     onProgress: (progress) => onProgress?.(progressText(progress, pace)),
   });

@@ -3,11 +3,13 @@
 import { join } from "node:path";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadOptions } from "../load/load.ts";
+import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readRules, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import type { JobThreads } from "./job-thread.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   codeNote,
@@ -21,7 +23,7 @@ import {
   scenarioOperand,
   tokensFormat,
 } from "./run-options.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args extends ConnectionArgs {
@@ -114,38 +116,15 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
-    const open = await reportOpener(args.open);
-    const { readScenario } = await import("./job-thread.ts");
-    const { chooseDriver } = await import("../load/driver.ts");
-    const { driverLine, loadInto } = await import("./load-into.ts");
-    const { sayLoad } = await import("./say-run.ts");
+    const { startJobs } = await import("./job-thread.ts");
     const options = await loadOptions(args);
     const importMs = importMsOf(args);
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
-      const scenario = await readScenario(args.scenario, { importMs, signal });
-      const by = await chooseDriver(args.driver, { signal });
-      terminal.say(driverLine(by));
-      const place = { out: args.out, name: scenario.scenario.name, force: args.force };
-      const run = await loadInto(place, {
-        ...options,
-        scenario,
-        file: args.scenario,
-        command: repeatLoad(args, scenario.scenario.seed),
-        by,
-        signal,
-        onProgress: terminal.progress,
-      });
-      terminal.progress(null);
-      sayLoad(terminal, run);
-      const { folder, summary, verdict, expectations, notes, load } = run;
-      const { driver, checks, crossed, failure, interrupted } = load;
-      const lateness = load.driver === "node" ? load.lateness : null;
-      const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
-      terminal.result({ ...result, notes });
-      await open(join(folder, runFiles.html));
-      process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
+      const threads = await startJobs({ scenario: args.scenario }, { importMs, signal });
+      const asked = { ...options, ...threads, signal };
+      await loadOne(args, asked, terminal).finally(() => threads.close());
     } catch (error) {
       if (!signal.aborted || error instanceof SpillwayError) throw error;
       terminal.say("Interrupted before anything was sent.");
@@ -155,6 +134,42 @@ export const verb = defineVerb<Args>({
     }
   },
 });
+
+type Asked = Awaited<ReturnType<typeof loadOptions>> &
+  Pick<JobThreads<LoadedScenario>, "scenario" | "thread"> & { readonly signal: AbortSignal };
+
+async function loadOne(
+  args: Args,
+  { scenario, thread, signal, ...options }: Asked,
+  terminal: Terminal,
+): Promise<void> {
+  const open = await reportOpener(args.open);
+  const { chooseDriver } = await import("../load/driver.ts");
+  const { driverLine, loadInto } = await import("./load-into.ts");
+  const { sayLoad } = await import("./say-run.ts");
+  const by = await chooseDriver(args.driver, { signal });
+  terminal.say(driverLine(by));
+  const place = { out: args.out, name: scenario.scenario.name, force: args.force };
+  const run = await loadInto(place, {
+    ...options,
+    scenario,
+    file: args.scenario,
+    command: repeatLoad(args, scenario.scenario.seed),
+    by,
+    drive: (task, stop) => thread.run("load", task, stop),
+    signal,
+    onProgress: terminal.progress,
+  });
+  terminal.progress(null);
+  sayLoad(terminal, run);
+  const { folder, summary, verdict, expectations, notes, load } = run;
+  const { driver, checks, crossed, failure, interrupted } = load;
+  const lateness = load.driver === "node" ? load.lateness : null;
+  const result = { folder, driver, summary, verdict, expectations, checks, crossed, failure, lateness };
+  terminal.result({ ...result, notes });
+  await open(join(folder, runFiles.html));
+  process.exitCode = interrupted ? INTERRUPTED : failure !== null ? UNREACHED : run.held ? 0 : 1;
+}
 
 /** Reads all that is named on the command line, before anything is started. */
 async function loadOptions(args: Args) {

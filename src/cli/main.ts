@@ -36,8 +36,13 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
+/** A terminal that was closed: nobody is left to be told, and what was done is still to be kept. */
+const isClosed = (stream: NodeJS.WriteStream, code: string | undefined): boolean =>
+  stream.isTTY && code === "EIO";
+
 // A reader that has seen enough (`| head`) closes the pipe: that ends the command, and is no error of its own.
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (isClosed(process.stdout, code)) return;
   if (code === "EPIPE") process.exit();
   const error = new SpillwayError("FILE_UNWRITABLE", `standard output cannot be written: ${code}`);
   console.error(describeError(error, process.argv.includes("--json")));
@@ -45,6 +50,7 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
 });
 // There is nowhere left to say it.
 process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (isClosed(process.stderr, code)) return;
   process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
 });
 

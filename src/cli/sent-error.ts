@@ -1,5 +1,5 @@
 // Errors on their way between threads, where objects lose their class.
-import { type ErrorCode, type Problem, SpillwayError } from "../rules/errors.ts";
+import { type ErrorCode, type Problem, quote, SpillwayError } from "../rules/errors.ts";
 
 /** An error as plain data. */
 export interface SentError {
@@ -15,8 +15,12 @@ export interface SentError {
   readonly system: Pick<NodeJS.ErrnoException, "code" | "syscall" | "path"> | null;
 }
 
+/** Code may throw anything. */
+export const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(`${quote(thrown)} was thrown`);
+
 export function sent(thrown: unknown): SentError {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = errorOf(thrown);
   const coded = error instanceof SpillwayError ? error : null;
   const { message, stack, cause } = error;
   return {

@@ -19,13 +19,17 @@ const refusals: Readonly<Record<string, string>> = {
 /** An error of the operating system as a coded error; `null` where it is none, or says nothing about the system. */
 export function systemError(thrown: unknown): SpillwayError | null {
   const { code, syscall, path, message } = thrown as Partial<NodeJS.ErrnoException>;
+  if (syscall === "uv_cwd")
+    return refused("the working folder", "a folder that was deleted", "one that is there", thrown);
   // A thread that cannot be started has the system's code in its message alone.
   const found = code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message ?? "")?.[0] : code;
   const allowed = refusals[found ?? ""];
   if (found === undefined || allowed === undefined) return null;
-  const problem = { path: path ?? syscall ?? "a thread", got: found, allowed };
-  return new SpillwayError("SYSTEM_REFUSED", "the operating system refused what is needed", {
-    problems: [problem],
-    cause: thrown,
-  });
+  return refused(path ?? syscall ?? "a thread", found, allowed, thrown);
 }
+
+const refused = (path: string, got: string, allowed: string, cause: unknown): SpillwayError =>
+  new SpillwayError("SYSTEM_REFUSED", "the operating system refused what is needed", {
+    problems: [{ path, got, allowed }],
+    cause,
+  });

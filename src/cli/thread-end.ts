@@ -11,6 +11,8 @@ export type ThreadEnd =
   /** Nothing was left that could happen. */
   | { readonly kind: "idle" }
   | { readonly kind: "exit"; readonly code: string; readonly stack: string }
+  /** It could not start: none of the user's code has run. */
+  | { readonly kind: "unstarted"; readonly error: Error }
   | { readonly kind: "uncaught"; readonly error: Error };
 
 /** How long code may go on after Ctrl-C, ms. */
@@ -21,6 +23,7 @@ export const graceMs = 2_000;
  * @param importing the module that was being imported; `null` once all are
  */
 export function endedBy(end: ThreadEnd, all: readonly PlacedModule[], importing: PlacedModule | null): Error {
+  if (end.kind === "unstarted") return end.error;
   const modules = all.filter(({ isBuiltIn }) => !isBuiltIn);
   if (end.kind === "stopped") return interrupted(end.isNative, modules, importing);
   const stack = end.kind === "exit" ? end.stack : end.kind === "uncaught" ? (end.error.stack ?? "") : "";
@@ -46,7 +49,7 @@ interface Words {
   readonly hint?: string;
 }
 
-function wordsOf(end: Exclude<ThreadEnd, { kind: "stopped" }>, isImport: boolean): Words {
+function wordsOf(end: Exclude<ThreadEnd, { kind: "stopped" | "unstarted" }>, isImport: boolean): Words {
   switch (end.kind) {
     case "late":
       return {

@@ -78,6 +78,7 @@ async function runBundle(
     k6,
     outcome,
     account,
+    complete: run.head.complete,
     endedAt,
     checks,
     crossed: crossedThresholds(outcome),

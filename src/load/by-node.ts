@@ -1,12 +1,16 @@
-// A run by Node itself: no other program, the same clients, checks and trace.
+// A run by Node itself: no other program, the same clients, checks and trace. The clients may be in a thread of their
+// own; the trace is written here, so that what they did is kept however they end.
 import { dirname } from "node:path";
 import { makeFolder } from "../files/whole-file.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
+import type { LoadAccount } from "./account.ts";
 import { seatCallers } from "./callers.ts";
-import type { Driven, DriverRun } from "./driver.ts";
+import type { Driven, DriverRun, RunProgress } from "./driver.ts";
 import type { Lateness } from "./node/lateness.ts";
-import { runByNode } from "./node/run.ts";
-import { accountNotes, silenceOf } from "./outcome.ts";
-import { unwritable } from "./trace-file.ts";
+import { driveHere, type NodeDrive, type NodePart, type NodeTask } from "./node/run.ts";
+import { accountNotes, type FailedCheck, silenceOf } from "./outcome.ts";
+import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
 /** A run by Node. */
 export interface DrivenByNode extends Driven {
@@ -14,36 +18,152 @@ export interface DrivenByNode extends Driven {
   readonly lateness: Lateness;
 }
 
-/** @throws SpillwayError `FILE_UNWRITABLE` */
+/**
+ * @throws SpillwayError `FILE_UNWRITABLE`; what `run.drive` throws, with a trace of what was told before that. Where the
+ *   signal is aborted, `INTERRUPTED` is thrown only if nothing was told.
+ */
 export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
-  const { plan, base, isShared, timeoutMs, trace, head, signal, onProgress } = run;
-  const { scenario, tokens, graphql } = plan;
-  const settings = {
-    scenario,
-    shared: isShared,
-    callers: seatCallers(scenario, tokens),
-    base,
-    graphqlUrl: graphql?.base ?? `${base}/v1/graphql`,
-  };
-  const connection = { tls: run.tls, proxy: run.proxy };
+  const { scenario } = run.plan;
+  const drive: NodeDrive = run.drive ?? ((task, signal) => driveHere(scenario, task, { signal }));
   try {
-    await makeFolder(dirname(trace));
-    const outcome = await runByNode({ ...connection, settings, timeoutMs, trace, head, signal, onProgress });
-    const { account, checks, lateness, traceFailure } = outcome;
-    const interrupted = signal?.aborted === true;
+    await makeFolder(dirname(run.trace));
+    const outcome = await keepParts(run, (signal) => drive(taskOf(run), signal));
+    const { account, checks, lateness, traceFailure, cut } = outcome;
+    const interrupted = run.signal?.aborted === true;
     return {
       driver: "node",
       lateness,
       account,
+      complete: outcome.complete,
       endedAt: Date.now(),
       checks,
       crossed: [],
       interrupted,
       failure: traceFailure ?? (interrupted ? null : silenceOf(account)),
-      notes: accountNotes(account, checks),
+      notes: [
+        ...accountNotes(account, checks),
+        ...(cut === null ? [] : [`${cut}: the last calls are missing`]),
+      ],
     };
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
-    throw unwritable(trace, cause);
+    throw unwritable(run.trace, cause);
   }
 }
+
+function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun): NodeTask {
+  const { scenario, tokens, graphql } = plan;
+  const { seed, durationMs, startAtMs, rules } = scenario;
+  return {
+    changes: { seed, durationMs, startAtMs, rules },
+    settings: {
+      shared: isShared,
+      callers: seatCallers(scenario, tokens),
+      base,
+      graphqlUrl: graphql?.base ?? `${base}/v1/graphql`,
+    },
+    timeoutMs,
+    startedAt: head.startedAt,
+    tls,
+    proxy,
+  };
+}
+
+export interface KeepOptions {
+  /** Where the trace goes. */
+  readonly trace: string;
+  readonly head: TraceHead;
+  /** Aborted: the run ends soon. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+}
+
+/** What a run came to. */
+export interface NodeOutcome {
+  readonly account: LoadAccount;
+  readonly complete: boolean;
+  readonly checks: readonly FailedCheck[];
+  readonly lateness: Lateness;
+  /** Why lines are missing from the trace; `null` where none are. */
+  readonly traceFailure: string | null;
+  /** Why the clients were ended before they could say what was on the way; `null` where they were not. */
+  readonly cut: string | null;
+}
+
+/** Progress is told so often, at most, ms. */
+const progressEveryMs = 500;
+
+/**
+ * Writes what a run tells into its trace.
+ * @param drive begins the run
+ * @throws Error of the file system where the trace cannot be opened or put in its place; as `runInNode`
+ */
+export async function keepParts(
+  { trace, head, signal, onProgress }: KeepOptions,
+  drive: (signal: AbortSignal) => AsyncIterable<NodePart>,
+): Promise<NodeOutcome> {
+  const file = await TraceFile.create(trace, head);
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted === true) abort();
+  let last: NodePart | null = null;
+  let ended: SpillwayError | null = null;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  try {
+    for await (const part of drive(stop.signal)) {
+      last = part;
+      if (part.count > 0) file.add(part.lines, part.count);
+      if (file.failure !== null) abort();
+      if (part.elapsedMs < toldMs + progressEveryMs) continue;
+      toldMs = part.elapsedMs;
+      void file.flush();
+      onProgress?.(progressOf(part));
+    }
+  } catch (error) {
+    if (last === null || !(error instanceof SpillwayError)) {
+      await file.discard();
+      throw error;
+    }
+    ended = error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+  if (last === null) throw new RangeError("a run tells at least how it began");
+  const outcome = await finish(file, head, last, ended);
+  if (ended !== null && !stop.signal.aborted) throw ended;
+  return outcome;
+}
+
+/** Puts the trace in its place. */
+async function finish(
+  file: TraceFile,
+  head: TraceHead,
+  { account, checks, lateness }: NodePart,
+  ended: SpillwayError | null,
+): Promise<NodeOutcome> {
+  await file.flush();
+  const { failure, linesFailed } = file;
+  const complete = head.complete && ended === null;
+  const lost = account.lost + linesFailed;
+  await file.finish({ startedAt: account.startedAt, lost, complete });
+  return {
+    account: { ...account, calls: account.calls - linesFailed, lost },
+    complete,
+    checks,
+    lateness,
+    traceFailure:
+      failure === null
+        ? null
+        : `${counted(linesFailed, "line")} of the trace could not be written: ${failure.message}`,
+    cut: ended === null ? null : (ended.message.split("\n")[0] ?? ""),
+  };
+}
+
+const progressOf = ({ elapsedMs, account, tightest, lateness }: NodePart): RunProgress => ({
+  elapsedMs,
+  calls: account.calls,
+  refused: account.refused,
+  tightest,
+  lateMs: lateness.p99Ms,
+});

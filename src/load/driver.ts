@@ -4,6 +4,7 @@ import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
 import { type K6Binary, type LookUpOptions, lookUpK6, requireK6 } from "./k6-binary.ts";
+import type { NodeDrive } from "./node/run.ts";
 import type { FailedCheck } from "./outcome.ts";
 import type { LoadPlan } from "./plan.ts";
 import type { SeenWindow } from "./tightest-window.ts";
@@ -58,6 +59,8 @@ export interface DriverRun extends ConnectionOptions {
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
+  /** Where Node lets the clients go; in this thread where it is left out. */
+  readonly drive: NodeDrive | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: RunProgress) => void) | undefined;
 }
@@ -77,6 +80,8 @@ export interface RunProgress {
 /** Result of a run, whoever drove it. */
 export interface Driven {
   readonly account: LoadAccount;
+  /** Whether the trace has all that used these quotas, or counts it as lost (FORMAT.md). */
+  readonly complete: boolean;
   readonly endedAt: number;
   /** Those that answers failed. */
   readonly checks: readonly FailedCheck[];

@@ -1,8 +1,9 @@
 // Gets k6 into the tool's own cache, on demand alone: from an address with a checksum, built by Go, or the archive that
 // k6 publishes.
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { download } from "./download.ts";
 import { buildK6, goLeast, usableGo } from "./go-build.ts";
@@ -83,8 +84,8 @@ async function usableK6(env: Environment, signal: AbortSignal | undefined): Prom
 /** Makes the cache, and in it a folder for this time alone: a rename stays within a file system. */
 async function openWorkshop(env: Environment): Promise<{ folder: string; workshop: string }> {
   const folder = cacheFolder(env);
+  await makeFolder(folder);
   try {
-    await mkdir(folder, { recursive: true });
     return { folder, workshop: mkdtempSync(join(folder, ".get-")) };
   } catch (cause) {
     throw unwritable(folder, cause);

@@ -11,6 +11,7 @@ import type { LoadAccount } from "./account.ts";
 import { type DrivenByK6, readyForK6 } from "./by-k6.ts";
 import type { DrivenByNode } from "./by-node.ts";
 import { chooseDriver, type DriverChoice, type DriverRun, type RunProgress } from "./driver.ts";
+import type { NodeDrive } from "./node/run.ts";
 import { type DeployedTarget, type LoadAdjustments, type LoadPlan, planLoad } from "./plan.ts";
 import { preflight } from "./preflight.ts";
 import type { LoadedScenario } from "./scenario-file.ts";
@@ -36,6 +37,8 @@ export interface LoadOptions extends ConnectionOptions {
   readonly timeoutMs?: number | undefined;
   /** Who drives, as `chooseDriver` says; k6 where it is found, else Node, where it is left out. */
   readonly by?: DriverChoice | undefined;
+  /** Where Node lets the clients go; in this thread where it is left out. */
+  readonly drive?: NodeDrive | undefined;
   /** Aborted: the run ends soon, and all that was done is kept. Before anything is sent, `load` rejects. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
@@ -76,11 +79,11 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     const run = runOf(options, plan, choice, service?.url ?? null);
     const driven = await drive(run);
     throwIfBroken(driven.account, run.trace);
-    const { startedAt } = driven.account;
+    const { account, complete } = driven;
     return {
       ...driven,
       scenario: plan.scenario,
-      header: { ...run.head, startedAt },
+      header: { ...run.head, startedAt: account.startedAt, complete },
       trace: run.trace,
       notes: [...virtualOnly(plan.scenario), ...driven.notes],
     };
@@ -108,7 +111,7 @@ function runOf(
   { driver }: DriverChoice,
   ownUrl: string | null,
 ): DriverRun {
-  const { tls, proxy, folder, signal, onProgress, timeoutMs, shared = false } = options;
+  const { tls, proxy, folder, drive, signal, onProgress, timeoutMs, shared = false } = options;
   const { durationMs, network, name, seed } = plan.scenario;
   const base = ownUrl ?? plan.target?.base ?? "";
   const isOwn = ownUrl !== null;
@@ -140,6 +143,7 @@ function runOf(
     folder,
     trace: join(folder, "trace.ndjson"),
     head,
+    drive,
     signal,
     onProgress: onProgress && ((progress) => onProgress({ ...progress, durationMs })),
   };

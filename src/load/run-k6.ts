@@ -164,14 +164,11 @@ function runChild(
     const kill = (): void => void child.kill("SIGKILL");
     options.signal?.addEventListener("abort", stop);
     process.once("exit", kill);
-    // A terminal that is closed would leave k6 loading the target on its own.
-    process.once("SIGHUP", stop);
     child.once("spawn", () => options.signal?.aborted === true && stop());
     child.stderr?.setEncoding("utf8").on("data", (text: string) => errors.add(text));
     const release = (): void => {
       options.signal?.removeEventListener("abort", stop);
       process.off("exit", kill);
-      process.off("SIGHUP", stop);
     };
     child.once("error", (cause) => {
       release();

@@ -8,16 +8,26 @@ import { encodeHeader } from "../trace/write.ts";
 /** The header, but for what only the run shows. */
 export type TraceHead = Omit<TraceHeader, "lost">;
 
+/** What only the run shows. */
+export interface TraceEnd {
+  /** When the first client was let go, ms since the epoch. */
+  readonly startedAt: number;
+  /** Upper bound of calls that were sent and have no line, those of `linesFailed` among them. */
+  readonly lost: number;
+  /** What became of the header's: `false` where nobody knows how many are lost. */
+  readonly complete: boolean;
+}
+
 const writeChars = 1 << 16;
 
 /**
  * The header's line while the run is not over, and once it is: both of one length, since the end of a line of JSON may
  * be blank. So the calls are written once, whatever their number.
  */
-function headerLine(head: TraceHead, startedAt: number, lost: number): string {
+function headerLine(head: TraceHead, end: TraceEnd): string {
   const most = Number.MAX_SAFE_INTEGER;
-  const longest = encodeHeader({ ...head, complete: false, startedAt: most, lost: most }).length;
-  return `${encodeHeader({ ...head, startedAt, lost }).padEnd(longest)}\n`;
+  const longest = encodeHeader({ ...head, startedAt: most, lost: most, complete: false }).length;
+  return `${encodeHeader({ ...head, ...end }).padEnd(longest)}\n`;
 }
 
 export class TraceFile {
@@ -48,7 +58,7 @@ export class TraceFile {
     await rm(path, { force: true });
     const made = new TraceFile(path, await open(path, "wx"), head);
     try {
-      await made.#write(headerLine({ ...head, complete: false }, head.startedAt, 0));
+      await made.#write(headerLine(head, { ...head, complete: false, lost: 0 }));
     } catch (error) {
       await made.discard();
       throw error;
@@ -56,10 +66,10 @@ export class TraceFile {
     return made;
   }
 
-  /** Takes a line, without its end; it is written soon. */
-  add(line: string): void {
-    this.#pending += `${line}\n`;
-    this.#pendingLines += 1;
+  /** Takes lines, without the last one's end; they are written soon. */
+  add(lines: string, count = 1): void {
+    this.#pending += `${lines}\n`;
+    this.#pendingLines += count;
     if (this.#pending.length >= writeChars && this.#writing === null) void this.flush();
   }
 
@@ -74,14 +84,12 @@ export class TraceFile {
 
   /**
    * Completes the trace.
-   * @param startedAt ms since the epoch
-   * @param lost upper bound of calls that were sent and have no line, those of `linesFailed` among them
    * @throws Error of the file system
    */
-  async finish(startedAt: number, lost: number): Promise<void> {
+  async finish(end: TraceEnd): Promise<void> {
     try {
       if (this.failure !== null) await this.#file.truncate(this.#size);
-      await this.#file.write(headerLine(this.#head, startedAt, lost), 0);
+      await this.#file.write(headerLine(this.#head, end), 0);
       await this.#file.close();
     } catch (error) {
       await this.discard();

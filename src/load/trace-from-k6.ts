@@ -33,7 +33,7 @@ export async function traceFromK6(options: TraceFromK6Options): Promise<LoadAcco
     try {
       await copyCalls(raw, account, file);
       const lost = lostOf(account, options);
-      await file.finish(account.startedAt, lost);
+      await file.finish({ startedAt: account.startedAt, lost, complete: head.complete });
       return account.finish(lost);
     } catch (error) {
       await file.discard();

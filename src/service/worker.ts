@@ -122,7 +122,7 @@ async function run(task: WorkerTask): Promise<void> {
 
 // Ctrl-C reaches every process of the terminal: when to end is for the one that listens to say. Where that is
 // gone, however it went, there is nobody to serve for.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("disconnect", () => process.exit(0));
 process.once("message", (message: ToWorker) => {
   if (message.kind !== "begin") return;

@@ -97,6 +97,23 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect(code).toBe(2);
   });
 
+  test("a working folder that was deleted: 2", async () => {
+    const { code, stderr } = await shell("mkdir none; cd none; rmdir ../none; run simulate steady");
+    expect(stderr).toContain("the working folder: got a folder that was deleted");
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    ["load", "steady --driver node --duration 3s", ".unfinished-*/trace.ndjson"],
+    ["plan", "steady --vary readers.clients=1..9", "points.ndjson"],
+  ])("%s: a working folder that is deleted meanwhile: 2", async (verb, words, written) => {
+    const remove = `(until ls run/${written} 2> /dev/null; do sleep 0.1; done; rm -rf ../${verb}) &`;
+    const script = `mkdir -p gone/${verb}; cd gone/${verb}; ${remove} run ${verb} ${words} --out run`;
+    const { code, stderr } = await shell(script);
+    expect(stderr).toMatch(/^error (FILE_UNREADABLE|FILE_UNWRITABLE|SYSTEM_REFUSED) /m);
+    expect(code).toBe(2);
+  });
+
   test("init leaves nothing behind where a file cannot be written, so that it can be tried again", async () => {
     await mkdir(join(folder, "mine"));
     const full = await shell("ulimit -f 0; run init mine");

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ended, spillway } from "../support/command.ts";
 
-/** A scenario whose behaviour runs this statement at its 40th event. */
-const scenario = (statement: string): string => `
+/** A scenario whose behaviour runs this statement at its 40th event; each client calls every so many ms. */
+const scenario = (statement: string, everyMs = 500): string => `
 import { defineScenario, rest } from "spillway/scenario";
 let events = 0;
 export default defineScenario({ name: "mine", duration: "90s", populations: { agents: { clients: 3, behaviour: {
@@ -15,7 +15,7 @@ export default defineScenario({ name: "mine", duration: "90s", populations: { ag
   next(record, event, out) {
     events += 1;
     if (events === 40) { ${statement} }
-    out.send(0, event.nowMs + 500);
+    out.send(0, event.nowMs + ${everyMs});
   },
 } } } });
 `;
@@ -43,11 +43,15 @@ const files: Readonly<Record<string, string>> = {
   "clients-loop.ts": scenario(loop),
   "clients-exit.ts": scenario("process.exit(0);"),
   "clients-reject.ts": scenario(`Promise.reject(new TypeError("nobody listens"));`),
+  "clients-null.ts": scenario("queueMicrotask(() => { throw null; });"),
   "limiter-loop.ts": adapter(loop),
   "limiter-exit.ts": adapter("process.exit(0);"),
   "limiter-later.ts": adapter(`${later} return new Promise(() => {});`),
   "limiter-native.ts": `import { execSync } from "node:child_process";\n${adapter(`console.log("looping"); execSync("sleep 30", { stdio: "ignore" });`)}`,
   "clients.ts": scenario(""),
+  "busy.ts": scenario(`console.log("working");`, 50),
+  "busy-loop.ts": scenario(loop, 50),
+  "busy-exit.ts": scenario("process.exit(0);", 50),
 };
 
 let folder = "";
@@ -73,12 +77,8 @@ const named = (...names: readonly string[]) =>
 
 const run = (
   words: readonly string[],
-  options: { signals?: readonly NodeJS.Signals[] } = {},
-): Promise<Ended> =>
-  spillway(words, {
-    cwd: folder,
-    ...(options.signals && { signals: { after: "looping", send: options.signals } }),
-  });
+  { signals, after = "looping" }: { signals?: readonly NodeJS.Signals[]; after?: string } = {},
+): Promise<Ended> => spillway(words, { cwd: folder, ...(signals && { signals: { after, send: signals } }) });
 
 describe.concurrent("while a file is imported", () => {
   describe.concurrent.each(Object.entries(verbs))("%s", (_, words) => {
@@ -141,6 +141,9 @@ describe.concurrent("while it runs", () => {
     const rejected = await run(["simulate", "./clients-reject.ts", "--out", "rejected"]);
     expect(rejected.stderr).toContain("clients-reject.ts:8: got TypeError: nobody listens");
     expect(rejected.code).toBe(2);
+    const nothing = await run(["simulate", "./clients-null.ts", "--out", "nothing"]);
+    expect(nothing.stderr).toContain("clients-null.ts: got Error: null was thrown");
+    expect(nothing.code).toBe(2);
     const thrown = await run(["check", "--adapter", "limiter-later.ts"]);
     expect(thrown.stderr).toContain("limiter-later.ts:4: got TypeError: too late");
     expect(thrown.code).toBe(2);
@@ -204,6 +207,68 @@ describe.concurrent("while it runs", () => {
       "limiter-native.ts did not return within 2 s, and cannot be stopped: it is native",
     );
     expect(killedBy).toBe("SIGINT");
+  });
+});
+
+describe.concurrent("while Node loads with it", () => {
+  const load = (file: string, out: string): string[] => [
+    "load",
+    `./${file}`,
+    "--driver",
+    "node",
+    "--out",
+    out,
+  ];
+  const read = async (path: string): Promise<string> => readFile(join(folder, path), "utf8");
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends the run, and keeps what was done",
+    async (signal) => {
+      const out = `ends-${signal}`;
+      const { code } = await run(load("busy.ts", out), { signals: [signal], after: "working" });
+      expect(code).toBe(130);
+      expect(JSON.parse(await read(`${out}/run.json`))).toMatchObject({ driver: "node", interrupted: true });
+      const [header = "", ...lines] = (await read(`${out}/trace.ndjson`)).trimEnd().split("\n");
+      expect(JSON.parse(header)).toMatchObject({ complete: true });
+      expect(lines.length).toBeGreaterThanOrEqual(36);
+    },
+  );
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends an endless loop, and keeps what was done",
+    async (signal) => {
+      const out = `loop-${signal}`;
+      const { code, stdout } = await run(load("busy-loop.ts", out), { signals: [signal] });
+      expect(stdout).toContain("the code of busy-loop.ts did not return within 2 s, and was ended");
+      expect(stdout).toContain("the last calls are missing");
+      expect(code).toBe(130);
+      const record = JSON.parse(await read(`${out}/run.json`));
+      expect(record).toMatchObject({ driver: "node", interrupted: true, scenario: { name: "mine" } });
+      expect((await readdir(join(folder, out))).filter((name) => name.startsWith("."))).toEqual([]);
+      const [header = "", ...lines] = (await read(`${out}/trace.ndjson`)).trimEnd().split("\n");
+      // What was on the way, or not told yet, is in no count.
+      expect(JSON.parse(header)).toMatchObject({ source: "node", complete: false });
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.length).toBeLessThanOrEqual(36);
+      expect((await run(["verify", out])).code).toBe(0);
+    },
+  );
+
+  test("a client that ends the process is named, and the trace can be judged: 2", async () => {
+    const { code, stderr } = await run(load("busy-exit.ts", "exits"));
+    expect(stderr).toContain("error SCENARIO_FAILED the code of the scenario file ended the run");
+    expect(stderr).toContain("busy-exit.ts:8: got process.exit(0)");
+    expect(code).toBe(2);
+    const { stdout, code: judged } = await run(["verify", "exits"]);
+    expect(stdout).toContain("this run did not end: its trace is judged as far as it goes");
+    expect(judged).toBe(0);
+  });
+
+  test("what it prints goes to standard error, so that JSON stays JSON", async () => {
+    const words = [...load("busy.ts", "prints"), "--duration", "1500ms", "--json"];
+    const { stdout, stderr } = await run(words);
+    expect(JSON.parse(stdout)).toMatchObject({ folder: "prints", driver: "node" });
+    expect(stderr).toContain("working");
   });
 });
 

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { describe, expect, test } from "vitest";
-import { connectionsMost, type NodeOutcome, runByNode } from "../../src/load/node/run.ts";
+import type { NodeOutcome } from "../../src/load/by-node.ts";
+import { connectionsMost } from "../../src/load/node/run.ts";
 import {
   type Behaviour,
   burst,
@@ -29,7 +30,7 @@ import {
   tokensOf,
   wideRules,
 } from "./support.ts";
-import { type VirtualAnswer, VirtualClock, virtualNetwork } from "./virtual-run.ts";
+import { runVirtually, type VirtualAnswer, VirtualClock, virtualNetwork } from "./virtual-run.ts";
 
 const folder = testFolder();
 
@@ -54,33 +55,14 @@ async function virtual(
   const network = virtualNetwork(clock, (call, number) => answer(call, number, clock), more.dispatch);
   const trace = join(folder.path, "virtual.ndjson");
   const caller = { organization: "acme", user: "user-0", token: "token" };
-  const outcome = await clock.until(
-    runByNode({
-      settings: {
-        scenario,
-        shared: false,
-        callers: scenario.populations.map(() => [caller]),
-        base: "http://127.0.0.1:1/base",
-        graphqlUrl: "http://127.0.0.1:1/v1/graphql",
-      },
-      timeoutMs: more.timeoutMs ?? 30_000,
-      trace,
-      head: {
-        format: "spillway-trace",
-        version: 1,
-        source: "node",
-        scenario: "virtual",
-        seed: 1,
-        target: null,
-        startedAt: start,
-        clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-        rules: null,
-        complete: true,
-      },
-      clock,
-      open: network.open,
-    }),
-  );
+  const outcome = await runVirtually(scenario, {
+    callers: scenario.populations.map(() => [caller]),
+    base: "http://127.0.0.1:1/base",
+    timeoutMs: more.timeoutMs ?? 30_000,
+    trace,
+    clock,
+    open: network.open,
+  });
   return { outcome, calls: (await readTraceFile(trace)).calls, most: network.most() };
 }
 

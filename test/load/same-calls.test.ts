@@ -7,7 +7,6 @@ import herd from "../../scenarios/herd.ts";
 import steady from "../../scenarios/steady.ts";
 import type { Caller } from "../../src/load/callers.ts";
 import { drive, type StillWorld } from "../../src/load/drive.ts";
-import { runByNode } from "../../src/load/node/run.ts";
 import { plannedStays, stayInRun } from "../../src/load/stays.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { callPath } from "../../src/scenario/calls.ts";
@@ -30,7 +29,7 @@ import {
 } from "../../src/scenario/index.ts";
 import { startDelayMs } from "../../src/scenario/scenario.ts";
 import { newFolder, readTraceFile, removed } from "./support.ts";
-import { VirtualClock, virtualNetwork } from "./virtual-run.ts";
+import { runVirtually, VirtualClock, virtualNetwork } from "./virtual-run.ts";
 
 const start = 1_800_000_000_000;
 const durationMs = 20_000;
@@ -209,35 +208,16 @@ async function drivenTogether(scenario: Scenario, lives: readonly Life[]): Promi
     return { afterMs, status, headers: hasNextPage ? { ...shown, link: '<x>; rel="next"' } : shown };
   });
   const trace = join(folder, `${scenario.name}.ndjson`);
-  const { account } = await clock.until(
-    runByNode({
-      settings: {
-        scenario,
-        shared: false,
-        callers: scenario.populations.map((_, place) =>
-          lives.filter((life) => life.place === place).map(({ caller }) => caller),
-        ),
-        base: "http://127.0.0.1:1",
-        graphqlUrl: "http://127.0.0.1:1/v1/graphql",
-      },
-      timeoutMs: 30_000,
-      trace,
-      head: {
-        format: "spillway-trace",
-        version: 1,
-        source: "node",
-        scenario: scenario.name,
-        seed: scenario.seed,
-        target: null,
-        startedAt: start,
-        clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-        rules: null,
-        complete: true,
-      },
-      clock,
-      open: network.open,
-    }),
-  );
+  const { account } = await runVirtually(scenario, {
+    callers: scenario.populations.map((_, place) =>
+      lives.filter((life) => life.place === place).map(({ caller }) => caller),
+    ),
+    base: "http://127.0.0.1:1",
+    timeoutMs: 30_000,
+    trace,
+    clock,
+    open: network.open,
+  });
   expect(account).toMatchObject({ lost: 0, cutOff: 0, errors: [] });
   expect(clock.timersMost).toBe(1);
   const { calls } = await readTraceFile(trace);

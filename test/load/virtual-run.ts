@@ -2,7 +2,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import type { openDispatcher } from "../../src/connect/connection.ts";
+import { keepParts, type NodeOutcome } from "../../src/load/by-node.ts";
+import type { Caller } from "../../src/load/callers.ts";
+import { driveHere } from "../../src/load/node/run.ts";
 import type { Clock } from "../../src/load/node/scheduler.ts";
+import type { Scenario } from "../../src/scenario/scenario.ts";
 
 /** A clock that stands still until it is told to go on. */
 export class VirtualClock implements Clock {
@@ -133,4 +137,44 @@ export function virtualNetwork(
   // Nothing else of a dispatcher is used.
   const dispatcher = { dispatch: instead ?? dispatch, destroy: async () => {} } as unknown as Dispatcher;
   return { open: () => dispatcher, most: () => most };
+}
+
+/** Runs a scenario's clients in this time, against this network, into a trace. */
+export function runVirtually(
+  scenario: Scenario,
+  {
+    clock,
+    open,
+    ...options
+  }: Pick<VirtualNetwork, "open"> & {
+    readonly clock: VirtualClock;
+    readonly callers: readonly (readonly Caller[])[];
+    readonly base: string;
+    readonly timeoutMs: number;
+    readonly trace: string;
+  },
+): Promise<NodeOutcome> {
+  const { trace, callers, base, timeoutMs } = options;
+  const { name, seed, durationMs, startAtMs, rules } = scenario;
+  const startedAt = clock.now();
+  const head = {
+    format: "spillway-trace",
+    version: 1,
+    source: "node",
+    scenario: name,
+    seed,
+    target: null,
+    startedAt,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    rules: null,
+    complete: true,
+  } as const;
+  const task = {
+    changes: { seed, durationMs, startAtMs, rules },
+    settings: { shared: false, callers, base, graphqlUrl: "http://127.0.0.1:1/v1/graphql" },
+    timeoutMs,
+    startedAt,
+  };
+  const run = keepParts({ trace, head }, (signal) => driveHere(scenario, task, { signal, clock, open }));
+  return clock.until(run);
 }

@@ -1,23 +1,20 @@
 // A scenario's clients in real time, in Node: all of them by one scheduler, from their first call to the last answer.
 //
-// It knows no signal and prints nothing: it may run in a thread of its own. What ends it early is an abort signal.
-
+// It knows no signal, writes no file and prints nothing: it may run in a thread of its own. What it is given, but the
+// scenario's functions, and what it tells is plain data. What ends it early is an abort signal.
 import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../../connect/connection.ts";
 import { parseTarget, type Target } from "../../connect/target.ts";
-import { counted } from "../../rules/words.ts";
 import { type CallTemplate, type ClientRecord, startRecord } from "../../scenario/client.ts";
 import type { Stay } from "../../scenario/fleet.ts";
-import { type Population, startDelayMs } from "../../scenario/scenario.ts";
+import { type Population, type Scenario, startDelayMs } from "../../scenario/scenario.ts";
 import { Account, type LoadAccount } from "../account.ts";
 import { driveFreely } from "../drive.ts";
-import type { RunProgress } from "../driver.ts";
 import type { LedgerSettings } from "../ledger.ts";
 import type { FailedCheck } from "../outcome.ts";
 import type { Addresses, RequestParts } from "../request.ts";
 import { plannedStays, stayInRun } from "../stays.ts";
-import { TightestWindow } from "../tightest-window.ts";
-import { TraceFile, type TraceHead } from "../trace-file.ts";
+import { type SeenWindow, TightestWindow } from "../tightest-window.ts";
 import { NodeClient } from "./client.ts";
 import { Flights, type Route } from "./flights.ts";
 import type { Lateness } from "./lateness.ts";
@@ -26,44 +23,59 @@ import { type Clock, Scheduler, wallClock } from "./scheduler.ts";
 /** The most connections to an origin, and calls on the way, at a time: most systems let a process have 1,024 files. */
 export const connectionsMost = 900;
 
-export interface NodeRunOptions extends ConnectionOptions {
-  readonly settings: LedgerSettings & Addresses;
+/** A run, but for its scenario's functions. Plain data. */
+export interface NodeTask extends ConnectionOptions {
+  /** What the run has in place of the scenario's own. */
+  readonly changes: Pick<Scenario, "seed" | "durationMs" | "startAtMs" | "rules">;
+  readonly settings: Omit<LedgerSettings, "scenario"> & Addresses;
   readonly timeoutMs: number;
-  /** Where the trace goes. */
-  readonly trace: string;
-  readonly head: TraceHead;
-  /** Aborted: nothing more is sent, and what is on the way is cut off. */
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+  /** The trace header's, ms since the epoch. */
+  readonly startedAt: number;
+}
+
+/** What happened since the part before, and what the run came to until now. Plain data. */
+export interface NodePart {
+  /** Lines of the trace, without the last one's end. */
+  readonly lines: string;
+  /** How many lines that are. */
+  readonly count: number;
+  readonly account: LoadAccount;
+  /** Those that answers failed, the most frequent one first. */
+  readonly checks: readonly FailedCheck[];
+  readonly lateness: Lateness;
+  readonly elapsedMs: number;
+  /** The window with the least left; `null` where none is known. */
+  readonly tightest: SeenWindow | null;
+}
+
+/**
+ * Lets the clients of a scenario go, wherever its functions are.
+ * @param signal aborted: nothing more is sent, and what is on the way is cut off
+ */
+export type NodeDrive = (task: NodeTask, signal: AbortSignal) => AsyncIterable<NodePart>;
+
+export interface NodeRunOptions {
+  readonly signal: AbortSignal;
   /** The wall's where it is left out. */
   readonly clock?: Clock | undefined;
   /** Opens the way to an origin; HTTP where it is left out. */
   readonly open?: typeof openDispatcher | undefined;
 }
 
-export interface NodeOutcome {
-  readonly account: LoadAccount;
-  readonly checks: readonly FailedCheck[];
-  readonly lateness: Lateness;
-  /** Why lines are missing from the trace; `null` where none are. */
-  readonly traceFailure: string | null;
-}
+/** Parts are told at least so often, ms. */
+const partMostMs = 500;
+/** A line is told so long after it was written, ms. */
+const lineMs = 25;
 
-const progressEveryMs = 500;
-
-/**
- * Runs a scenario to its end.
- * @throws Error of the file system where the trace cannot be opened or put in its place
- */
-export async function runByNode(options: NodeRunOptions): Promise<NodeOutcome> {
-  const file = await TraceFile.create(options.trace, options.head);
-  const run = new NodeRun(options, file);
+/** Runs a scenario to its end in this thread. */
+export async function* driveHere(
+  scenario: Scenario,
+  task: NodeTask,
+  options: NodeRunOptions,
+): AsyncGenerator<NodePart, void, undefined> {
+  const run = new NodeRun({ ...scenario, ...task.changes }, task, options);
   try {
-    await run.toTheEnd();
-    return await run.finish();
-  } catch (error) {
-    await file.discard();
-    throw error;
+    yield* run.toTheEnd();
   } finally {
     await run.close();
   }
@@ -71,37 +83,42 @@ export async function runByNode(options: NodeRunOptions): Promise<NodeOutcome> {
 
 /** A run, as its clients see it. */
 export class NodeRun {
-  readonly settings: NodeRunOptions["settings"];
+  readonly settings: LedgerSettings & Addresses;
   readonly flights: Flights;
   readonly tightest = new TightestWindow();
+  readonly #task: NodeTask;
   readonly #options: NodeRunOptions;
   readonly #clock: Clock;
   readonly #scheduler: Scheduler;
   readonly #rest: Target;
   readonly #graphql: Target;
   readonly #dispatchers = new Map<string, Dispatcher>();
-  readonly #file: TraceFile;
   readonly #account: Account;
   readonly #failedChecks = new Map<string, number>();
+  /** Those that no part has yet. */
+  #lines: string[] = [];
+  #tellsSoon = false;
+  #hasNews = false;
+  #wake: () => void = () => {};
   /** Clients and populations that something is still to come of. */
   #open = 0;
   #lost = 0;
   #startMs = 0;
   #endMs = 0;
   #isOver = false;
-  #over: () => void = () => {};
 
-  constructor(options: NodeRunOptions, file: TraceFile) {
-    const { settings, timeoutMs, clock = wallClock } = options;
-    this.settings = settings;
-    this.#rest = parseTarget("target", settings.base);
-    this.#graphql = parseTarget("graphql-url", settings.graphqlUrl);
+  constructor(scenario: Scenario, task: NodeTask, options: NodeRunOptions) {
+    const { clock = wallClock } = options;
+    this.settings = { ...task.settings, scenario };
+    this.#rest = parseTarget("target", task.settings.base);
+    this.#graphql = parseTarget("graphql-url", task.settings.graphqlUrl);
+    this.#task = task;
     this.#options = options;
     this.#clock = clock;
     this.#scheduler = new Scheduler(clock);
+    const { timeoutMs } = task;
     this.flights = new Flights({ clock, scheduler: this.#scheduler, timeoutMs, most: connectionsMost });
-    this.#file = file;
-    this.#account = new Account(options.head.startedAt);
+    this.#account = new Account(task.startedAt);
   }
 
   now(): number {
@@ -134,43 +151,31 @@ export class NodeRun {
 
   /** Writes an answer down. */
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void {
-    this.#file.add(line);
+    this.#lines.push(line);
     this.#account.call({ status, sent, received });
     if (fault !== null) this.#failedChecks.set(fault, (this.#failedChecks.get(fault) ?? 0) + 1);
-    if (this.#file.failure !== null) this.#cut();
+    if (this.#tellsSoon) return;
+    this.#tellsSoon = true;
+    this.at(received + lineMs, () => this.#tell());
   }
 
-  /** Lets all clients go; resolves when the last one has ended, or the run was cut short. */
-  async toTheEnd(): Promise<void> {
+  /** Lets all clients go, and tells of them until the last one has ended, or the run was cut short. */
+  async *toTheEnd(): AsyncGenerator<NodePart, void, undefined> {
     const { signal } = this.#options;
     const cut = (): void => this.#cut();
-    const over = new Promise<void>((resolve) => {
-      this.#over = resolve;
-    });
     this.#begin();
-    signal?.addEventListener("abort", cut);
-    if (signal?.aborted === true) this.#cut();
-    await over;
-    signal?.removeEventListener("abort", cut);
-  }
-
-  /** Puts the trace in its place. */
-  async finish(): Promise<NodeOutcome> {
-    const file = this.#file;
-    await file.flush();
-    const lost = this.#lost + file.linesFailed;
-    this.#account.calls -= file.linesFailed;
-    await file.finish(this.#account.startedAt, lost);
-    const failed = [...this.#failedChecks].map(([name, fails]) => ({ name, fails }));
-    return {
-      account: this.#account.finish(lost),
-      checks: failed.sort((a, b) => b.fails - a.fails),
-      lateness: this.flights.lateness.read(),
-      traceFailure:
-        file.failure === null
-          ? null
-          : `${counted(file.linesFailed, "line")} of the trace could not be written: ${file.failure.message}`,
-    };
+    signal.addEventListener("abort", cut);
+    if (signal.aborted) this.#cut();
+    try {
+      for (;;) {
+        await this.#news();
+        const isOver = this.#isOver;
+        yield this.#part();
+        if (isOver) return;
+      }
+    } finally {
+      signal.removeEventListener("abort", cut);
+    }
   }
 
   async close(): Promise<void> {
@@ -183,7 +188,8 @@ export class NodeRun {
   }
 
   #dispatcher(target: Target): Dispatcher {
-    const { tls, proxy, timeoutMs, open = openDispatcher } = this.#options;
+    const { tls, proxy, timeoutMs } = this.#task;
+    const { open = openDispatcher } = this.#options;
     const limits = { connections: connectionsMost, connectTimeoutMs: timeoutMs };
     const dispatcher = this.#dispatchers.get(target.origin) ?? open(target, { tls, proxy, ...limits });
     this.#dispatchers.set(target.origin, dispatcher);
@@ -280,7 +286,7 @@ export class NodeRun {
   #endIfDone(): void {
     if (this.#open > 0) return;
     this.#isOver = true;
-    this.#over();
+    this.#tell();
   }
 
   /** Ends the run now: what is on the way may have been counted. */
@@ -289,22 +295,44 @@ export class NodeRun {
     this.#isOver = true;
     this.#scheduler.close();
     this.#lost = this.flights.close();
-    this.#over();
+    this.#tell();
   }
 
+  /** Tells how far it is, now and ever again. */
   #report(): void {
-    const { onProgress } = this.#options;
-    const { calls, refused } = this.#account;
+    this.#tell();
+    this.at(this.now() + partMostMs, () => this.#report());
+  }
+
+  /** Hands over a part as soon as somebody takes one. */
+  #tell(): void {
+    this.#tellsSoon = false;
+    this.#hasNews = true;
+    this.#wake();
+  }
+
+  async #news(): Promise<void> {
+    if (!this.#hasNews)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    this.#hasNews = false;
+  }
+
+  #part(): NodePart {
+    const lines = this.#lines;
+    this.#lines = [];
     const nowMs = this.now();
-    void this.#file.flush();
-    onProgress?.({
+    const checks = [...this.#failedChecks].map(([name, fails]) => ({ name, fails }));
+    return {
+      lines: lines.join("\n"),
+      count: lines.length,
+      account: this.#account.finish(this.#lost),
+      checks: checks.sort((a, b) => b.fails - a.fails),
+      lateness: this.flights.lateness.read(),
       elapsedMs: nowMs - this.#startMs,
-      calls,
-      refused,
       tightest: this.tightest.read(nowMs),
-      lateMs: this.flights.lateness.read().p99Ms,
-    });
-    this.at(nowMs + progressEveryMs, () => this.#report());
+    };
   }
 }
 
