@@ -111,7 +111,7 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
     });
     const { header, calls } = await readTraceFile(result.trace);
     expect(result.outcome.exitCode).toBe(0);
-    expect(result.failure).toMatch(/^k6 could not write \d+ lines/);
+    expect(result.failure).toMatch(/^k6 could not write [\d,]+ lines/);
     expect(calls).toEqual([]);
     expect(header.lost).toBeGreaterThanOrEqual(service.requests());
   });
@@ -127,7 +127,7 @@ describe("a run that is cut short keeps what it has, and bounds what it lost", (
       target: service,
     });
     const { header, calls, text } = await readTraceFile(result.trace);
-    expect(result.failure).toMatch(/^k6 could not write \d+ lines/);
+    expect(result.failure).toMatch(/^k6 could not write [\d,]+ lines/);
     expect(calls.length).toBeGreaterThan(50);
     expect(text.endsWith("}\n")).toBe(true);
     expect(result.account.torn).toBe(1);
