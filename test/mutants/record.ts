@@ -118,11 +118,13 @@ ${Object.entries(mutationKinds)
 ${runs.map(survivorsOf).join("")}`;
 }
 
+const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
+
 function survivorsOf(run: MutantRun): string {
   const lines = run.mutants.flatMap((one) => {
-    if (one.outcome === "equivalent") return [`- equivalent: \`${mutantText(one)}\`: ${one.reason}`];
+    if (one.outcome === "equivalent") return [`- equivalent: ${code(mutantText(one))}: ${one.reason}`];
     if (one.outcome === "killed") return [];
-    return [`- ${one.killedSince === true ? "killed since" : "**survives**"}: \`${mutantText(one)}\``];
+    return [`- ${one.killedSince === true ? "killed since" : "**survives**"}: ${code(mutantText(one))}`];
   });
   const unsound = run.unsound.map(
     (file) => `- not asked, since it fails without a mutant where this ran: ${file}`,
