@@ -116,6 +116,9 @@ function impurities({ path, text }: Source): string[] {
   return found;
 }
 
+/** Prints by itself: comments aside, which stand on lines of their own. */
+const prints = /^(?!\s*(?:\/[/*]|\*)).*(?:\bconsole\.\w+\(|\bprocess\.std(?:out|err)\.write\()/m;
+
 const all = sources();
 
 describe("the layer table", () => {
@@ -149,6 +152,26 @@ describe("the layer table", () => {
 
   test.each(all.filter(({ room }) => !edge.has(room)))("$path reads no clock and draws nothing", (source) => {
     expect(impurities(source)).toEqual([]);
+  });
+});
+
+describe("the terminal", () => {
+  test("alone prints: it leaves nothing in names that a terminal obeys", () => {
+    const found = all.filter(({ path, text }) => !path.startsWith(k6Entry) && prints.test(text));
+    expect(found.map(({ path }) => path).sort()).toEqual([
+      // Help and version, which have no names of others; errors that the terminal has described.
+      "src/cli/command-line.ts",
+      "src/cli/main.ts",
+      "src/cli/serve.ts",
+      "src/cli/terminal.ts",
+      // What Node says of a worker that ends, cleaned.
+      "src/service/team.ts",
+    ]);
+  });
+
+  test("has colours that it tells from those in names", () => {
+    const found = all.filter(({ path, text }) => importsOf(path, text).includes("picocolors"));
+    expect(found.map(({ path }) => path)).toEqual(["src/cli/colors.ts"]);
   });
 });
 

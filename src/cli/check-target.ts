@@ -12,6 +12,7 @@ import { isLimiters } from "../probe/seen.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
+import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
@@ -177,7 +178,9 @@ export function sayLive(
       const mark = shown.has(line) ? ">" : " ";
       const at = `+${((call.sent - counterexample.header.startedAt) / 1000).toFixed(3)} s`.padStart(12);
       const left = `remaining ${call.remaining} of ${call.limit}, user ${call.userRemaining} of ${call.userLimit}`;
-      terminal.say(`${mark}${at}  line ${line}: ${call.user} ${call.kind} ${call.status}, ${left}`);
+      terminal.say(
+        `${mark}${at}  line ${line}: ${shortName(call.user ?? "nobody")} ${call.kind} ${call.status}, ${left}`,
+      );
     }
     terminal.say("", "real time is not repeated exactly: run it again, or keep the trace with --json");
   }

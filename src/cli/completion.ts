@@ -1,6 +1,7 @@
 // `spillway completion SHELL`: completion of verbs, options and names by the Tab key.
 import { basename } from "node:path";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args {
@@ -30,6 +31,6 @@ export const verb = defineVerb<Args>({
       });
     const { completedVerbs } = await import("./completion-words.ts");
     const { verbs } = await import("./verbs.ts");
-    process.stdout.write(scripts[shell](await completedVerbs(verbs)));
+    openTerminal(false).document(scripts[shell](await completedVerbs(verbs)));
   },
 });

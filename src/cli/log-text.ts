@@ -1,6 +1,6 @@
 // What `--dry-run` says of logs: what each is, what its columns were taken for and why, and its first rows as read.
 
-import { instant } from "../report/format.ts";
+import { instant, ownerName } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { Callers } from "../trace/logs/callers.ts";
@@ -190,7 +190,7 @@ function rowLine({
   };
   return [
     instant(atMs),
-    `${organization}/${user}`,
+    ownerName(organization, user),
     kindWords[kind],
     ...(actual === null ? [] : [`${actual} in the end`]),
     status === null ? "no status" : `status ${status}`,

@@ -17,6 +17,7 @@ import {
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectation } from "../rules/figures.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
+import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
@@ -235,7 +236,7 @@ function byReason(laws: readonly [string, LawVerdict][]): ReadonlyMap<string, re
 
 function sayViolation(violation: Violation, terminal: Terminal): void {
   const { law, suspects, org, user, scope, window, count, lines, explanation } = violation;
-  const whose = user === null ? org : `${org}, ${user}`;
+  const whose = user === null ? shortName(org) : `${shortName(org)}, ${shortName(user)}`;
   const when = window === null ? "" : `, the window until ${instant(window.endsAt)}`;
   const times = count === 1 ? "" : `, ${counted(count, "time")}`;
   terminal.say(`  ${pc.red("violated")} ${pc.bold(law)} ${whose}, ${scope}${when}${times}`);

@@ -1,5 +1,6 @@
 // What a report is made from, and the words that its parts share.
 import { type FigureReference, parseFigure } from "../rules/figures.ts";
+import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
@@ -50,7 +51,7 @@ export function lawCounts(verdict: Verdict): { held: number; violated: readonly 
   const laws = Object.entries(verdict.laws);
   return {
     held: laws.filter(([, state]) => state === "held").length,
-    violated: laws.filter(([, state]) => state === "violated").map(([name]) => name),
+    violated: laws.filter(([, state]) => state === "violated").map(([name]) => shortName(name)),
     skipped: laws.filter(([, state]) => typeof state === "object").length,
   };
 }
