@@ -1,40 +1,9 @@
 #!/usr/bin/env node
-// The program: runs the command, reports its error and sets the exit status.
+// The program: runs the command of its arguments, with a pipe or a file at its standard output.
 import { errorCodes, SpillwayError } from "../rules/errors.ts";
 import { endIfStuck } from "./interrupt.ts";
-import { systemError } from "./system-error.ts";
-import { describeError, describeThrown, describeUnexpected, UNEXPECTED } from "./terminal.ts";
-
-/** Tells threads and programs that are started, which do not see the command's words. */
-function passOnColor(words: readonly string[]): void {
-  if (words.includes("--no-color")) {
-    delete process.env["FORCE_COLOR"];
-    process.env["NO_COLOR"] = "1";
-  } else if (words.includes("--color")) {
-    delete process.env["NO_COLOR"];
-    process.env["FORCE_COLOR"] = "1";
-  }
-}
-
-async function main(words: readonly string[]): Promise<void> {
-  passOnColor(words);
-  try {
-    // Where files cannot be opened any more, this is where it shows first.
-    const { runCommand } = await import("./command-line.ts");
-    await runCommand(words);
-  } catch (error) {
-    const thrown = systemError(error) ?? error;
-    if (words.includes("--debug")) console.error(describeThrown(thrown));
-    const json = words.includes("--json");
-    if (thrown instanceof SpillwayError) {
-      process.exitCode = thrown.exitCode;
-      console.error(describeError(thrown, json));
-    } else {
-      process.exitCode = UNEXPECTED;
-      console.error(describeUnexpected(thrown, json));
-    }
-  }
-}
+import { runProgram } from "./program.ts";
+import { describeError } from "./terminal.ts";
 
 /** A terminal that was closed: nobody is left to be told, and what was done is still to be kept. */
 const isClosed = (stream: NodeJS.WriteStream, code: string | undefined): boolean =>
@@ -54,5 +23,5 @@ process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
   process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
 });
 
-await main(process.argv.slice(2));
+await runProgram(process.argv.slice(2));
 endIfStuck();

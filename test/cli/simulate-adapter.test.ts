@@ -4,7 +4,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 /** Its windows end by a timer, and it tells their ends by `Date`, as many packages do. */
 const byTimer = (limitOf: string): string => `
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const simulate = (...words: string[]) => spillway(["simulate", "./crowd.ts", ...words], { cwd: folder });
+const simulate = (...words: string[]) => spillwayHere(["simulate", "./crowd.ts", ...words], { cwd: folder });
 
 describe("simulate --adapter", () => {
   test("a limiter that keeps what it claims: 0, a run folder, and how it was judged", async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { main, spillway } from "../support/command.ts";
+import { main, spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const simulate = (...words: string[]) => spillway(["simulate", ...words], { cwd: folder });
+const simulate = (...words: string[]) => spillwayHere(["simulate", ...words], { cwd: folder });
 
 describe("simulate --swarm", () => {
   test("with the right deployment: 0, what was reached, nothing written", async () => {

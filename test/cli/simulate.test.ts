@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hiddenFolders } from "../../src/files/folder-writer.ts";
-import { main, spillway } from "../support/command.ts";
+import { main, spillwayHere } from "../support/command.ts";
 import { until } from "../support/until.ts";
 
 let folder = "";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const simulate = (...words: string[]) => spillway(["simulate", ...words], { cwd: folder });
+const simulate = (...words: string[]) => spillwayHere(["simulate", ...words], { cwd: folder });
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 const json = async (...path: string[]) => JSON.parse(await text(...path)) as Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Verdict } from "../../src/verify/verdict.ts";
-import { type Ended, main, spillway } from "../support/command.ts";
+import { type Ended, main, spillwayHere } from "../support/command.ts";
 import { call, headerLine, line, text } from "../trace/samples.ts";
 
 const golden = (name: string): string => new URL(`../golden/${name}.trace.ndjson`, import.meta.url).pathname;
@@ -44,7 +44,7 @@ function piped(input: string | Uint8Array, words: readonly string[] = []): Promi
 
 describe("spillway verify", () => {
   test("a trace that keeps every law: exit 0, what held, and why the rest was skipped", async () => {
-    const { code, stdout } = await spillway(["verify", ok]);
+    const { code, stdout } = await spillwayHere(["verify", ok]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok .*: \d+ calls, \d+ windows\n/);
     expect(stdout).toMatch(/held .*conserved.*headers-present/);
@@ -54,7 +54,7 @@ describe("spillway verify", () => {
   });
 
   test("on what each law was tested, and that an ok rests on little", async () => {
-    const { stdout } = await spillway(["verify", ok]);
+    const { stdout } = await spillwayHere(["verify", ok]);
     expect(stdout).toMatch(/\n {4}conserved +50 readings, 12 refusals, 9 windows, 5 resets\n/);
     const little = await piped(text(headerLine, line({ call: 0 })));
     expect(little.code).toBe(0);
@@ -64,7 +64,7 @@ describe("spillway verify", () => {
   });
 
   test("one that breaks a law: exit 1, the sentence, the lines, the likely fault", async () => {
-    const { code, stdout } = await spillway(["verify", bad]);
+    const { code, stdout } = await spillwayHere(["verify", bad]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/violated conserved acme, rest, the window until 2026-01-02/);
     expect(stdout).toMatch(/lines? [\d, ]+; likely status-charged/);
@@ -72,7 +72,7 @@ describe("spillway verify", () => {
 
   test("--json prints the verdict alone, --out writes it", async () => {
     const out = join(folder, "deep", "verdict.json");
-    const { code, stdout } = await spillway(["verify", bad, "--json", "--out", out]);
+    const { code, stdout } = await spillwayHere(["verify", bad, "--json", "--out", out]);
     expect(code).toBe(1);
     const expected = JSON.parse(
       await readFile(bad.replace("trace.ndjson", "verdict.json"), "utf8"),
@@ -83,7 +83,7 @@ describe("spillway verify", () => {
 
   test("--out writes the verdict as a page, Markdown and JUnit, by the file's ending", async () => {
     const outs = ["page.html", "verdict.md", "junit.xml"].map((name) => join(folder, name));
-    const { code } = await spillway(["verify", bad, ...outs.flatMap((out) => ["--out", out])]);
+    const { code } = await spillwayHere(["verify", bad, ...outs.flatMap((out) => ["--out", out])]);
     expect(code).toBe(1);
     const [page = "", markdown = "", junit = ""] = await Promise.all(
       outs.map((out) => readFile(out, "utf8")),
@@ -98,7 +98,7 @@ describe("spillway verify", () => {
     [["--expect", "refused<1%"], "'overAdmission<1%', with a share of your own"],
     [["--expect", "overAdmission<<1"], "'overAdmission<1%', with a share of your own"],
   ])("%j: exit 2, before anything is read", async (words, allowed) => {
-    const { code, stdout, stderr } = await spillway(["verify", "no-such-trace", ...words]);
+    const { code, stdout, stderr } = await spillwayHere(["verify", "no-such-trace", ...words]);
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).toContain(allowed);
@@ -106,17 +106,17 @@ describe("spillway verify", () => {
 
   test("takes gzip, standard input, and a run's folder", async () => {
     const bytes = await readFile(ok);
-    expect((await spillway(["verify", await file("ok.ndjson.gz", gzipSync(bytes))])).code).toBe(0);
+    expect((await spillwayHere(["verify", await file("ok.ndjson.gz", gzipSync(bytes))])).code).toBe(0);
     expect((await piped(bytes)).code).toBe(0);
     expect((await piped(gzipSync(bytes), ["--json"])).code).toBe(0);
     await mkdir(join(folder, "run"));
     await file("run/trace.ndjson", bytes);
-    expect((await spillway(["verify", join(folder, "run")])).code).toBe(0);
+    expect((await spillwayHere(["verify", join(folder, "run")])).code).toBe(0);
   });
 
   test("nothing that could be judged: exit 2 and why", async () => {
     const empty = await file("empty.ndjson", text(headerLine));
-    const { code, stdout } = await spillway(["verify", empty]);
+    const { code, stdout } = await spillwayHere(["verify", empty]);
     expect(code).toBe(2);
     expect(stdout).toMatch(/^unknown .*: 0 calls, 0 windows\n/);
     expect(stdout).toContain("Nothing in this trace could be judged");
@@ -128,10 +128,10 @@ describe("spillway verify", () => {
       "order.ndjson",
       text(headerLine, line({ call: 0 }), line({ call: 1, sent: early - 5, received: early })),
     );
-    const { code, stderr } = await spillway(["verify", path]);
+    const { code, stderr } = await spillwayHere(["verify", path]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/TRACE_INVALID.*\n.*line 3: received.*\n.*--sort/);
-    expect((await spillway(["verify", path, "--sort"])).code).toBe(0);
+    expect((await spillwayHere(["verify", path, "--sort"])).code).toBe(0);
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe("spillway verify", () => {
       "TRACE_INVALID",
     ],
   ])("%s: exit 2 and a coded error", async (_, path, expected) => {
-    const { code, stdout, stderr } = await spillway(["verify", await path()]);
+    const { code, stdout, stderr } = await spillwayHere(["verify", await path()]);
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).toContain(expected);

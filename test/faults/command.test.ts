@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultNames } from "../../src/faults/choice.ts";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const run = (...words: string[]) => spillway(words, { cwd: folder });
+const run = (...words: string[]) => spillwayHere(words, { cwd: folder });
 const json = async (...path: string[]) =>
   JSON.parse(await readFile(join(folder, ...path), "utf8")) as unknown;
 

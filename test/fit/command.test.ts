@@ -3,16 +3,16 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-fit-")));
-  await spillway(["simulate", "herd", "--out", "run"], { cwd: folder });
+  await spillwayHere(["simulate", "herd", "--out", "run"], { cwd: folder });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const run = (...words: string[]) => spillway(words, { cwd: folder });
+const run = (...words: string[]) => spillwayHere(words, { cwd: folder });
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 
 async function figuresOf(run: string): Promise<Record<string, number>> {

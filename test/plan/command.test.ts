@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { main, spillway } from "../support/command.ts";
+import { main, spillway, spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -29,7 +29,7 @@ export default defineScenario({
 /** On one thread where nothing else is asked for: threads take their time to start. */
 const plan = (...words: string[]) => {
   const threads = words.includes("--workers") ? [] : ["--workers", "1"];
-  return spillway(["plan", ...words, ...threads], { cwd: folder });
+  return spillwayHere(["plan", ...words, ...threads], { cwd: folder });
 };
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 const question = ["crowd.ts", "--vary", "crowd.clients=1..60", "--until", "refused==0"];
@@ -282,7 +282,7 @@ describe("what cannot be used", () => {
       await writeFile(join(folder, `failing-${workers}.ts`), failing);
       const out = `failing-${workers}`;
       const words = [`${out}.ts`, ...question.slice(1), "--workers", workers, "--out", out];
-      const { code, stderr } = await plan(...words);
+      const { code, stderr } = await spillway(["plan", ...words], { cwd: folder });
       expect(stderr).toContain("SCENARIO_FAILED");
       expect(stderr).toMatch(/crowd\/\d+ \(mine\): got oh no/);
       expect(code).toBe(2);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UnderstoodLogs } from "../../src/cli/log-text.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import { main, spillway } from "../support/command.ts";
+import { main, spillwayHere } from "../support/command.ts";
 
 let folder = "";
 const at = (name: string): string => join(folder, name);
@@ -42,7 +42,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("spillway replay", () => {
   test("says who would have been refused, when, and which limit would have done", async () => {
-    const { code, stdout } = await spillway(["replay", "access.log"], { cwd: folder });
+    const { code, stdout } = await spillwayHere(["replay", "access.log"], { cwd: folder });
     expect(code).toBe(0);
     expect(stdout).toContain("access.log: 20 of 120 calls (16.7%) would have been refused");
     expect(stdout).toContain("2 of 2 users would have been hit");
@@ -61,17 +61,19 @@ describe("spillway replay", () => {
   test("names from the log give the terminal no commands", async () => {
     const row = { time: "2026-01-05T12:00:00Z", user: "\u001b[31mann\n", path: "/v2/user", status: 200 };
     await writeFile(at("rows.ndjson"), `${JSON.stringify(row)}\n`.repeat(51));
-    const { stdout } = await spillway(["replay", "rows.ndjson"], { cwd: folder });
+    const { stdout } = await spillwayHere(["replay", "rows.ndjson"], { cwd: folder });
     expect(stdout).toMatch(/^ {2}\ufffd\[31mann +51 +1 /m);
   });
 
   test("changed rules, and what is expected of them", async () => {
     const words = ["replay", "access.log", "--set", "user.rest.limit=60", "--expect", "refused==0"];
-    expect(await spillway(words, { cwd: folder })).toMatchObject({
+    expect(await spillwayHere(words, { cwd: folder })).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("None of 120 calls would have been refused"),
     });
-    const missed = await spillway(["replay", "access.log", "--expect", "refusedShare<1%"], { cwd: folder });
+    const missed = await spillwayHere(["replay", "access.log", "--expect", "refusedShare<1%"], {
+      cwd: folder,
+    });
     expect(missed).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("missed refusedShare <1%: 16.7%"),
@@ -80,7 +82,7 @@ describe("spillway replay", () => {
 
   test("callers that wait", async () => {
     const words = ["replay", "access.log", "--on-refused", "waitReset", "--json"];
-    const { code, stdout } = await spillway(words, { cwd: folder });
+    const { code, stdout } = await spillwayHere(words, { cwd: folder });
     const { reaction } = JSON.parse(stdout) as ReplayResult;
     expect(code).toBe(0);
     // Each waits at its 51st call, 10 s before the minute ends, and goes on from there.
@@ -88,7 +90,7 @@ describe("spillway replay", () => {
   });
 
   test("--json prints the result alone", async () => {
-    const { stdout } = await spillway(["replay", "access.log", "--json"], { cwd: folder });
+    const { stdout } = await spillwayHere(["replay", "access.log", "--json"], { cwd: folder });
     const result = JSON.parse(stdout) as ReplayResult;
     expect(result).toMatchObject({
       format: "spillway-replay",
@@ -100,7 +102,7 @@ describe("spillway replay", () => {
   });
 
   test("--out keeps the result and its tables", async () => {
-    const { code } = await spillway(["replay", "access.log", "--out", "kept"], { cwd: folder });
+    const { code } = await spillwayHere(["replay", "access.log", "--out", "kept"], { cwd: folder });
     expect(code).toBe(0);
     const kept = JSON.parse(await readFile(at("kept/replay.json"), "utf8")) as ReplayResult;
     expect(kept.totals).toMatchObject({ calls: 120, refused: 20 });
@@ -112,14 +114,14 @@ describe("spillway replay", () => {
   });
 
   test("--dry-run shows what the file was taken for, and replays nothing", async () => {
-    const { code, stdout } = await spillway(["replay", "access.log", "--dry-run"], { cwd: folder });
+    const { code, stdout } = await spillwayHere(["replay", "access.log", "--dry-run"], { cwd: folder });
     expect(code).toBe(0);
     expect(stdout).toContain("acme/ann");
     expect(stdout).not.toContain("would have been refused");
   });
 
   test("--dry-run --json prints the same as JSON", async () => {
-    const { stdout } = await spillway(["replay", "access.log", "--dry-run", "--json"], { cwd: folder });
+    const { stdout } = await spillwayHere(["replay", "access.log", "--dry-run", "--json"], { cwd: folder });
     const { files, rows, unread } = JSON.parse(stdout) as UnderstoodLogs;
     expect(files).toMatchObject([{ name: "access.log", format: "access-log" }]);
     expect(files[0]?.columns.map(({ role }) => role)).toEqual(
@@ -144,8 +146,8 @@ describe("spillway replay", () => {
       "run",
       "--json",
     ];
-    await spillway(words, { cwd: folder });
-    const { stdout } = await spillway(["replay", "run/trace.ndjson", "--json"], { cwd: folder });
+    await spillwayHere(words, { cwd: folder });
+    const { stdout } = await spillwayHere(["replay", "run/trace.ndjson", "--json"], { cwd: folder });
     const { rules: used, recorded } = JSON.parse(stdout) as ReplayResult;
     expect(used.user.rest.limit).toBe(3);
     expect(recorded?.both).toBeGreaterThan(0);
@@ -167,15 +169,15 @@ describe("what cannot be done is said, with the next step", () => {
     [["--traffic", "0x"], "a factor above 0"],
     [["--path", "/v3/**"], "none of 121 rows is of such a path"],
   ])("replay access.log %j", async (words, said) => {
-    const { code, stderr } = await spillway(["replay", "access.log", ...words], { cwd: folder });
+    const { code, stderr } = await spillwayHere(["replay", "access.log", ...words], { cwd: folder });
     expect(code).toBe(2);
     expect(stderr).toContain(said);
   });
 
   test("a file that is not there, and one with nothing in it", async () => {
-    expect(await spillway(["replay", "none.log"], { cwd: folder })).toMatchObject({ code: 2 });
+    expect(await spillwayHere(["replay", "none.log"], { cwd: folder })).toMatchObject({ code: 2 });
     await writeFile(at("empty.log"), "");
-    const empty = await spillway(["replay", "empty.log"], { cwd: folder });
+    const empty = await spillwayHere(["replay", "empty.log"], { cwd: folder });
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining("LOG_INVALID") });
   });
 });

@@ -1,6 +1,8 @@
-// The command line as a user starts it: the built program in a child process.
+// The command line: as a user starts it, the built program in a child process; or, which is quicker, in this one.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
 
 export const main = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 
@@ -52,4 +54,40 @@ export function spillway(
     child.on("error", reject);
     child.on("close", (code, killedBy) => resolve({ code, stdout, stderr, killedBy }));
   });
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command in this process, as its program does. Commands that are begun together run one after the other: a
+ * process has one folder, one standard output and one exit status.
+ */
+export function spillwayHere(
+  words: readonly string[],
+  { cwd = process.cwd() }: { readonly cwd?: string } = {},
+): Promise<Ended> {
+  const ended = last.then(() => runHere(words, cwd));
+  last = ended;
+  return ended;
+}
+
+async function runHere(words: readonly string[], cwd: string): Promise<Ended> {
+  const said = { stdout: "", stderr: "" };
+  const before = { cwd: process.cwd(), code: process.exitCode };
+  const spies = (["stdout", "stderr"] as const).map((name) =>
+    vi.spyOn(process[name], "write").mockImplementation((text) => {
+      said[name] += text;
+      return true;
+    }),
+  );
+  process.chdir(cwd);
+  process.exitCode = 0;
+  try {
+    await runProgram(words);
+    return { ...said, code: Number(process.exitCode), killedBy: null };
+  } finally {
+    process.chdir(before.cwd);
+    process.exitCode = before.code;
+    for (const spy of spies) spy.mockRestore();
+  }
 }

@@ -1,0 +1,43 @@
+// A command as the program runs it: its error is reported, and the exit status set.
+import { SpillwayError } from "../rules/errors.ts";
+import { systemError } from "./system-error.ts";
+import { describeError, describeThrown, describeUnexpected, UNEXPECTED } from "./terminal.ts";
+
+const say = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
+
+/** Tells threads and programs that are started, which do not see the command's words. */
+function passOnColor(words: readonly string[]): void {
+  if (words.includes("--no-color")) {
+    delete process.env["FORCE_COLOR"];
+    process.env["NO_COLOR"] = "1";
+  } else if (words.includes("--color")) {
+    delete process.env["NO_COLOR"];
+    process.env["FORCE_COLOR"] = "1";
+  }
+}
+
+/**
+ * Runs a command to its end; nothing is thrown.
+ * @param words those after the program's name
+ */
+export async function runProgram(words: readonly string[]): Promise<void> {
+  passOnColor(words);
+  try {
+    // Where files cannot be opened any more, this is where it shows first.
+    const { runCommand } = await import("./command-line.ts");
+    await runCommand(words);
+  } catch (error) {
+    const thrown = systemError(error) ?? error;
+    if (words.includes("--debug")) say(describeThrown(thrown));
+    const json = words.includes("--json");
+    if (thrown instanceof SpillwayError) {
+      process.exitCode = thrown.exitCode;
+      say(describeError(thrown, json));
+    } else {
+      process.exitCode = UNEXPECTED;
+      say(describeUnexpected(thrown, json));
+    }
+  }
+}
