@@ -162,6 +162,7 @@ describe("the terminal", () => {
       // Help and version, which have no names of others; errors that the terminal has described.
       "src/cli/command-line.ts",
       "src/cli/main.ts",
+      "src/cli/program.ts",
       "src/cli/serve.ts",
       "src/cli/terminal.ts",
       // What Node says of a worker that ends, cleaned.
