@@ -42,14 +42,15 @@ export class FolderWriter {
   /** The hidden folder. Nobody else knows its name, so what is told its path may write there in any way. */
   readonly staging: string;
   readonly #names: FolderNames;
-  readonly #isMade: boolean;
+  /** Folders that were made for it, outermost first. */
+  readonly #made: readonly string[];
   #isOpen = true;
 
-  private constructor(folder: string, staging: string, names: FolderNames, isMade: boolean) {
+  private constructor(folder: string, staging: string, names: FolderNames, made: readonly string[]) {
     this.folder = folder;
     this.staging = staging;
     this.#names = names;
-    this.#isMade = isMade;
+    this.#made = made;
   }
 
   /**
@@ -58,9 +59,9 @@ export class FolderWriter {
    * @throws SpillwayError `FOLDER_IN_USE` naming who writes it; `FILE_UNWRITABLE`, also where it holds links
    */
   static async open(path: string, names: FolderNames, isFresh = false): Promise<FolderWriter> {
-    const { folder, isMade } = isFresh ? await makeFresh(path) : await makeIfMissing(path);
+    const { folder, made } = isFresh ? await makeFresh(path) : { folder: path, made: await makeFolder(path) };
     await requireNoLinks(folder, names.folders);
-    const writer = new FolderWriter(folder, await lock(folder), names, isMade);
+    const writer = new FolderWriter(folder, await lock(folder), names, made);
     try {
       await placeOthers(folder, names);
     } catch (error) {
@@ -108,7 +109,7 @@ export class FolderWriter {
     if (!this.#isOpen) return;
     await rm(this.staging, { recursive: true, force: true });
     // Nobody asked for a folder without anything in it.
-    if (this.#isMade) await rmdir(this.folder).catch(() => undefined);
+    for (const made of this.#made.toReversed()) await rmdir(made).catch(() => undefined);
   }
 }
 
@@ -118,14 +119,8 @@ export async function hiddenFolders(folder: string): Promise<string[]> {
   return (await Promise.all(found)).sort((a, b) => b.ms - a.ms).map(({ path }) => path);
 }
 
-async function makeIfMissing(folder: string): Promise<{ folder: string; isMade: boolean }> {
-  const isMade = !(await exists(folder));
-  await makeFolder(folder);
-  return { folder, isMade };
-}
-
-async function makeFresh(path: string): Promise<{ folder: string; isMade: boolean }> {
-  await makeFolder(dirname(path));
+async function makeFresh(path: string): Promise<{ folder: string; made: readonly string[] }> {
+  const made = await makeFolder(dirname(path));
   for (let number = 1; ; number++) {
     const folder = number === 1 ? path : `${path}-${number}`;
     const isMade = await writing(folder, () =>
@@ -137,7 +132,7 @@ async function makeFresh(path: string): Promise<{ folder: string; isMade: boolea
         },
       ),
     );
-    if (isMade) return { folder, isMade };
+    if (isMade) return { folder, made: [...made, folder] };
   }
 }
 

@@ -54,19 +54,25 @@ const taken = (path: string): SpillwayError =>
 
 /**
  * Makes a folder and those on its way. Node's own recursive `mkdir` never ends under /proc.
+ * @returns those that were made, outermost first
  * @throws SpillwayError `FILE_UNWRITABLE`
  */
-export async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string): Promise<string[]> {
   const missing: string[] = [];
+  const made: string[] = [];
   await writing(path, async () => {
     for (let at = resolve(path); at !== missing.at(-1) && !(await isFolder(at)); at = dirname(at))
       missing.push(at);
     for (const folder of missing.reverse())
-      await mkdir(folder).catch(async (cause: NodeJS.ErrnoException) => {
-        // Somebody else may have made it meanwhile.
-        if (cause.code !== "EEXIST" || !(await isFolder(folder))) throw cause;
-      });
+      await mkdir(folder).then(
+        () => made.push(folder),
+        async (cause: NodeJS.ErrnoException) => {
+          // Somebody else may have made it meanwhile.
+          if (cause.code !== "EEXIST" || !(await isFolder(folder))) throw cause;
+        },
+      );
   });
+  return made;
 }
 
 /**

@@ -135,6 +135,8 @@ describe("a result", () => {
     expect(writers.map((writer) => basename(writer.folder))).toEqual(["run", "run-2", "run-3"]);
     for (const writer of writers) await writer.close();
     expect(await readdir(root)).toEqual([]);
+    await (await FolderWriter.open(join(root, "reports", "deep", "run"), names, true)).close();
+    expect(await readdir(root)).toEqual([]);
   });
 
   test("cannot take the place of what is no file", async () => {

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hiddenFolders } from "../../src/files/folder-writer.ts";
 import { type Ended, main, spillway } from "../support/command.ts";
 import {
   countingService,
@@ -260,9 +261,10 @@ describe("Ctrl-C", { tags: ["k6"] }, () => {
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
       child.on("close", (code, killedBy) => resolve(code ?? killedBy)),
     );
-    await until(
-      async () => (await readFile(join(folder, name, "k6", "raw.ndjson"), "utf8")).split("\n").length > 100,
-    );
+    await until(async () => {
+      const [hidden = ""] = await hiddenFolders(join(folder, name));
+      return (await readFile(join(hidden, "k6", "raw.ndjson"), "utf8")).split("\n").length > 100;
+    });
     const k6Pid = Number(await readFile(pidFile, "utf8"));
     const interrupt = (signal: NodeJS.Signals = "SIGINT"): void =>
       void process.kill(-Number(child.pid), signal);
