@@ -2,7 +2,7 @@
 // name (`formats.ts`); a new one joins by one line.
 
 /** Text that no line may begin with. */
-export const forged = "FORGED: No law is broken";
+const forged = "FORGED: No law is broken";
 
 /** Names by what they try. */
 export const names: Readonly<Record<string, string>> = {
