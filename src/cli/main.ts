@@ -2,7 +2,7 @@
 // The program: runs the command of its arguments, with a pipe or a file at its standard output.
 import { errorCodes, SpillwayError } from "../rules/errors.ts";
 import { endIfStuck } from "./interrupt.ts";
-import { runProgram } from "./program.ts";
+import { runProgram, tellError } from "./program.ts";
 import { describeError } from "./terminal.ts";
 
 /** A terminal that was closed: nobody is left to be told, and what was done is still to be kept. */
@@ -23,5 +23,12 @@ process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
   process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
 });
 
-await runProgram(process.argv.slice(2));
+const words = process.argv.slice(2);
+// Programs that cannot be started are told of by an event that nobody may wait for.
+process.on("uncaughtException", (error) => {
+  tellError(error, words);
+  process.exit();
+});
+
+await runProgram(words);
 endIfStuck();

@@ -29,15 +29,20 @@ export async function runProgram(words: readonly string[]): Promise<void> {
     const { runCommand } = await import("./command-line.ts");
     await runCommand(words);
   } catch (error) {
-    const thrown = systemError(error) ?? error;
-    if (words.includes("--debug")) say(describeThrown(thrown));
-    const json = words.includes("--json");
-    if (thrown instanceof SpillwayError) {
-      process.exitCode = thrown.exitCode;
-      say(describeError(thrown, json));
-    } else {
-      process.exitCode = UNEXPECTED;
-      say(describeUnexpected(thrown, json));
-    }
+    tellError(error, words);
+  }
+}
+
+/** Says an error, and sets the exit status. @param words those of the command that it ends */
+export function tellError(error: unknown, words: readonly string[]): void {
+  const thrown = systemError(error) ?? error;
+  if (words.includes("--debug")) say(describeThrown(thrown));
+  const json = words.includes("--json");
+  if (thrown instanceof SpillwayError) {
+    process.exitCode = thrown.exitCode;
+    say(describeError(thrown, json));
+  } else {
+    process.exitCode = UNEXPECTED;
+    say(describeUnexpected(thrown, json));
   }
 }

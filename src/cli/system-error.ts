@@ -21,8 +21,7 @@ export function systemError(thrown: unknown): SpillwayError | null {
   const { code, syscall, path, message } = thrown as Partial<NodeJS.ErrnoException>;
   if (syscall === "uv_cwd")
     return refused("the working folder", "a folder that was deleted", "one that is there", thrown);
-  // A thread that cannot be started has the system's code in its message alone.
-  const found = code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message ?? "")?.[0] : code;
+  const found = codeOf(code, message ?? "");
   const allowed = refusals[found ?? ""];
   if (found === undefined || allowed === undefined) return null;
   return refused(path ?? syscall ?? "a thread", found, allowed, thrown);
@@ -33,3 +32,9 @@ const refused = (path: string, got: string, allowed: string, cause: unknown): Sp
     problems: [{ path, got, allowed }],
     cause,
   });
+
+/** The system's code. Of threads that cannot be started, and of modules that cannot be read, the message alone has it. */
+function codeOf(code: string | undefined, message: string): string | undefined {
+  if (/too many open files/i.test(message)) return "EMFILE";
+  return code === "ERR_WORKER_INIT_FAILED" ? /\bE[A-Z]+\b/.exec(message)?.[0] : code;
+}

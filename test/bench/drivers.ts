@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
 import type { DriverChoice } from "../../src/load/driver.ts";
+import type { NodeDrive } from "../../src/load/node/run.ts";
 import { type BenchRow, median } from "./row.ts";
 
 const ROUNDS = 5;
@@ -99,11 +100,10 @@ function rowsOf(driver: string, loop: string, { bare: peers, ours, lost }: Measu
   ];
 }
 
-/** One run of ours; both keep their connections: what is compared is the work on each answer. */
+/** One run of ours, as the command does it; both keep their connections: what is compared is the work on each answer. */
 async function loadOnce(folder: string, url: string, by: DriverChoice) {
   const { load } = await built<typeof import("../../src/load/load.ts")>("load/load.js");
-  const { loadScenarioFile } =
-    await built<typeof import("../../src/load/scenario-file.ts")>("load/scenario-file.js");
+  const { startJobs } = await built<typeof import("../../src/cli/job-thread.ts")>("cli/job-thread.js");
   const { tokenScopes } = await built<typeof import("../../src/rules/tokens.ts")>("rules/tokens.js");
   const tokens = Array.from({ length: CLIENTS }, (_, index) => ({
     token: `token-${index}`,
@@ -111,8 +111,12 @@ async function loadOnce(folder: string, url: string, by: DriverChoice) {
     organization: "acme",
     scopes: tokenScopes,
   }));
-  const loop = await loadScenarioFile(join(folder, "..", "loop.ts"));
-  return load({ scenario: loop, target: { url, tokens }, keepAlive: true, folder, by });
+  const { signal } = new AbortController();
+  const threads = await startJobs({ scenario: join(folder, "..", "loop.ts") }, { importMs: 30_000, signal });
+  const { scenario, thread } = threads;
+  const drive: NodeDrive = (task, stop) => thread.run("load", task, stop);
+  const run = load({ scenario, target: { url, tokens }, keepAlive: true, folder, by, drive });
+  return run.finally(() => threads.close());
 }
 
 async function measureNode(folder: string, url: string): Promise<Measured> {

@@ -124,10 +124,17 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect((await shell("run init mine")).code).toBe(0);
   });
 
-  test.each([30, 60])("%i open files are too few: 2", async (files) => {
-    const { code, stderr } = await shell(`ulimit -n ${files}; run bundle steady`);
-    expect(stderr).toMatch(/^error SYSTEM_REFUSED .*\n.*: got EMFILE, allowed: .*ulimit -n/);
-    expect(code).toBe(2);
+  test("where open files are too few, that is said: 2", async () => {
+    // How many it takes is another number in each version of Node.
+    const limits = [27, 28, 29, 30, 45, 60];
+    const all = await Promise.all(
+      limits.map((limit) => shell(`ulimit -n ${limit}; run bundle steady -o ${limit}.js`)),
+    );
+    expect(all.map(({ code }) => code)).toContain(2);
+    for (const { code, stderr } of all)
+      if (code !== 0)
+        expect(stderr).toMatch(/^error SYSTEM_REFUSED .*\n.*: got EMFILE, allowed: .*ulimit -n/m);
+    for (const { code, stderr } of all) expect([0, 2], stderr).toContain(code);
   });
 
   test("no room for temporary files: 2", async () => {
