@@ -265,6 +265,18 @@ describe.each([...rows, ...nodeRows])("%s", (name, ask, right, wrong) => {
   });
 });
 
+test.each([
+  ["immortal-by-polling=2", 7_999, "2 4"],
+  ["immortal-by-polling=2", 8_000, "2 3"],
+  ["immortal-by-polling=1", 8_999, "2 4"],
+  ["immortal-by-polling=1", 9_000, "2 3"],
+])("%s, polled at %i ms: a window of 10 s leaves %s in the next", (name, polledMs, left) => {
+  const asking = new Asking(injectFault(parseFault(name), rules, inTurn()));
+  asking.left("ann");
+  asking.status(polledMs);
+  expect(asking.left("ann", 10_000)).toBe(left);
+});
+
 test("every fault of the catalogue stands here", () => {
   const shown = [...rows, ...nodeRows].map(([name]) => parseFault(name).fault.name);
   expect([...shown, "race-read-then-write", "overflow"].sort()).toEqual([...faultNames].sort());

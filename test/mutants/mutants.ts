@@ -124,7 +124,7 @@ const isSame = (one: JudgedMutant, other: Pick<JudgedMutant, "path" | "kind" | "
 /** Those of a kept run that are still in the sources. */
 function survivors({ sources }: Workshop, { mutants }: MutantRun): Mutation[] {
   return mutants
-    .filter(({ outcome }) => outcome === "survived")
+    .filter(({ outcome, killedSince }) => outcome === "survived" && killedSince !== true)
     .flatMap((known) => {
       const text = sources.get(known.path) ?? "";
       const found = mutationsOf(known.path, text).find((one) =>
@@ -137,9 +137,11 @@ function survivors({ sources }: Workshop, { mutants }: MutantRun): Mutation[] {
 /** A kept run with what is known of its survivors now. */
 function withNews({ mutants }: MutantRun, news: readonly JudgedMutant[]): JudgedMutant[] {
   return mutants.map((known) => {
-    const now = known.outcome === "survived" ? news.find((one) => isSame(known, one)) : undefined;
+    if (known.outcome !== "survived") return known;
+    const reason = whyEquivalent(known, known.text);
+    if (reason !== null) return { ...known, outcome: "equivalent", reason };
+    const now = news.find((one) => isSame(known, one));
     if (now === undefined) return known;
-    if (now.outcome === "equivalent") return { ...known, outcome: "equivalent", reason: now.reason };
     return { ...known, killedSince: now.outcome === "killed", by: now.by, test: now.test };
   });
 }

@@ -109,6 +109,9 @@ describe("one axis", () => {
     const seeds = Array.from({ length: 1_000 }, (_, replication) => replicationSeed(30, replication));
     expect(new Set(seeds).size).toBe(1_000);
     expect(seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)).toBe(true);
+    // Of all whole numbers below 2^53.
+    expect(Math.max(...seeds)).toBeGreaterThan(0.98 * 2 ** 53);
+    expect(Math.min(...seeds.slice(1))).toBeLessThan(0.02 * 2 ** 53);
     expect(replicationSeed(31, 1)).not.toBe(replicationSeed(30, 1));
   });
 });
