@@ -211,7 +211,7 @@ async function reportsFinding(): Promise<Finding> {
     () => false,
   );
   try {
-    await mkdir(folder, { recursive: true });
+    if (!wasThere) await mkdir(folder);
     await rmdir(await mkdtemp(join(folder, ".doctor-")));
     if (!wasThere) await rm(folder, { recursive: true });
     return { name, state: "ok", found: `${folder} can be written`, advice: [] };

@@ -97,6 +97,12 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect(code).toBe(2);
   });
 
+  test("doctor where no folder can be made says so: 3", async () => {
+    const { code, stdout } = await spillway(["doctor"], { cwd: "/proc" });
+    expect(stdout).toContain("/proc/reports cannot be written (ENOENT)");
+    expect(code).toBe(3);
+  });
+
   test("a working folder that was deleted: 2", async () => {
     const { code, stderr } = await shell("mkdir none; cd none; rmdir ../none; run simulate steady");
     expect(stderr).toContain("the working folder: got a folder that was deleted");
