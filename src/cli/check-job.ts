@@ -25,12 +25,12 @@ const timers = { setTimeout, clearTimeout };
  * @throws SpillwayError as `checkLaws` does, `FAULT_INVALID` where the fault does not go with the rules
  */
 export function checkJob(
-  { options, fault }: CheckTask,
+  task: CheckTask,
   { limiter, signal }: JobContext,
 ): AsyncGenerator<CheckEvent, CheckReport, undefined> {
   return eventsOf(async (tell) => {
-    const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
-    return checkLaws(factory, { ...options, signal, timers, onProgress: inTurns(tell), onLaw: tell });
+    const factory = await factoryOf(limiter, task);
+    return checkLaws(factory, { ...task.options, signal, timers, onProgress: inTurns(tell), onLaw: tell });
   });
 }
 
@@ -39,21 +39,22 @@ export function checkJob(
  * @throws SpillwayError as `checkInterleavings` does, and as `checkJob`
  */
 export function interleavingsJob(
-  { options, fault }: CheckTask,
+  task: CheckTask,
   { limiter, signal }: JobContext,
 ): AsyncGenerator<OverlapProgress, InterleavingReport, undefined> {
   return eventsOf(async (tell) => {
-    const factory = limiter === null ? await ownFactory(fault, options) : clockedFactory(limiter);
-    const { path, ...rest } = options;
+    const factory = await factoryOf(limiter, task);
+    const { path, ...rest } = task.options;
     return checkInterleavings(factory, { ...rest, signal, timers, onProgress: inTurns(tell) });
   });
 }
 
-/** Our engine, or a limiter with a fault. */
-async function ownFactory(
-  fault: string | undefined,
-  { rules, seed = 0 }: CheckTask["options"],
+/** The user's limiter under the run's clock; else our engine, or a limiter with a fault. */
+async function factoryOf(
+  limiter: JobContext["limiter"],
+  { options: { rules, seed = 0 }, fault }: CheckTask,
 ): Promise<LimiterFactory> {
+  if (limiter !== null) return clockedFactory(limiter);
   if (fault === undefined) return (await import("../laws/engine-factory.ts")).engineFactory;
   const { parseFault, requireSuitable } = await import("../faults/choice.ts");
   const chosen = parseFault(fault);

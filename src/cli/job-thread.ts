@@ -20,7 +20,7 @@ export interface JobFiles {
 }
 
 export interface JobOptions {
-  /** How long importing the files may take, ms. */
+  /** Time that importing the files may take, ms. */
   readonly importMs: number;
   /** Aborted: the job is asked to end, and is ended `graceMs` later. */
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-// What is done in a thread of its own, with the user's code: the bodies of verbs. A job is loaded where it runs.
+// Jobs are done in a thread of their own, with the user's code: the bodies of verbs. A job is loaded where it runs.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -12,7 +12,7 @@ const jobs = {
   swarm: async () => (await import("./swarm-job.ts")).swarmJob,
 };
 
-/** What a job works with, beside its task. */
+/** Things that a job works with, beside its task. */
 export interface JobContext {
   /** `null` where no scenario was named. */
   readonly scenario: Scenario | null;

@@ -1,4 +1,4 @@
-// What the operating system refuses, wherever that happens: a full disk, too many open files. It is no bug of ours.
+// Refusals of the operating system, wherever they happen: a full disk, too many open files. It is no bug of ours.
 import { SpillwayError } from "../rules/errors.ts";
 
 /** Refusals by their codes, as words. */

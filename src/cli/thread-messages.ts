@@ -1,10 +1,10 @@
-// What the main thread and a job's thread tell each other.
+// Messages between the main thread and a job's thread.
 import type { PlacedModule } from "../load/user-module.ts";
 import type { JobName } from "./jobs.ts";
 import type { ScenarioData } from "./scenario-data.ts";
 import type { SentError } from "./sent-error.ts";
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface ThreadData {
   readonly scenario: PlacedModule | null;
   readonly adapter: PlacedModule | null;
