@@ -374,7 +374,7 @@ describe("spillway doctor", () => {
     const closed = await newFolder();
     await writeFile(join(closed, "reports"), "a file in the way");
     const { code, stdout } = await spillway(["doctor"], { cwd: closed, env });
-    expect(stdout).toMatch(/^no reports .* cannot be written \(EEXIST\)/m);
+    expect(stdout).toMatch(/^no reports .* cannot be written \(ENOTDIR\)/m);
     expect(code).toBe(3);
     await removed(closed);
   });

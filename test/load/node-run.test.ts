@@ -234,7 +234,6 @@ describe("an answer", () => {
       [0, "timeout", null],
       [0, "timeout", null],
     ]);
-    for (const { sent, received } of calls) expect(received - sent).toBeGreaterThanOrEqual(299);
   });
 });
 
