@@ -69,6 +69,7 @@ const switchWords: Readonly<Record<SwitchName, Readonly<Record<string, string>>>
 
 /** The faults that another value of a switch would be. */
 const asFaults: Readonly<Record<string, readonly Suspect[]>> = {
+  "anchor first-request": ["organization-off-grid"],
   "refused counted": ["refused-counted"],
   "refusedByUser charges-organization": ["narrow-drains-broad"],
   "reset floor": ["reset-truncated"],

@@ -195,7 +195,7 @@ export class WindowShapes {
       this.#docket.ask({
         scope,
         question: `Windows neither lie on the grid of Unix time nor open with their first call: ${told.explanation}. Is that meant? \`--rules\` settles it.`,
-        suspects: ["windows-back-to-back", "status-opens-window"],
+        suspects: ["windows-back-to-back", "status-opens-window", "organization-off-grid"],
         lines: told.lines,
       });
       return;

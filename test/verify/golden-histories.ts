@@ -185,14 +185,18 @@ const seldom = defineScenario({
   },
 });
 
-const openings: readonly string[] = ["status-opens-window", "windows-back-to-back"];
+const openings: readonly (Suspect | null)[] = ["status-opens-window", "windows-back-to-back"];
 
-function simulatedHistory(fault: Suspect | null, seed: number): History {
-  const isOpening = fault === null || openings.includes(fault);
+function simulatedHistory(
+  fault: Suspect | null,
+  seed: number,
+  anchor: "epoch" | "first-request" = openings.includes(fault) ? "first-request" : "epoch",
+): History {
+  const isOpening = anchor === "first-request";
   const rules = parseRules({
     organization: { rest: { limit: 8, windowSeconds: 5 }, graphql: { limit: 60, windowSeconds: 10 } },
     user: { rest: { limit: 4, windowSeconds: 5 }, graphql: { limit: 40, windowSeconds: 10 } },
-    semantics: { graphqlCharge: "prepaid", anchor: isOpening ? "first-request" : "epoch" },
+    semantics: { graphqlCharge: "prepaid", anchor },
   });
   const chosen = fault === null ? undefined : parseFault(fault);
   const { header, calls } = simulate(isOpening ? seldom : quarter, { seed, rules, fault: chosen });
@@ -235,7 +239,12 @@ export const goldenHistories: readonly GoldenHistory[] = [
   {
     name: "first-request-polled-ok",
     fault: null,
-    make: (seed: number): History => simulatedHistory(null, seed),
+    make: (seed: number): History => simulatedHistory(null, seed, "first-request"),
+  },
+  {
+    name: "one-grid-ok",
+    fault: null,
+    make: (seed: number): History => simulatedHistory(null, seed, "epoch"),
   },
   ...simulated.map((fault) => ({
     name: `${fault}-bad`,

@@ -207,7 +207,7 @@ class Play {
     const decision = this.#target.decide(call, now, context);
     const answer: Partial<TraceCall> = decision.admitted
       ? { status: 200 }
-      : { status: 429, refusal: refusalBody(plan.scope, decision.refusedBy ?? "organization", decision) };
+      : this.#refused(plan.scope, decision);
     if (decision.reservation === null || plan.scope === "rest") {
       this.#record(plan, { ...answer, ...shown(plan.scope, decision) }, decidedAt);
       return;
@@ -225,6 +225,13 @@ class Play {
       const actual = plan.showsActual ? { actual: plan.actual } : {};
       this.#record(plan, { ...answer, ...shown(plan.scope, readings), ...actual }, decidedAt);
     });
+  }
+
+  #refused(scope: Scope, decision: Decision): Partial<TraceCall> {
+    const refusedBy = decision.refusedBy ?? "organization";
+    const refusal = refusalBody(scope, refusedBy, decision);
+    if (!this.#world.rules.semantics.retryAfter[scope]) return { status: 429, refusal };
+    return { status: 429, retryAfter: decision[refusedBy].reset, refusal };
   }
 
   /** A status call, or an answer that no quota counts. Its headers, and each scope of its body, have instants of their own. */

@@ -155,11 +155,75 @@ describe("reset-agrees, where windows open with their first call", () => {
     const { violations, questions = [] } = await judged([polled, early, again], { rules: null });
     expect(violations).toEqual([]);
     expect(questions).toMatchObject([
-      { scope: "rest", suspects: ["windows-back-to-back", "status-opens-window"] },
+      { scope: "rest", suspects: ["windows-back-to-back", "status-opens-window", "organization-off-grid"] },
     ]);
     expect(questions[0]?.question).toMatch(
       /line 3 was the first call .* Is that meant\? `--rules` settles it\.$/,
     );
+  });
+});
+
+describe("reset-agrees, where windows lie on the epoch's grid", () => {
+  const ann = rest({ at: 1000, count: 1 });
+  const bob = rest({ at: 2000, count: 2, userCount: 1 }, { user: "u2", client: "clients/1" });
+  const other = (ends: number, changes: Partial<TraceCall> = {}): TraceCall =>
+    rest({ at: 3000, count: 1, ends }, { org: "globex", user: "u3", client: "clients/2", ...changes });
+
+  test("a quota that ends beside the grid of two others is accused, by lines of all", async () => {
+    const { violations } = await judged([ann, bob, other(47_000)]);
+    const accused = { law: "reset-agrees", org: "globex", lines: [2, 3, 4] };
+    expect(violations).toMatchObject([
+      { ...accused, user: null },
+      { ...accused, user: "u3" },
+    ]);
+    expect(violations.map(({ suspects }) => suspects[0])).toEqual([
+      "organization-off-grid",
+      "organization-off-grid",
+    ]);
+  });
+
+  const opened = [
+    rest({ at: 1000, count: 1, ends: 61_000 }),
+    rest({ at: 1500, count: 2, userCount: 1, ends: 61_000 }, { user: "u2", client: "clients/1" }),
+  ];
+  const minutes = { organization: { rest: { windowSeconds: 120 } }, user: { rest: { windowSeconds: 60 } } };
+  test.each<[string, TraceCall[], TraceOptions]>([
+    ["it ends with them", [ann, bob, other(60_000)], {}],
+    [
+      "it ends whole windows later",
+      [ann, bob, { ...other(60_000), sent: start + 123_000, received: start + 123_010 }],
+      {},
+    ],
+    ["it ends within the second that rounding takes", [ann, bob, other(60_900)], {}],
+    [
+      "its answer took as long",
+      [ann, bob, other(47_000, { sent: start + 3000, received: start + 23_000 })],
+      {},
+    ],
+    [
+      "clocks may be so far apart",
+      [ann, bob, other(47_000)],
+      { clock: { kind: "wall", resolutionMs: 1, errorMs: 7000 } },
+    ],
+    ["as many keep the one grid as the other", [ann, other(47_000)], {}],
+    [
+      "windows open with their first call",
+      [...opened, other(63_000)],
+      { rules: { semantics: { anchor: "first-request" } } },
+    ],
+    // Organizations' and users' windows each end by themselves: of each length one quota agrees with none.
+    ["their lengths differ", [ann, other(47_000)], { rules: minutes }],
+  ])("nobody is accused where %s", async (_, calls, options) => {
+    expect(await faults(calls, options)).toEqual([]);
+  });
+
+  test("without rules it is asked about", async () => {
+    const looked = [1000, 61_000].map((at) =>
+      status({ at, count: 0, ends: at + 46_000 }, 0, { org: "globex", user: "u3", client: "clients/2" }),
+    );
+    const { violations, questions = [] } = await judged([ann, bob, ...looked], { rules: null });
+    expect(violations).toEqual([]);
+    expect(questions.flatMap(({ suspects }) => suspects)).toContain("organization-off-grid");
   });
 });
 

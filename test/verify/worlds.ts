@@ -33,6 +33,7 @@ const rules: fc.Arbitrary<Rules> = fc
       remaining: perScope(switchValues.remaining),
       reset: perScope(switchValues.reset),
       userEnforced: perScope(switchValues.userEnforced),
+      retryAfter: perScope(switchValues.retryAfter),
     }),
     users: fc.constantFrom({}, { "acme/u1": { rest: { limit: 4 } } }),
   })
