@@ -5,13 +5,15 @@ import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
 import { duration, share } from "../report/format.ts";
-import type { RunRecord } from "../report/run.ts";
+import { type RunRecord, runFiles } from "../report/run.ts";
 import { readRun } from "../report/run-folder.ts";
 import { ownerWords } from "../report/source.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
 import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
+import { shellCommand } from "./run-place.ts";
 import { version } from "./version.ts";
 
 export interface LoadIntoOptions extends Omit<LoadOptions, "folder" | "onProgress"> {
@@ -42,12 +44,29 @@ export async function loadInto(place: RunPlace, options: LoadIntoOptions): Promi
   try {
     return await measure(writer, options);
   } catch (error) {
-    const left = await readdir(writer.staging).catch(() => []);
+    const left: string[] = await readdir(writer.staging).catch(() => []);
     if (left.length > 0) writer.leave();
-    throw error;
+    throw left.includes(runFiles.trace) ? withWayOn(error, writer) : error;
   } finally {
     await writer.close();
   }
+}
+
+/** The error in the words of who named the folder: with its name for the hidden one, and what reads what is left. */
+function withWayOn(error: unknown, { folder, staging }: FolderWriter): unknown {
+  if (!(error instanceof SpillwayError)) return error;
+  const named = (text: string): string => text.replaceAll(staging, folder);
+  const [summary = ""] = error.message.split("\n");
+  const way = `${shellCommand(["npx", "spillway", "verify", folder])} judges what was measured until then`;
+  return new SpillwayError(error.code, named(summary), {
+    problems: error.problems.map((problem) => ({
+      ...problem,
+      path: named(problem.path),
+      got: named(problem.got),
+    })),
+    hint: error.hint === undefined ? way : `${error.hint}; ${way}`,
+    cause: error.cause,
+  });
 }
 
 async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<LoadedRun> {

@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { k6Files } from "../load/run-k6.ts";
 import { instant } from "../report/format.ts";
-import { runFiles } from "../report/run.ts";
+import { k6Folder, runFiles } from "../report/run.ts";
 import {
   amountWords,
   evidenceGaps,
@@ -108,24 +109,32 @@ async function sourceOf(
   signal: AbortSignal,
   terminal: Terminal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  if (trace === "-") return readable(trace, signal);
-  const inFolder = await isFolder(trace);
-  const path = inFolder ? join(trace, runFiles.trace) : trace;
-  const { unfinishedTraceOf } = await import("../report/run-folder.ts");
-  const unfinished = inFolder && !existsSync(path) ? await unfinishedTraceOf(trace) : null;
-  if (unfinished !== null) return unfinishedSource(unfinished, signal, terminal);
-  await requireFile(path, inFolder ? "trace of this run's folder" : "trace");
+  if (trace === "-" || !(await isFolder(trace))) {
+    if (trace !== "-") await requireFile(trace, "trace");
+    return readable(trace, signal);
+  }
+  const { unfinishedRunIn } = await import("../report/run-folder.ts");
+  const unfinished = await unfinishedRunIn(trace);
+  const path = join(trace, runFiles.trace);
+  if (unfinished !== null && !existsSync(path)) {
+    terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
+    return unfinishedSource(unfinished, signal);
+  }
+  if (unfinished !== null)
+    terminal.say(
+      `${pc.yellow("note")} a later run into this folder did not end: the one before it is judged`,
+    );
+  await requireFile(path, "trace of this run's folder");
   return readable(path, signal);
 }
 
-async function unfinishedSource(
-  path: string,
-  signal: AbortSignal,
-  terminal: Terminal,
-): Promise<AsyncIterable<Uint8Array>> {
+/** @param hidden folder of a run that did not end; one by k6 has its calls in k6's raw file */
+async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   const { unfinishedTrace } = await import("../trace/unfinished.ts");
-  terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
-  return unfinishedTrace(readable(path, signal));
+  const trace = join(hidden, runFiles.trace);
+  const raw = join(hidden, k6Folder, k6Files.raw);
+  const { unfinishedK6Trace } = await import("../load/trace-from-k6.ts");
+  return unfinishedTrace(existsSync(raw) ? unfinishedK6Trace(trace, raw) : readable(trace, signal));
 }
 
 async function* readable(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {

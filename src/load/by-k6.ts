@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "../connect/connection.ts";
+import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
 import { bundleScenario } from "./bundle.ts";
@@ -10,6 +11,7 @@ import type { Driven, DriverRun } from "./driver.ts";
 import type { K6Binary } from "./k6-binary.ts";
 import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";
 import { type K6Outcome, k6Exit, k6Files, runK6 } from "./run-k6.ts";
+import { TraceFile, unwritable } from "./trace-file.ts";
 import { traceFromK6 } from "./trace-from-k6.ts";
 import type { Variable } from "./variables.ts";
 
@@ -51,6 +53,7 @@ async function runBundle(
   const folder = join(run.folder, "k6");
   const { script, variables } = await furnish(workshop, run, bundle);
   const connection = await connectionVariables(workshop, run);
+  const trace = await begunTrace(run);
   const outcome = await runK6({
     k6: k6.path,
     script,
@@ -58,13 +61,16 @@ async function runBundle(
     variables: { ...variables, ...connection, SUMMARY: join(folder, k6Files.summary) },
     signal: run.signal,
     onProgress: run.onProgress,
+  }).catch(async (error: unknown) => {
+    await trace.discard();
+    throw error;
   });
   const endedAt = Date.now();
   const raw = join(folder, k6Files.raw);
   const { scenario } = run.plan;
   const account = await traceFromK6({
     raw,
-    trace: run.trace,
+    trace,
     head: run.head,
     inFlightMost: new Map(scenario.populations.map(({ name, behaviour }) => [name, behaviour.inFlightMost])),
     linesFailed: outcome.linesFailed,
@@ -86,6 +92,14 @@ async function runBundle(
     failure: failureOf(account, outcome),
     notes: [...accountNotes(account, checks), ...k6Notes(account, outcome)],
   };
+}
+
+/** Begins the trace before k6 does: what a kill leaves of the run is read by its header. */
+async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile> {
+  await makeFolder(folder);
+  return TraceFile.create(trace, head).catch((cause: unknown) => {
+    throw unwritable(trace, cause);
+  });
 }
 
 /** What k6 needs, in a folder that only this user can read: the tokens reach it by no other way. */

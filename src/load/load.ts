@@ -78,7 +78,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     signal?.throwIfAborted();
     const run = runOf(options, plan, choice, service?.url ?? null);
     const driven = await drive(run);
-    throwIfBroken(driven.account, run.trace);
+    throwIfBroken(driven.account);
     const { account, complete } = driven;
     return {
       ...driven,
@@ -163,7 +163,7 @@ function virtualOnly({ network, service, outages, clocks }: Scenario): string[] 
 }
 
 /** @throws SpillwayError where a client of the scenario is broken */
-function throwIfBroken({ errors: [error] }: LoadAccount, trace: string): void {
+function throwIfBroken({ errors: [error] }: LoadAccount): void {
   if (error === undefined) return;
   throw new SpillwayError("SCENARIO_FAILED", "a client of this scenario failed, and the run was ended", {
     problems: [
@@ -173,7 +173,7 @@ function throwIfBroken({ errors: [error] }: LoadAccount, trace: string): void {
         allowed: "no exception, calls that can be sent",
       },
     ],
-    hint: `look at this population's behaviour and onRefused; what was sent until then is in ${trace}`,
+    hint: "look at this population's behaviour and onRefused; what was sent until then is kept",
     cause: new Error(error.message),
   });
 }

@@ -35,17 +35,18 @@ export class TraceFile {
   linesFailed = 0;
   /** Why they could not. */
   failure: Error | null = null;
-  readonly #path: string;
+  readonly path: string;
   readonly #file: FileHandle;
   readonly #head: TraceHead;
   /** Bytes up to the end of the last whole line. */
   #size = 0;
+  #headerSize = 0;
   #pending = "";
   #pendingLines = 0;
   #writing: Promise<void> | null = null;
 
   private constructor(path: string, file: FileHandle, head: TraceHead) {
-    this.#path = path;
+    this.path = path;
     this.#file = file;
     this.#head = head;
   }
@@ -59,6 +60,7 @@ export class TraceFile {
     const made = new TraceFile(path, await open(path, "wx"), head);
     try {
       await made.#write(headerLine(head, { ...head, complete: false, lost: 0 }));
+      made.#headerSize = made.#size;
     } catch (error) {
       await made.discard();
       throw error;
@@ -83,24 +85,28 @@ export class TraceFile {
   }
 
   /**
-   * Completes the trace.
+   * Completes the trace. Where that fails, what was written stays.
    * @throws Error of the file system
    */
   async finish(end: TraceEnd): Promise<void> {
     try {
       if (this.failure !== null) await this.#file.truncate(this.#size);
       await this.#file.write(headerLine(this.#head, end), 0);
+    } finally {
       await this.#file.close();
-    } catch (error) {
-      await this.discard();
-      throw error;
     }
+  }
+
+  /** Leaves the first header alone, of a trace that is not complete; never rejects. */
+  async leaveHeader(): Promise<void> {
+    await this.#file.truncate(this.#headerSize).catch(() => undefined);
+    await this.#file.close().catch(() => undefined);
   }
 
   /** Leaves nothing behind. */
   async discard(): Promise<void> {
     await this.#file.close().catch(() => undefined);
-    await rm(this.#path, { force: true }).catch(() => undefined);
+    await rm(this.path, { force: true }).catch(() => undefined);
   }
 
   async #writePending(): Promise<void> {

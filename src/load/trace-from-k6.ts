@@ -1,15 +1,16 @@
 // k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client, "at": ms}`,
 // `{"end": client}`, `{"error": client, ...}`, and whatever a scenario printed by itself.
+import { lineLengthMost, tooLong } from "../trace/blocks.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { Account, type LoadAccount } from "./account.ts";
-import { readLines } from "./lines.ts";
-import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
+import { lineBatches } from "./lines.ts";
+import { type TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
 export interface TraceFromK6Options {
   /** What k6's `console.log` wrote. */
   readonly raw: string;
-  /** Where the trace goes. */
-  readonly trace: string;
+  /** The trace, which has its first header already. */
+  readonly trace: TraceFile;
   /** Its `startedAt` is that of k6's process, which takes some tenths of a second to let its clients go. */
   readonly head: TraceHead;
   /** The most calls that one client of a population has on the way. */
@@ -23,35 +24,52 @@ export interface TraceFromK6Options {
 /**
  * Makes the trace; memory does not grow with its length. The order is the order of writing, which is that of
  * `received` give or take the moment between an answer and its line (FORMAT.md allows 120 s).
- * @throws SpillwayError `FILE_UNWRITABLE`; what k6 wrote stays where it is then
+ * @throws SpillwayError `FILE_UNWRITABLE`; what k6 wrote stays then, and beside it the trace's header
+ *   (`unfinishedK6Trace`)
  */
 export async function traceFromK6(options: TraceFromK6Options): Promise<LoadAccount> {
   const { raw, trace, head } = options;
   const account = new Account(head.startedAt);
   try {
-    const file = await TraceFile.create(trace, head);
-    try {
-      await copyCalls(raw, account, file);
-      const lost = lostOf(account, options);
-      await file.finish({ startedAt: account.startedAt, lost, complete: head.complete });
-      return account.finish(lost);
-    } catch (error) {
-      await file.discard();
-      throw error;
-    }
+    await copyCalls(raw, account, trace);
+    const lost = lostOf(account, options);
+    await trace.finish({ startedAt: account.startedAt, lost, complete: head.complete });
+    return account.finish(lost);
   } catch (cause) {
-    throw unwritable(trace, cause, `what k6 wrote is in ${raw}`);
+    await trace.leaveHeader();
+    throw unwritable(trace.path, cause, "what k6 wrote is kept");
   }
 }
 
 async function copyCalls(raw: string, account: Account, file: TraceFile): Promise<void> {
-  const rest = await readLines(raw, async (lines) => {
-    for (const line of lines) if (take(account, line)) file.add(line);
+  let tail = "";
+  for await (const { whole, rest } of lineBatches(raw)) {
+    for (const line of whole) if (take(account, line)) file.add(line);
     await file.flush();
     if (file.failure !== null) throw file.failure;
-  });
+    tail = rest;
+  }
   // A last line without its end was cut off by a kill or a full disk: the trace ends at the line before.
-  if (rest !== "") account.torn += 1;
+  if (tail !== "") account.torn += 1;
+}
+
+/**
+ * Yields the trace of a run that was killed: the header that was written when it began, and the calls that k6 wrote.
+ * @param trace the trace's file; nothing but its header is read
+ * @param raw k6's raw file
+ * @throws SpillwayError `TRACE_INVALID` where a line is longer than a trace's may be; Error of the file system
+ */
+export async function* unfinishedK6Trace(trace: string, raw: string): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  for await (const { whole, rest } of lineBatches(trace)) {
+    if (whole.length > 0) yield encoder.encode(`${whole[0]}\n`);
+    if (whole.length > 0 || rest.length > lineLengthMost) break;
+  }
+  for await (const { whole, rest } of lineBatches(raw)) {
+    const calls = whole.filter((line) => typeof parseOurs(line)?.["status"] === "number");
+    if (calls.length > 0) yield encoder.encode(`${calls.join("\n")}\n`);
+    if (rest.length > lineLengthMost) throw tooLong(1);
+  }
 }
 
 /** @returns whether the line is a call's */

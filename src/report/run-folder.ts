@@ -108,15 +108,14 @@ async function whyUnfinished(path: string): Promise<string | undefined> {
   if (basename(path) !== runFiles.record || (await hasFile(path))) return undefined;
   const why = "a folder without its run.json is of a run that did not end";
   const folder = dirname(path);
-  const hasTrace =
-    (await hasFile(join(folder, runFiles.trace))) || (await unfinishedTraceOf(folder)) !== null;
+  const hasTrace = (await hasFile(join(folder, runFiles.trace))) || (await unfinishedRunIn(folder)) !== null;
   return hasTrace ? `${why}; npx spillway verify still reads its trace` : `${why}, and left no trace`;
 }
 
-/** Path of the trace that the youngest run that did not end has written into a folder; `null` where there is none. */
-export async function unfinishedTraceOf(folder: string): Promise<string | null> {
-  const places = (await hiddenFolders(folder)).map((hidden) => join(hidden, runFiles.trace));
-  for (const place of places) if (await hasFile(place)) return place;
+/** Hidden folder with the trace of the youngest run in a folder that has not ended; `null` where there is none. */
+export async function unfinishedRunIn(folder: string): Promise<string | null> {
+  for (const hidden of await hiddenFolders(folder))
+    if (await hasFile(join(hidden, runFiles.trace))) return hidden;
   return null;
 }
 

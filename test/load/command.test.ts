@@ -289,6 +289,20 @@ describe("Ctrl-C", { tags: ["k6"] }, () => {
     expect(await json("closed", "run.json")).toMatchObject({ interrupted: true });
   });
 
+  test("no more, but kill -9: what was measured until then is judged", async () => {
+    const { ended, k6Pid, pid } = await started("killed");
+    process.kill(pid, "SIGKILL");
+    await ended;
+    process.kill(k6Pid, "SIGKILL");
+    const report = await typed(["report", "killed"]);
+    expect(report.stderr).toContain("verify still reads its trace");
+    const { code, stderr, stdout } = await typed(["verify", "killed", "--json"]);
+    expect(stderr.split("\n")[0]).toContain("this run did not end");
+    const verdict = JSON.parse(stdout) as { verdict: string; records: number };
+    expect([code, verdict.verdict]).toEqual([0, "ok"]);
+    expect(verdict.records).toBeGreaterThan(50);
+  });
+
   test("twice: everything ends at once, k6 too", async () => {
     const { ended, k6Pid, interrupt } = await started("twice");
     // Two of one kind may reach the command as one.
@@ -297,6 +311,17 @@ describe("Ctrl-C", { tags: ["k6"] }, () => {
     expect(["SIGINT", "SIGTERM"]).toContain(await ended);
     await until(async () => !isAlive(k6Pid));
   });
+});
+
+test("a disk that is full at the end is told by the folder that was named, and what was measured is judged", async () => {
+  // No file may have more than so many blocks of 512 bytes: the trace has fewer, the page has more.
+  const program = ["sh", "-c", 'ulimit -f 200; exec "$0" "$@"'];
+  const words = ["load", "ci-fleet", "--duration", "4s", "--driver", "node", "--out", "full"];
+  const { code, stderr } = await spillway(words, { cwd: folder, env, program });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("full/report.html: got EFBIG")]);
+  expect(stderr).toContain("next npx spillway verify full judges what was measured until then");
+  expect(stderr).not.toContain(".unfinished");
+  expect((await typed(["verify", "full"])).stdout).toContain("this run did not end");
 });
 
 function isAlive(pid: number): boolean {

@@ -2,10 +2,10 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TraceHead } from "../../src/load/trace-file.ts";
-import { traceFromK6 } from "../../src/load/trace-from-k6.ts";
-import { readTrace } from "../../src/trace/read.ts";
-import { encodeCall } from "../../src/trace/write.ts";
+import { TraceFile, type TraceHead } from "../../src/load/trace-file.ts";
+import { traceFromK6, unfinishedK6Trace } from "../../src/load/trace-from-k6.ts";
+import { readTrace, type TraceLine } from "../../src/trace/read.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { failure, newFolder, readTraceFile, removed } from "./support.ts";
 
 let folder = "";
@@ -60,7 +60,7 @@ async function made(raw: string, more: { linesFailed?: number; requests?: number
   ]);
   const account = await traceFromK6({
     raw: from,
-    trace: to,
+    trace: await TraceFile.create(to, head),
     head,
     inFlightMost,
     linesFailed: 0,
@@ -115,9 +115,7 @@ describe("a whole run", () => {
     await made(`${start("one/0")}\n${line("one/0", 0)}\n${end("one/0")}\n`);
     expect((await readdir(folder)).sort()).toEqual(["raw.ndjson", "trace.ndjson"]);
     const { calls } = await readTrace(bytes(join(folder, "trace.ndjson")));
-    const lines = [];
-    for await (const { line: number, call } of calls) lines.push([number, call.client]);
-    expect(lines).toEqual([[2, "one/0"]]);
+    expect(await lines(calls)).toEqual(["one/0"]);
   });
 
   test("of many lines is written in bounded pieces, none of them lost", async () => {
@@ -206,18 +204,54 @@ test("silence is counted from the last answer", async () => {
   });
 });
 
-test("a trace that cannot be written leaves what k6 wrote, and says where", async () => {
-  const closed = await newFolder();
-  const raw = join(folder, "kept.ndjson");
-  await writeFile(raw, `${line("one/0", 0)}\n`);
-  const trace = join(closed, "missing", "trace.ndjson");
+test("a trace that cannot be written leaves what k6 wrote, and the header that makes it readable", async () => {
+  const [raw, path] = [join(folder, "kept.ndjson"), join(folder, "kept-trace.ndjson")];
+  await writeFile(raw, `${start("one/0")}\n${line("one/0", 0)}\n`);
+  const trace = await TraceFile.create(path, head);
+  trace.failure = new Error("ENOSPC: no space left on device, write");
   const error = await failure(
     traceFromK6({ raw, trace, head, inFlightMost: new Map(), linesFailed: 0, requests: null }),
   );
-  expect(error).toMatchObject({ code: "FILE_UNWRITABLE", hint: `what k6 wrote is in ${raw}` });
-  expect(await readFile(raw, "utf8")).toBe(`${line("one/0", 0)}\n`);
-  await removed(closed);
+  expect(error).toMatchObject({ code: "FILE_UNWRITABLE", hint: "what k6 wrote is kept" });
+  expect(error.problems).toMatchObject([{ path, got: "ENOSPC: no space left on device, write" }]);
+  const { header, calls } = await readTrace(unfinishedK6Trace(path, raw));
+  expect(header).toMatchObject({ ...head, complete: false });
+  expect(await lines(calls)).toEqual(["one/0"]);
 });
+
+describe("a run that was killed", () => {
+  test("has the calls that k6 wrote, but for what was cut off and what is no call", async () => {
+    const [raw, path] = [join(folder, "killed.ndjson"), join(folder, "killed-trace.ndjson")];
+    const written = [
+      start("one/0"),
+      "hello",
+      line("one/0", 0),
+      line("one/1", 0, 429),
+      end("one/0"),
+      line("one/2", 0),
+    ];
+    await writeFile(raw, written.join("\n"));
+    // The kill came when the trace was being made: its calls are those of the raw file once more.
+    await writeFile(path, `${encodeHeader({ ...head, complete: false, lost: 0 })}\n${line("one/0", 0)}\n`);
+    const { header, calls } = await readTrace(unfinishedK6Trace(path, raw));
+    expect(header).toEqual({ ...head, complete: false, lost: 0 });
+    expect(await lines(calls)).toEqual(["one/0", "one/1"]);
+  });
+
+  test("has no calls where k6 wrote none", async () => {
+    const [raw, path] = [join(folder, "none.ndjson"), join(folder, "none-trace.ndjson")];
+    await writeFile(raw, "");
+    await writeFile(path, `${encodeHeader({ ...head, complete: false, lost: 0 })}\n`);
+    const { calls } = await readTrace(unfinishedK6Trace(path, raw));
+    expect(await lines(calls)).toEqual([]);
+  });
+});
+
+async function lines(calls: AsyncIterable<TraceLine>): Promise<string[]> {
+  const clients = [];
+  for await (const { call } of calls) clients.push(call.client);
+  return clients;
+}
 
 async function* bytes(path: string): AsyncGenerator<Uint8Array> {
   yield await readFile(path);
