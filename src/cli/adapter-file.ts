@@ -34,8 +34,9 @@ const kind: ModuleKind = {
 export async function bundleAdapterFile(file: string): Promise<BundledModule> {
   await requireFile(file, "adapter file");
   const path = resolve(file);
-  // CommonJS packages that are bundled here still find `require`, as seen from the user's file.
-  const js = `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
+  // CommonJS packages that are bundled here still find `require`, as seen from the user's file. No name of the user's
+  // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.
+  const js = `import { createRequire as $spillwayRequireFrom } from "node:module"; const require = $spillwayRequireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
   return { ...(await bundleModule(kind, path, { alias: aliases, banner: { js } })), isBuiltIn: false };
 }
 

@@ -53,6 +53,8 @@ export async function bundleModule(
     const { outputFiles } = await build({
       ...options,
       entryPoints: [path],
+      // The bundle lies elsewhere: what is looked up beside the user's file is still found.
+      define: { "import.meta.url": JSON.stringify(pathToFileURL(path).href) },
       outfile: `${kind.name}.mjs`,
       bundle: true,
       write: false,

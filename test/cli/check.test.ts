@@ -149,7 +149,8 @@ const files: Record<string, string> = {
   "claims.mjs": "export default { algorithm: 'fixed-window', claims: ['bouned'], create() {} };",
   "syntax.ts": "export default {\n  name: = };",
   "requires.mjs":
-    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); export default { name: require('node:path').basename('/of/its own'), algorithm: 'fixed-window', claims: ['isolated'], create: () => ({ decide: () => ({ admitted: true }) }) };",
+    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); const requireFrom = require('./name.cjs'); export default { name: requireFrom, algorithm: 'fixed-window', claims: ['isolated'], create: () => ({ decide: () => ({ admitted: true }) }) };",
+  "name.cjs": "module.exports = 'its own';",
   "loads.mjs": "throw new Error('cannot connect');",
 };
 
@@ -175,7 +176,7 @@ describe("adapter files", () => {
     expect(factory.restore).toBeUndefined();
   });
 
-  test("one that makes a `require` of its own finds no other in its way", async () => {
+  test("one that makes a `require` of its own finds no other in its way, and what lies beside it", async () => {
     expect((await load("requires.mjs")).name).toBe("its own");
   });
 
