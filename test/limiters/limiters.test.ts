@@ -1,6 +1,7 @@
 // Limiters of npm as they are today, each by the laws that its documentation promises. All are kept by calls that
 // follow one another; calls that overlap find four stores that hand out the object in which they count.
 // @module-tag redis-server
+// @module-tag faketime
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lawNames } from "../../src/rules/laws.ts";

@@ -1,6 +1,7 @@
 // Bugs that limiters of npm have shipped: the law accuses the versions that have them, in a few calls, and none
 // beside them.
 // @module-tag redis-server
+// @module-tag faketime
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { pastBugs } from "./bugs.ts";

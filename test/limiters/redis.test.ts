@@ -1,7 +1,8 @@
-// A Redis whose keys grow older when our clock moves, and not otherwise.
+// A Redis whose clock is ours: it stands still, and moves when it is told to.
 // @module-tag redis-server
+// @module-tag faketime
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { RealRedis, unitsOfTime } from "./redis.ts";
+import { RealRedis } from "./redis.ts";
 import { installStrangers } from "./strangers.ts";
 
 const atMs = Date.UTC(2026, 0, 1);
@@ -15,37 +16,41 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 
 beforeEach(async () => {
-  await redis.setNow(atMs);
+  redis.setNow(atMs);
   await redis.clear();
 });
 
-/** What a key has left, in our milliseconds; -2 where there is none, -1 where it never expires. */
-async function left(key: string): Promise<number> {
-  const units = Number(await redis.client.eval("return redis.call('PTTL', KEYS[1])", 1, key));
-  return units < 0 ? units : Math.round(units / unitsOfTime);
-}
+/** What a key has left, ms; -2 where there is none, -1 where it never expires. */
+const left = (key: string): Promise<unknown> =>
+  redis.client.eval("return redis.call('PTTL', KEYS[1])", 1, key);
 
 const put = (key: string, ms: number): Promise<unknown> =>
-  redis.client.eval("return redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])", 1, key, ms * unitsOfTime);
+  redis.client.eval("return redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])", 1, key, ms);
 
-test("a key has so much less to live as the clock moved, and ends at its very millisecond", async () => {
+test("a key lives as long as the clock says, and has 0 ms left in its last one", async () => {
   await put("window", 10_000);
-  await redis.setNow(atMs + 1);
+  redis.setNow(atMs + 1);
   expect(await left("window")).toBe(9_999);
-  await redis.setNow(atMs + 9_999);
-  expect(await left("window")).toBe(1);
-  await redis.setNow(atMs + 10_000);
+  redis.setNow(atMs + 10_000);
+  expect(await left("window")).toBe(0);
+  redis.setNow(atMs + 10_001);
   expect(await left("window")).toBe(-2);
 });
 
-test("a key without an end has none, and a clock that stands or steps back ages nothing", async () => {
+test("a key without an end has none, and a clock that stands still ages nothing", async () => {
   await redis.client.eval("return redis.call('SET', KEYS[1], 1)", 1, "for ever");
   await put("window", 10_000);
-  await redis.setNow(atMs);
-  await redis.setNow(atMs - 5_000);
+  redis.setNow(atMs);
   expect([await left("for ever"), await left("window")]).toEqual([-1, 10_000]);
-  await redis.setNow(atMs - 4_000);
-  expect([await left("for ever"), await left("window")]).toEqual([-1, 9_000]);
+});
+
+test("its own time is ours to the millisecond, far from today, too", async () => {
+  const times = Array.from({ length: 1000 }, (_, ms) => atMs + 3_001 * ms);
+  for (const nowMs of [...times, Date.UTC(2064, 1, 29, 12, 0, 0, 7), 5_000]) {
+    redis.setNow(nowMs);
+    const [seconds, micros] = await redis.client.time();
+    expect(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)).toBe(nowMs);
+  }
 });
 
 test("a stopped Redis answers no more", async () => {

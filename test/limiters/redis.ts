@@ -1,18 +1,11 @@
-// A Redis of our own, from Debian's package, whose keys grow older when our clock moves.
-//
-// All that a limiter on Redis knows of time is when its keys expire. So instead of waiting d ms, `setNow` takes
-// d from what every key has left to live, and removes the keys that have nothing left. Redis's own clock goes on
-// meanwhile: to keep it out of the answers, one of our milliseconds is 10,000 of Redis's (a window of 60 s is set
-// up as one of 600,000 s), and a run would have to take five seconds to be off by half a millisecond.
+// A Redis of our own, from Debian's package, whose clock is ours: under libfaketime it reads the time from a file. Keys
+// then expire at their very millisecond, and a key that lives its last one has 0 ms left, as on any Redis.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load } from "./strangers.ts";
-
-/** How many of Redis's milliseconds are one of ours. */
-export const unitsOfTime = 10_000;
 
 /** What is used of ioredis. */
 export interface RedisClient {
@@ -21,27 +14,33 @@ export interface RedisClient {
   disconnect(): void;
   on(event: "error", listener: (error: Error) => void): unknown;
   flushall(): Promise<unknown>;
+  time(): Promise<readonly (string | number)[]>;
   eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   evalsha(sha: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
 }
 
-const ageing = `
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 then
-    left = left - tonumber(ARGV[1])
-    if left < tonumber(ARGV[2]) then redis.call('DEL', key) else redis.call('PEXPIRE', key, left) end
-  end
-end`;
+/**
+ * The environment of a process whose time is what the file says. The C library's `malloc` stands in for jemalloc, which
+ * asks for the time while libfaketime is loaded.
+ */
+const clockedBy = (file: string): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  TZ: "UTC",
+  LD_PRELOAD: "/usr/$LIB/faketime/libfaketime.so.1:libc.so.6",
+  FAKETIME_TIMESTAMP_FILE: file,
+  FAKETIME_NO_CACHE: "1",
+  DONT_FAKE_MONOTONIC: "1",
+});
 
 export class RealRedis {
   readonly client: RedisClient;
+  readonly port: number;
   readonly #server: ChildProcess;
   readonly #folder: string;
-  #nowMs: number | null = null;
 
-  private constructor(client: RedisClient, server: ChildProcess, folder: string) {
+  private constructor(client: RedisClient, port: number, server: ChildProcess, folder: string) {
     this.client = client;
+    this.port = port;
     this.#server = server;
     this.#folder = folder;
     process.once("exit", this.#end);
@@ -53,7 +52,7 @@ export class RealRedis {
     rmSync(this.#folder, { recursive: true, force: true });
   };
 
-  /** @throws Error where there is no redis-server, or it does not answer within ten seconds */
+  /** @throws Error where there is no redis-server or no libfaketime, or it does not answer within ten seconds */
   static async start(): Promise<RealRedis> {
     const folder = mkdtempSync(join(tmpdir(), "spillway-redis-"));
     const port = await freePort();
@@ -69,7 +68,8 @@ export class RealRedis {
       "--dir",
       folder,
     ];
-    const server = spawn("redis-server", words, { stdio: "ignore" });
+    tellTime(folder, Date.UTC(2026, 0, 1));
+    const server = spawn("redis-server", words, { stdio: "ignore", env: clockedBy(clockFile(folder)) });
     const failed = new Promise<never>((_, reject) => {
       server.once("error", (cause) =>
         reject(
@@ -81,7 +81,9 @@ export class RealRedis {
     failed.catch(() => {});
     try {
       const client = await Promise.race([connected(port), failed]);
-      return new RealRedis(client, server, folder);
+      if (Number((await client.time())[0]) !== Date.UTC(2026, 0, 1) / 1000)
+        throw new Error("redis-server reads a clock of its own; on Debian: apt-get install faketime");
+      return new RealRedis(client, port, server, folder);
     } catch (error) {
       server.kill("SIGKILL");
       rmSync(folder, { recursive: true, force: true });
@@ -89,18 +91,14 @@ export class RealRedis {
     }
   }
 
-  /** Forgets all keys, and what time it was. */
+  /** Forgets all keys. */
   async clear(): Promise<void> {
     await this.client.flushall();
   }
 
-  /** Moves the time of all keys on, as far as the clock moved. */
-  async setNow(nowMs: number): Promise<void> {
-    const byMs = nowMs - (this.#nowMs ?? nowMs);
-    this.#nowMs = nowMs;
-    // The clock of another run: its first limiter clears all keys anyway.
-    if (byMs <= 0) return;
-    await this.client.eval(ageing, 0, byMs * unitsOfTime, unitsOfTime / 2);
+  /** Sets its clock, back as well as on. */
+  setNow(nowMs: number): void {
+    tellTime(this.#folder, nowMs);
   }
 
   async stop(): Promise<void> {
@@ -110,6 +108,19 @@ export class RealRedis {
     await ended;
     process.off("exit", this.#end);
   }
+}
+
+const clockFile = (folder: string): string => join(folder, "now");
+
+/**
+ * Writes the time whole or not at all: Redis may read it at any moment. It is 5 us more than was asked for: libfaketime
+ * reads it as a double, which may be a little less than the ms that was meant.
+ */
+function tellTime(folder: string, nowMs: number): void {
+  const text = new Date(nowMs).toISOString().replace("T", " ").replace("Z", "005");
+  const file = clockFile(folder);
+  writeFileSync(`${file}.tmp`, text);
+  renameSync(`${file}.tmp`, file);
 }
 
 async function connected(port: number): Promise<RedisClient> {

@@ -62,6 +62,7 @@ export async function lookUpPrograms(): Promise<readonly Program[]> {
       get: "apt-get install chromium, or CHROMIUM_PATH=/path/to/chrome",
     },
     { name: "redis-server", path: inPath("redis-server"), get: "apt-get install redis-server" },
+    { name: "faketime", path: inPath("faketime"), get: "apt-get install faketime" },
     { name: "bash", path: inPath("bash"), get: "apt-get install bash" },
     { name: "zsh", path: inPath("zsh"), get: "apt-get install zsh" },
     { name: "curl", path: inPath("curl"), get: "apt-get install curl" },

@@ -47,8 +47,10 @@ export interface Keyed {
   readonly restore?: (rules: Rules, snapshot: unknown) => Asks;
   /** No timer fires: a process that is frozen between requests, as an edge function's is. */
   readonly frozen?: boolean;
+  /** A window's last instant is still of it: Redis keeps a key for the millisecond in which it ends. */
+  readonly endsLate?: boolean;
   /** Runs before the clock moves: where time passes elsewhere too. */
-  readonly onTime?: (nowMs: number) => Promise<void>;
+  readonly onTime?: (nowMs: number) => void;
 }
 
 export interface Asks {
@@ -85,7 +87,18 @@ function adapterOf(limiter: Asks): LimiterAdapter {
 
 /** A factory by key, whose limiters run with our clock in place of the process's. */
 export function keyedFactory(keyed: Keyed): LimiterFactory {
-  const { name, algorithm, claims, scopes, semantics, create, restore, onTime, frozen = false } = keyed;
+  const {
+    name,
+    algorithm,
+    claims,
+    scopes,
+    semantics,
+    create,
+    restore,
+    onTime,
+    frozen = false,
+    endsLate = false,
+  } = keyed;
   return {
     name,
     algorithm,
@@ -94,8 +107,9 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     semantics: { ...always, ...semantics },
     keyed: true,
     opensToMs: 1,
-    setNow: async (nowMs) => {
-      await onTime?.(nowMs);
+    endsLate,
+    setNow: (nowMs) => {
+      onTime?.(nowMs);
       clock.set(nowMs);
     },
     create: async (rules, seam = stillSeam) => {

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, scopes } from "../../../src/rules/rules.ts";
-import { type RealRedis, unitsOfTime } from "../redis.ts";
+import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
 import { type Asks, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
 
@@ -35,15 +35,15 @@ interface Package {
   ) => Limiter;
 }
 
-/** Asks one limiter a scope. `units` of the limiter's ms are one of ours. */
-function asks(limiters: Readonly<Record<string, Limiter>>, units: number): Asks {
+/** Asks one limiter a scope. */
+function asks(limiters: Readonly<Record<string, Limiter>>): Asks {
   const said = (
     { consumedPoints, remainingPoints, msBeforeNext }: Result,
     nowMs: number,
   ): Omit<Said, "admitted"> => ({
     current: consumedPoints,
     remaining: remainingPoints,
-    resetAtMs: nowMs + Math.round(msBeforeNext / units),
+    resetAtMs: nowMs + msBeforeNext,
   });
   return {
     decide: async (call, nowMs) => {
@@ -72,7 +72,7 @@ export function flexibleMemory(name: string, claims: readonly LawName[], frozen 
     return { rest: limiterOf("rest"), graphql: limiterOf("graphql") };
   };
   const restorable = (limiters: Record<Scope, MemoryLimiter>): Asks => ({
-    ...asks(limiters, 1),
+    ...asks(limiters),
     snapshot: () => ({ rest: limiters.rest.dump?.(), graphql: limiters.graphql.dump?.() }),
   });
   return keyedFactory({
@@ -105,18 +105,19 @@ export function flexibleRedis(
     claims,
     scopes,
     semantics,
+    endsLate: true,
     onTime: (nowMs) => redis.setNow(nowMs),
     create: async (rules) => {
       await redis.clear();
       const made = scopes.map((scope) => {
         const { limit, windowMs } = limitOf(rules, scope);
-        const duration = (windowMs / 1000) * unitsOfTime;
+        const duration = windowMs / 1000;
         const options = { points: limit, duration, keyPrefix: scope, storeClient: redis.client };
         if (!insured) return [scope, new RateLimiterRedis(options)];
         const insuranceLimiter = new RateLimiterMemory({ points: 100, duration, keyPrefix: scope });
         return [scope, new RateLimiterRedis({ ...options, insuranceLimiter })];
       });
-      return asks(Object.fromEntries(made) as Record<string, Limiter>, unitsOfTime);
+      return asks(Object.fromEntries(made) as Record<string, Limiter>);
     },
   });
 }
