@@ -9,6 +9,7 @@ import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";
 import type { LiveReport } from "../probe/live-check.ts";
 import { isLimiters } from "../probe/seen.ts";
+import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -16,7 +17,7 @@ import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
-import type { Verdict } from "../verify/verdict.ts";
+import type { Evidence, Verdict } from "../verify/verdict.ts";
 import type { TargetArgs } from "./check-target-options.ts";
 import { pc } from "./colors.ts";
 import { readConnection } from "./connection-options.ts";
@@ -147,18 +148,23 @@ export async function checkInRealTime(
   return report;
 }
 
+const restingOn = (tested: Evidence | undefined): string =>
+  tested === undefined ? "" : pc.dim(` in ${evidenceWords(tested)}`);
+
 const widest = Math.max(...lawNames.map((law) => law.length));
 
 /** What real time showed, in words. */
 export function sayLive(
-  { target, seed, runs, calls, laws, ended, counterexample, ok }: LiveReport<Verdict>,
+  { target, seed, runs, calls, laws, evidence, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,
 ): void {
   const unjudged = lawNames.filter((law) => laws[law] !== "held" && laws[law] !== "violated");
   const judged = lawNames.length - unjudged.length;
   const missed = unjudged.length === 0 ? "" : `; could not judge ${unjudged.join(", ")}`;
+  const gaps = evidenceGaps({ verdict: ok && judged > 0 ? "ok" : "unknown", evidence });
+  const little = gaps.length === 0 ? "" : `, on little evidence: ${gaps.join("; ")}`;
   terminal.say(
-    `${pc.bold(target)} in real time, seed ${seed}, ${counted(runs, "run")}, ${counted(calls, "call")}: ${judged} of ${lawNames.length} laws judged${missed}`,
+    `${pc.bold(target)} in real time, seed ${seed}, ${counted(runs, "run")}, ${counted(calls, "call")}: ${judged} of ${lawNames.length} laws judged${little}${missed}`,
   );
   for (const law of lawNames) {
     const state = laws[law] ?? { skipped: "no run was judged" };
@@ -166,7 +172,7 @@ export function sayLive(
       state === "violated"
         ? pc.red("violated")
         : state === "held"
-          ? pc.green("no counterexample")
+          ? `${pc.green("no counterexample")}${restingOn(evidence[law])}`
           : `${pc.yellow("skipped")}: ${state.skipped}`;
     terminal.say(`  ${law.padEnd(widest)}  ${text}`);
   }

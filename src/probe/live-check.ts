@@ -17,10 +17,19 @@ export interface LiveLine {
 
 type LawState = "held" | "violated" | { readonly skipped: string };
 
+/** On how much a law rests: numbers of what it was tested by, as in a verdict. */
+interface LiveEvidence {
+  readonly readings: number;
+  readonly refusals: number;
+  readonly windows: number;
+  readonly resets: number;
+}
+
 /** As much of a verdict as is needed here. */
 export interface LiveVerdict {
   readonly verdict: "ok" | "violated" | "unknown";
   readonly laws: Readonly<Record<string, LawState>>;
+  readonly evidence?: Readonly<Record<string, LiveEvidence>>;
   readonly violations: readonly {
     readonly law: LawName;
     readonly explanation: string;
@@ -50,6 +59,8 @@ export interface LiveReport<V extends LiveVerdict> {
   readonly calls: number;
   /** Each law: violated, held in some run, or why no run could judge it. */
   readonly laws: Readonly<Record<string, LawState>>;
+  /** On how much each law rests, in all runs together. */
+  readonly evidence: Readonly<Record<string, LiveEvidence>>;
   readonly ok: boolean;
   /** Why it ended before its last run; `null` where it did not. */
   readonly ended: { readonly why: LiveEnded["why"]; readonly reason: string } | null;
@@ -105,6 +116,7 @@ class Accused<V extends LiveVerdict> extends Error {
 export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions<V>): Promise<LiveReport<V>> {
   const { live, runs, seed, target } = options;
   const laws: Record<string, LawState> = {};
+  const evidence: Record<string, LiveEvidence> = {};
   let judged = 0;
   let accused: LawName | null = null;
   const property = fc.asyncProperty(
@@ -119,6 +131,7 @@ export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions
       if (!shrinking) {
         judged += 1;
         merge(laws, verdict.laws);
+        add(evidence, verdict.evidence ?? {});
       }
       const law = verdict.violations[0]?.law;
       if (law !== undefined && (accused ?? law) === law) {
@@ -136,6 +149,7 @@ export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions
     runs: judged,
     calls: live.calls,
     laws,
+    evidence,
     ok: errorInstance === null,
     ended: live.ended === null ? null : { why: live.ended.why, reason: live.ended.message },
     counterexample: errorInstance === null ? null : (errorInstance as Accused<V>).run,
@@ -147,6 +161,18 @@ function merge(laws: Record<string, LawState>, more: Readonly<Record<string, Law
   const weight = (state: LawState | undefined): number =>
     state === "violated" ? 3 : state === "held" ? 2 : state === undefined ? 0 : 1;
   for (const [law, state] of Object.entries(more)) if (weight(state) > weight(laws[law])) laws[law] = state;
+}
+
+function add(evidence: Record<string, LiveEvidence>, more: Readonly<Record<string, LiveEvidence>>): void {
+  for (const [law, { readings, refusals, windows, resets }] of Object.entries(more)) {
+    const known = evidence[law];
+    evidence[law] = {
+      readings: (known?.readings ?? 0) + readings,
+      refusals: (known?.refusals ?? 0) + refusals,
+      windows: (known?.windows ?? 0) + windows,
+      resets: (known?.resets ?? 0) + resets,
+    };
+  }
 }
 
 function headerOf<V extends LiveVerdict>(

@@ -45,11 +45,18 @@ export function evidenceWords({ readings, refusals, windows, resets }: Evidence)
 /** Fewer readings than these say little, whatever they are of. */
 const readingsLeast = 20;
 
+/** As much of a verdict as tells on how much it rests. */
+interface Testimony {
+  readonly verdict: Verdict["verdict"];
+  readonly evidence?: Readonly<Record<string, Evidence>> | undefined;
+  readonly amounts?: Verdict["amounts"];
+}
+
 /**
  * Returns what an `ok` lacks, and what would give it: `no refusal was seen, so load more`. Empty where it rests on
  * enough, for other verdicts, and for verdicts without evidence.
  */
-export function evidenceGaps({ verdict, evidence, amounts }: Verdict): readonly string[] {
+export function evidenceGaps({ verdict, evidence, amounts }: Testimony): readonly string[] {
   if (verdict !== "ok" || evidence === undefined) return [];
   const most = (member: keyof Evidence): number =>
     Math.max(...Object.values(evidence).map((each) => each[member]));

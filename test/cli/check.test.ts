@@ -364,7 +364,7 @@ describe("a live target", () => {
     const { code, stdout, stderr } = await check(url, ...words);
     expect(stdout.split("\n")[0]).toBe(`up to 90 calls in up to 20 s to ${url}, as 2 callers of tokens.json`);
     expect(stdout).toContain("in real time, seed 2");
-    expect(stdout).toMatch(/bounded +no counterexample/);
+    expect(stdout).toMatch(/bounded +no counterexample in [\d,]+ readings, /);
     expect(stdout).toMatch(/snapshot-equals +skipped: /);
     expect(code, stdout + stderr).toBe(0);
     expect(stdout + stderr).not.toContain("secret-of");
@@ -374,7 +374,9 @@ describe("a live target", () => {
     const url = await listening();
     const { code, stdout } = await check(url, "--runs", "1", "--calls", "3", "--seconds", "3");
     const [, first] = stdout.split("\n");
-    expect(first).toMatch(/: \d+ of \d+ laws judged; could not judge .*refusal-justified.*snapshot-equals/);
+    expect(first).toMatch(
+      /: \d+ of \d+ laws judged(?:, on little evidence: only .* judged, so call more; .*load more; .*run longer)?; could not judge .*refusal-justified.*snapshot-equals/,
+    );
     expect(stdout).not.toContain("no law violated");
     expect(stdout).toMatch(/none of the \d+ laws that could be judged is violated|no law could be judged/);
     expect([0, 2]).toContain(code);

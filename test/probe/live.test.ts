@@ -167,6 +167,19 @@ describe("a deployment in real time", () => {
     );
   });
 
+  test("its report says on how much each law rests, over all runs", async () => {
+    const one = await check(new Deployment(small), { runs: 1 });
+    const all = await check(new Deployment(small), { runs: 12 });
+    const { readings = 0, windows = 0 } = one.evidence["conserved"] ?? {};
+    expect([readings, windows]).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(readings).toBeGreaterThan(0);
+    expect(all.evidence["conserved"]?.readings).toBeGreaterThan(2 * readings);
+    expect(all.evidence["conserved"]?.windows).toBeGreaterThan(2 * windows);
+    expect(all.evidence["recovers"]?.resets).toBeGreaterThan(0);
+    expect(all.evidence["refusal-justified"]?.refusals).toBeGreaterThan(0);
+    expect(all.evidence["snapshot-equals"]).toEqual({ readings: 0, refusals: 0, windows: 0, resets: 0 });
+  });
+
   test("that is right is not accused by one who does not know its rules", async () => {
     expect(await check(new Deployment(small), { rules: null })).toMatchObject({ ok: true, runs: 12 });
   });
