@@ -1,6 +1,7 @@
 // What the oracle found, beside which laws held: how far off the windows were, what was accepted, each violation
 // with its picture, and what the trace showed of the rules.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Verdict, Violation, WindowAmounts } from "../verify/verdict.ts";
 import { instant } from "./format.ts";
@@ -52,7 +53,7 @@ ${windows.length === 0 ? null : foldedTable(amountColumns, windows, options)}`;
 function violationBlock(violation: Violation, index: number, gallery: Gallery): Html {
   const { law, window, count: times, lines, suspects, explanation } = violation;
   const where = window === null ? "" : `, window ${instant(window.opensAt)} to ${instant(window.endsAt)}`;
-  return html`<div class="violation"><h3>${law}: <bdi>${ownerWords(violation)}</bdi>${where}</h3>
+  return html`<div class="violation"><h3>${shortName(law)}: <bdi>${ownerWords(violation)}</bdi>${where}</h3>
 <p>${explanation}</p>
 <p class="kicker">Seen ${counted(times, "time")}; trace ${lineWords(lines)}.${
     suspects.length === 0 ? "" : ` It looks like ${suspects.join(", or ")}.`

@@ -2,6 +2,7 @@
 import { type Html, html, trusted } from "./html.ts";
 import { pageScript, scriptHash } from "./page-script.ts";
 import type { Gallery } from "./picture.ts";
+import { isolated } from "./right-to-left.ts";
 import { pageStyle } from "./style.ts";
 
 // The browser itself keeps the promise that nothing is fetched and no script runs but the one below.
@@ -37,7 +38,7 @@ export function page({ title, description, version, madeFrom, body, gallery }: P
 <style>${trusted(pageStyle)}</style>
 </head>
 <body>
-${body}<footer><p>Made by spillway ${version} from ${madeFrom}.</p></footer>
+${trusted(isolated(body.text))}<footer><p>Made by spillway ${version} from ${madeFrom}.</p></footer>
 <script>${trusted(pageScript)}</script>
 </body>
 </html>

@@ -81,7 +81,7 @@ function lawBlocks(verdict: Verdict): string[] {
     const place =
       lines.length === 0 ? "" : ` (trace ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")})`;
     const guess = suspects.length === 0 ? "" : `; likely ${code(suspects.slice(0, 3).join(", "))}`;
-    return `- **${plain(law)}**, ${plain(ownerWords(violation))}: ${plain(explanation)}${place}${guess}`;
+    return `- **${plain(shortName(law))}**, ${plain(ownerWords(violation))}: ${plain(explanation)}${place}${guess}`;
   });
   return [
     plain(said.join(" ")),

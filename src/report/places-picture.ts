@@ -2,6 +2,7 @@
 // Charges of a right limiter lie one on top of the other and rise with time; two at the same height, or a space
 // between them, is what was accused.
 
+import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Place, Violation } from "../verify/verdict.ts";
 import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
@@ -72,7 +73,7 @@ function picture(accused: Accused, index: number): Picture {
   const { law, explanation } = violation;
   return {
     id: `places-${index + 1}`,
-    title: `${law}: ${ownerWords(violation)}`,
+    title: `${shortName(law)}: ${ownerWords(violation)}`,
     label: `The places that answers took in the window. ${explanation}`,
     legend: legend(accused),
     data: placesData(accused),

@@ -56,12 +56,21 @@ export function lawCounts(verdict: Verdict): { held: number; violated: readonly 
   };
 }
 
+/** More than all laws that there are; a verdict of somebody else's may have any. */
+const namesMost = 30;
+
+const namesWords = (names: readonly string[]): string =>
+  [
+    ...names.slice(0, namesMost),
+    ...(names.length > namesMost ? [`${names.length - namesMost} more`] : []),
+  ].join(", ");
+
 /** The verdict in a few words. A trace shows no more than that nothing in it contradicts the laws. */
 export function verdictWords(verdict: Verdict | null): string {
   if (verdict === null) return "This run was not judged";
   const { violated } = lawCounts(verdict);
   if (verdict.verdict === "violated")
-    return `${counted(violated.length, "law is", "laws are")} broken: ${violated.join(", ")}`;
+    return `${counted(violated.length, "law is", "laws are")} broken: ${namesWords(violated)}`;
   if (verdict.verdict === "unknown") return "Nothing in this trace could be judged";
   const gaps = evidenceGaps(verdict);
   return gaps.length === 0 ? "No law is broken" : `No law is broken, on little evidence: ${gaps.join("; ")}`;

@@ -4,7 +4,7 @@ import { renderJunit, renderVerdictJunit } from "../../src/report/junit.ts";
 import { renderMarkdown, renderVerdictMarkdown } from "../../src/report/markdown.ts";
 import { renderVerdict } from "../../src/report/page.ts";
 import { verdictWords } from "../../src/report/source.ts";
-import { lawNames } from "../../src/rules/laws.ts";
+import { type LawName, lawNames } from "../../src/rules/laws.ts";
 import type { Evidence, Verdict } from "../../src/verify/verdict.ts";
 import { evidenceOf, fixture, fullVerdict, sampleViolation } from "./fixtures.ts";
 import { readMarkup } from "./markup.ts";
@@ -70,6 +70,29 @@ describe("junit.xml", () => {
     });
     expect(readMarkup(xml).length).toBeGreaterThan(lawNames.length);
     expect(xml).toContain("a&quot;&lt;b&gt;&amp;\ufffd\ufffd laws");
+  });
+});
+
+describe("names of laws that another version or a stranger gave", () => {
+  const name = "law ".repeat(50_000);
+  const laws = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`${index} ${name}`, "violated"]),
+  );
+  const violations = [{ ...sampleViolation, law: name as LawName }];
+  const strange = {
+    ...fullVerdict,
+    verdict: "violated",
+    laws: { ...fullVerdict.laws, ...laws },
+    violations,
+  } as const;
+
+  it.each([
+    ["Markdown", renderVerdictMarkdown("staging", strange)],
+    ["JUnit", renderVerdictJunit("staging", strange)],
+    ["the page", renderVerdict("staging", strange, "0.1.0")],
+  ])("are clipped and counted in %s", (_, text) => {
+    expect(text).not.toContain("law ".repeat(26));
+    expect(text).toMatch(/201 laws are broken: .*, 171 more/);
   });
 });
 

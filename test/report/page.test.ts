@@ -27,6 +27,33 @@ const simulated = fixture({ latencyMs: 8, record: { driver: "simulator", target:
 const page = renderReport(source, simulated);
 const { summary } = source.run;
 
+describe("a name that is written from right to left", () => {
+  const [name, user] = ["שלום עולם", "سلام"];
+  const violation = { ...sampleViolation, explanation: `${name} 12 calls, ${user} 3` };
+  const { record } = source.run;
+  const named = renderReport({
+    ...source,
+    run: {
+      ...source.run,
+      record: { ...record, scenario: { ...record.scenario, name }, notes: [`${user}: 12 of 20`] },
+      verdict: { ...fullVerdict, verdict: "violated", violations: [violation] },
+    },
+  });
+
+  it("is isolated in every sentence, so that no number changes places with it", () => {
+    says(`<p><bdi>${name}</bdi> 12 calls, <bdi>${user}</bdi> 3</p>`, named);
+    says(`<p><bdi>${user}</bdi>: 12 of 20</p>`, named);
+  });
+
+  it("stands once in an isolation of its own, and in no attribute or drawing in any", () => {
+    says(`<h1><bdi>${name}</bdi></h1>`, named);
+    expect(named).not.toContain("<bdi><bdi>");
+    expect(readMarkup(named).some(({ attributes }) => attributes.includes("bdi"))).toBe(false);
+    for (const [drawing] of named.matchAll(/<svg class="(?:wide|narrow)"[\s\S]*?<\/svg>\n<\/div>/g))
+      expect(drawing).not.toContain("bdi");
+  });
+});
+
 describe("the page", () => {
   it("is well-formed, and its headings descend one level at a time from one h1", () => {
     const levels = readMarkup(page)
