@@ -53,7 +53,7 @@ export function openTerminal(json: boolean, nowMs: () => number = Date.now): Ter
   const draw = (): void => {
     if (latest === null || nowMs() < nextMs) return;
     nextMs = nowMs() + (live ? redrawMs : lineEveryMs);
-    const text = latest();
+    const text = printedLine(latest());
     process.stderr.write(
       live ? `\r\u001b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}` : `${text}\n`,
     );

@@ -84,6 +84,14 @@ export class FolderWriter {
     });
   }
 
+  /**
+   * Refuses the folder where something else than a plain file has one of these names.
+   * @throws SpillwayError `FILE_UNWRITABLE`
+   */
+  async requirePlain(files: readonly string[]): Promise<void> {
+    await requireReplaceable(this.folder, this.#names, files);
+  }
+
   /** Puts all parts in their places, and removes what is outdated. @throws SpillwayError `FILE_UNWRITABLE` */
   async commit(outdated: Outdated): Promise<void> {
     const { folder } = this;
@@ -260,10 +268,12 @@ async function requireNoLinks(folder: string, inside: readonly string[]): Promis
 
 async function requireReplaceable(
   folder: string,
-  { folders }: FolderNames,
+  { seals, folders }: FolderNames,
   names: readonly string[],
 ): Promise<void> {
-  for (const name of [...names, ...folders]) {
+  // A new seal takes the place of every seal.
+  const replaced = names.some((name) => seals.includes(name)) ? [...names, ...seals] : names;
+  for (const name of [...replaced, ...folders]) {
     const path = join(folder, name);
     const found = await lstat(path).catch(() => null);
     if (found === null) continue;

@@ -44,6 +44,7 @@ export async function openResult(
   const writer = await FolderWriter.open(path, names, isFresh);
   try {
     if (!force) await requireOwn(writer.folder, kind);
+    await writer.requirePlain(replacedBy(kind));
     return writer;
   } catch (error) {
     await writer.close();
@@ -51,13 +52,19 @@ export async function openResult(
   }
 }
 
+/** Names that a result of this kind takes the place of. */
+const replacedBy = (kind: ResultKind): readonly string[] => [
+  ...names.seals,
+  ...otherFiles,
+  ...(kind === "plan" ? [pointsFile] : []),
+];
+
 async function requireOwn(folder: string, kind: ResultKind): Promise<void> {
   const mark = new RegExp(`^\\s*\\{\\s*"format":\\s*"spillway-${kind}\\b`);
   for (const name of [resultFiles[kind], pointsFile])
     if (mark.test(await beginningOf(join(folder, name)))) return;
   const inTheWay: string[] = [];
-  for (const name of [...names.seals, ...otherFiles, ...(kind === "plan" ? [pointsFile] : [])])
-    if (await isThere(join(folder, name))) inTheWay.push(name);
+  for (const name of replacedBy(kind)) if (await isThere(join(folder, name))) inTheWay.push(name);
   if (inTheWay.length === 0) return;
   throw new SpillwayError("FILE_UNWRITABLE", `the folder holds files that are of no ${kind} of spillway`, {
     problems: inTheWay.map((name) => ({

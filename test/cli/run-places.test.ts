@@ -119,6 +119,18 @@ describe("a folder of somebody else's", () => {
     expect(await readdir(join(folder, "project"))).toContain("run.json");
   });
 
+  test.each(["run.json", "plan.json", "trace.ndjson"])(
+    "that is called %s is refused before anything is run, forced or not",
+    async (name) => {
+      const place = join(folder, `folders-${name}`);
+      await mkdir(join(place, name), { recursive: true });
+      // It would run for ever.
+      const { code, stderr } = await run("simulate", "endless.ts", "--out", place, "--force");
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${join(place, name)}: got a folder`)]);
+      expect(await readdir(place)).toEqual([name]);
+    },
+  );
+
   test("leads nowhere by its links", async () => {
     await mkdir(join(folder, "outside"));
     await writeFile(join(folder, "outside", "traffic.svg"), "mine");
