@@ -38,6 +38,17 @@ describe("progress", () => {
     expect(told(false, 1_750)).toEqual([]);
   });
 
+  test.each([false, true])("obeys no name, on a terminal: %s", (isTerminal) => {
+    const was = process.stderr.isTTY;
+    process.stderr.isTTY = isTerminal;
+    let nowMs = 0;
+    const terminal = openTerminal(false, () => nowMs);
+    nowMs = 5_000;
+    terminal.progress("2 left for \u001b[2Jacme\n\u202e");
+    process.stderr.isTTY = was;
+    expect(said.join("").replace("\r\u001b[2K", "").trimEnd()).toBe("2 left for \ufffd[2Jacme \ufffd");
+  });
+
   test("on a terminal replaces its line, and clears it", () => {
     expect(told(true, 500)).toEqual([
       "\r\u001b[2K0 ms",
