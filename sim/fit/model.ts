@@ -94,6 +94,8 @@ export interface FittedPopulation {
   readonly user: "each" | "shared" | number;
   /** Number of callers that were seen: clients of a trace, users of a log. */
   readonly callers: number;
+  /** Names of their users, the busiest first, each once. */
+  readonly users: readonly string[];
   readonly calls: number;
   readonly refused: number;
   /** Calls of these callers that the behaviour cannot make: of another kind than its own. */

@@ -1,5 +1,6 @@
 // One cluster of callers → one population: how many, doing what, when, and what after a refusal.
 
+import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import type { Cluster } from "./clusters.ts";
 import type { RhythmFit } from "./comings.ts";
@@ -22,7 +23,8 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   const { mix, unexplained } = mixOf(cluster, pace.single);
   const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const onRefused = retryOf(profiles, recording, refused);
-  const users = new Set(profiles.map(({ caller }) => caller.user)).size;
+  const names = [...new Set(profiles.map(({ caller }) => caller.user))];
+  const users = names.length;
   const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
   const calls = profiles.reduce((sum, { caller }) => sum + caller.calls.length, 0);
   const organization = profiles[0]?.caller.organization ?? "";
@@ -30,6 +32,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     organization,
     user: users === clients ? "each" : users === 1 ? "shared" : users,
     callers: profiles.length,
+    users: names,
     calls,
     refused,
     unexplained,
@@ -40,11 +43,20 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     retriesExplained: onRefused.guess?.explained ?? null,
     attempts: attemptsOf(profiles),
     reasons: {
-      population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${counted(users, "user")}, ${counted(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
+      population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${recording.knowsAttempts ? counted(users, "user") : usersText(names)}, ${counted(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
       behaviour: pace.why,
       arrivals: pace.arrivalsWhy,
       onRefused: onRefused.why,
     },
   };
   return { population, rhythms: pace.rhythms };
+}
+
+/** Users that a sentence names; of more, it counts the rest. */
+const namedMost = 3;
+
+function usersText(names: readonly string[]): string {
+  const named = names.slice(0, namedMost).map((name) => shortName(name));
+  const rest = names.length - named.length;
+  return `${counted(names.length, "user")} (${named.join(", ")}${rest === 0 ? "" : `, ${counted(rest, "other")}`})`;
 }

@@ -6,6 +6,7 @@
 //   npm run truth                         all of it, into reports/truth
 //   npm run truth -- --quick              one short run each, for CI
 //   npm run truth -- --only herd --seeds 3 --driver node
+//   npm run truth -- --worlds             fitted scenarios before worlds that they do not know (worlds.ts)
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,9 +18,11 @@ import type { RunFigures } from "./run-figures.ts";
 import { measuredFigures, predictedFigures, runForReal, shortRules } from "./runs.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 import { type Truth, tableOf, type Versions, writeTruth } from "./truth-report.ts";
+import { runWorlds } from "./worlds.ts";
 
-/** @returns the exit status: 1 where a run failed or broke a law, 130 where it was interrupted */
+/** @returns the exit status: 1 where a run failed or broke a law, or a world's aim was missed; 130 where it was interrupted */
 export async function run(args: string[]): Promise<number> {
+  if (args.includes("--worlds")) return runWorlds(args);
   const settings = settingsOf(args);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();

@@ -1,0 +1,104 @@
+// The judgement of fitted scenarios by worlds, as Markdown.
+import { goal } from "../worlds/answers.ts";
+
+/** The middle value of many days, and the span that holds 80 % of them. */
+export interface Span {
+  readonly least: number;
+  readonly middle: number;
+  readonly most: number;
+}
+
+interface Compared {
+  readonly true: Span;
+  readonly model: Span;
+}
+
+interface Shares extends Compared {
+  /** Within a quarter, or 0.3 points. */
+  readonly held: boolean;
+  readonly yesterday: number | null;
+  readonly linear: number;
+}
+
+type Policies = Readonly<Record<string, number>>;
+
+export interface WorldTruth {
+  readonly name: string;
+  readonly description: string;
+  readonly tuned: boolean;
+  /** Populations that were fitted, the first of them. */
+  readonly says: readonly string[];
+  readonly day: Shares;
+  readonly twice: Shares;
+  readonly calls: Compared;
+  readonly waitP95Ms: Compared;
+  /** Share of the true windows within the model's intervals of 80 % and 95 %: admitted calls. */
+  readonly coverage: { readonly narrow: number; readonly wide: number };
+  readonly fleet: { readonly true: number; readonly model: number; readonly linear: number };
+  readonly policy: { readonly true: Policies; readonly model: Policies };
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
+const number = (value: number): string => Math.round(value).toLocaleString("en-US");
+const best = (shares: Policies): string => Object.entries(shares).sort(([, a], [, b]) => a - b)[0]?.[0] ?? "";
+const spanText = ({ least, middle, most }: Span, text: (value: number) => string): string =>
+  `${text(middle)} (${text(least)} to ${text(most)})`;
+const mark = (held: boolean): string => (held ? "" : " **missed**");
+
+export function worldsMarkdown(truths: readonly WorldTruth[]): string {
+  const parts = [
+    "# Fitted scenarios before worlds that they do not know",
+    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows.`,
+    ...[false, true].flatMap((tuned) => {
+      const own = truths.filter((truth) => truth.tuned === tuned);
+      if (own.length === 0) return [];
+      return [
+        `## ${tuned ? "Worlds that fit was tuned on" : "Worlds that fit was not tuned on"}`,
+        table(own),
+      ];
+    }),
+    ...truths.map(({ name, description, says }) =>
+      [`**${name}**: ${description}`, ...says.map((line) => `- ${line}`)].join("\n"),
+    ),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function table(truths: readonly WorldTruth[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const head = ["world", "figure", "the world", "fitted", "yesterday", "linear"];
+  return [
+    line(head),
+    line(head.map(() => "---")),
+    ...truths.flatMap((truth) => rowsOf(truth).map(line)),
+  ].join("\n");
+}
+
+function rowsOf({ name, day, twice, calls, waitP95Ms, coverage, fleet, policy }: WorldTruth): string[][] {
+  const shares = (what: string, { true: seen, model, held, yesterday, linear }: Shares): string[] => [
+    name,
+    what,
+    spanText(seen, percent),
+    spanText(model, percent) + mark(held),
+    yesterday === null ? "–" : percent(yesterday),
+    percent(linear),
+  ];
+  const near = Math.abs(fleet.model - fleet.true) <= Math.max(1, 0.1 * fleet.true);
+  const covers = coverage.narrow >= 0.7 && coverage.narrow <= 0.9;
+  return [
+    shares("refused", day),
+    shares("refused, twice the agents", twice),
+    [name, "calls", spanText(calls.true, number), spanText(calls.model, number), "–", "–"],
+    [name, "p95 wait, ms", spanText(waitP95Ms.true, number), spanText(waitP95Ms.model, number), "–", "–"],
+    [
+      name,
+      "windows inside 80 %, 95 %",
+      "–",
+      `${percent(coverage.narrow)}, ${percent(coverage.wide)}${mark(covers)}`,
+      "–",
+      "–",
+    ],
+    [name, "largest fleet", number(fleet.true), number(fleet.model) + mark(near), "–", number(fleet.linear)],
+    [name, "policy", best(policy.true), best(policy.model), "–", "–"],
+  ];
+}

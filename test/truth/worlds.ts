@@ -1,0 +1,159 @@
+// `npm run truth -- --worlds`: is it true, what a fitted scenario predicts? Each world of test/worlds is recorded for
+// a week; a scenario is fitted to the log of it; both are asked for the eighth day.
+//   npm run truth -- --worlds                    all of it, into reports/truth/worlds.md and worlds.json
+//   npm run truth -- --worlds --quick            one world, few days, for CI: exit 1 where an aim is missed
+//   npm run truth -- --worlds --only cron,mixed
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedModel } from "../../sim/fit/model.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
+import { type DayFigures, dayFigures, median, quantile } from "../worlds/figures.ts";
+import { patiences } from "../worlds/patience.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import {
+  dayMs,
+  minuteMs,
+  mondayMs,
+  organizationLimit,
+  type Played,
+  play,
+  type World,
+} from "../worlds/world.ts";
+import { worlds } from "../worlds/worlds.ts";
+import { simulatedDays } from "./world-model.ts";
+import { type Span, type WorldTruth, worldsMarkdown } from "./world-report.ts";
+
+/** Simulations, and plays, of a question: 39 give exact intervals of 80 % and 95 %. */
+interface Effort {
+  readonly simulations: number;
+  readonly plays: number;
+  readonly fleet: number;
+}
+
+const whole: Effort = { simulations: 39, plays: 40, fleet: 7 };
+const quick: Effort = { simulations: 19, plays: 19, fleet: 3 };
+/** The world for CI. */
+const quickWorld = "releases";
+
+/** @returns the exit status: 1 where the quick world misses an aim */
+export async function runWorlds(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      worlds: { type: "boolean" },
+      only: { type: "string" },
+      out: { type: "string" },
+      quick: { type: "boolean", default: false },
+    },
+  });
+  const names = values.only?.split(",") ?? (values.quick ? [quickWorld] : worlds.map(({ name }) => name));
+  const unknown = names.find((name) => !worlds.some((world) => world.name === name));
+  if (unknown !== undefined) throw new TypeError(`there is no world ${unknown}`);
+  const truths: WorldTruth[] = [];
+  for (const world of worlds.filter(({ name }) => names.includes(name))) {
+    console.error(`world ${world.name}`);
+    truths.push(judged(world, values.quick ? quick : whole));
+  }
+  const text = worldsMarkdown(truths);
+  console.log(text);
+  const out = values.out ?? (values.quick || values.only !== undefined ? null : "reports/truth");
+  if (out !== null) {
+    await writeFile(join(out, "worlds.md"), text);
+    await writeFile(join(out, "worlds.json"), `${JSON.stringify(truths, null, 1)}\n`);
+  }
+  return values.quick && truths.some(({ day }) => !day.held) ? 1 : 0;
+}
+
+function judged(world: World, { simulations, plays, fleet }: Effort): WorldTruth {
+  const week = play(world, { firstDay: 0, days: askedDay, seed: 1 });
+  const model = fittedTo(week);
+  const true1 = playedDays(world, plays);
+  const model1 = simulatedDays(model, simulations);
+  const twice = { agents: 2 * world.agents };
+  const [true2, model2] = [playedDays(world, fleet * 2, twice), simulatedDays(model, fleet * 2, twice)];
+  const days = Array.from({ length: askedDay }, (_, day) => recordedDay(week, day));
+  const linear = (factor: number): number => median(days.map((day) => scaledShare(day, factor)));
+  return {
+    name: world.name,
+    description: world.description,
+    tuned: world.tuned,
+    says: model.populations.map(({ name, reasons }) => `${name}: ${reasons.population}`).slice(0, 5),
+    day: {
+      ...sharesOf(true1, model1),
+      yesterday: (days.at(-1) as DayFigures).refusedShare,
+      linear: linear(1),
+    },
+    twice: { ...sharesOf(true2, model2), yesterday: null, linear: linear(2) },
+    calls: { true: spanOf(true1, ({ calls }) => calls), model: spanOf(model1, ({ calls }) => calls) },
+    waitP95Ms: {
+      true: spanOf(true1, ({ waitP95Ms }) => waitP95Ms),
+      model: spanOf(model1, ({ waitP95Ms }) => waitP95Ms),
+    },
+    coverage: { narrow: coverage(true1, model1, 0.8), wide: coverage(true1, model1, 0.95) },
+    fleet: {
+      true: largestFleet(world.agents, (agents) => middleShare(playedDays(world, fleet, { agents }))),
+      model: largestFleet(world.agents, (agents) => middleShare(simulatedDays(model, fleet, { agents }))),
+      linear: largestFleet(world.agents, (agents) => linear(agents / world.agents)),
+    },
+    policy: {
+      true: policyShares((policy) => playedDays(world, fleet, { patience: patiences[policy] })),
+      model: policyShares((policy) => simulatedDays(model, fleet, { policy })),
+    },
+  };
+}
+
+const fittedTo = ({ rows }: Played): FittedModel =>
+  fitScenario(recordingOf(rows), { name: "week", rules: parseRules(worldRules) });
+
+function recordedDay({ rows }: Played, day: number): DayFigures {
+  const fromMs = mondayMs + day * dayMs;
+  const own = rows.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + dayMs);
+  return dayFigures({ rows: own, waitsMs: [] }, fromMs);
+}
+
+/** A spreadsheet's prediction: what was admitted in each minute and what was refused that day, times a factor. */
+function scaledShare({ admitted, refusedShare }: DayFigures, factor: number): number {
+  let [over, all] = [0, 0];
+  for (const calls of admitted) {
+    over += Math.max(0, factor * calls - organizationLimit);
+    all += factor * calls;
+  }
+  return all === 0 ? 0 : Math.min(1, refusedShare + over / all);
+}
+
+function sharesOf(truth: readonly DayFigures[], model: readonly DayFigures[]) {
+  const shareOf = ({ refusedShare }: DayFigures): number => refusedShare;
+  const [seen, said] = [spanOf(truth, shareOf), spanOf(model, shareOf)];
+  const held = Math.abs(said.middle - seen.middle) <= Math.max(0.003, seen.middle / 4);
+  return { true: seen, model: said, held };
+}
+
+function spanOf(days: readonly DayFigures[], figure: (day: DayFigures) => number): Span {
+  const values = days.map(figure);
+  return { least: quantile(values, 0.1), middle: median(values), most: quantile(values, 0.9) };
+}
+
+/** The share of the true days' minutes, or windows, whose admitted calls lie within the model's interval. */
+function coverage(truth: readonly DayFigures[], model: readonly DayFigures[], level: number): number {
+  const out = Math.max(0, Math.floor(((model.length + 1) * (1 - level)) / 2 + 1e-9) - 1);
+  let [inside, all] = [0, 0];
+  for (let minute = 0; minute < dayMs / minuteMs; minute++) {
+    const sorted = model.map(({ admitted }) => admitted[minute] as number).sort((a, b) => a - b);
+    const [low, high] = [sorted[out] as number, sorted[sorted.length - 1 - out] as number];
+    for (const { admitted } of truth) {
+      all += 1;
+      if ((admitted[minute] as number) >= low && (admitted[minute] as number) <= high) inside += 1;
+    }
+  }
+  return inside / all;
+}
+
+function policyShares(
+  daysUnder: (policy: keyof typeof patiences) => readonly DayFigures[],
+): Readonly<Record<string, number>> {
+  const names = Object.keys(patiences) as (keyof typeof patiences)[];
+  return Object.fromEntries(names.map((name) => [name, middleShare(daysUnder(name))]));
+}

@@ -1,0 +1,41 @@
+// The worlds' own answers, each from many plays.
+import { type DayFigures, dayFigures, median } from "./figures.ts";
+import { dayMs, mondayMs, type Patience, play, type World } from "./world.ts";
+
+/** The day that is asked for: the second Monday. */
+export const askedDay = 7;
+export const askedMs = mondayMs + askedDay * dayMs;
+/** The largest share of refused calls that is accepted on the middle one of all days. */
+export const goal = 0.02;
+
+export function playedDays(
+  world: World,
+  plays: number,
+  asked: { agents?: number; patience?: Patience } = {},
+): DayFigures[] {
+  return Array.from({ length: plays }, (_, index) =>
+    dayFigures(play(world, { firstDay: askedDay, days: 1, seed: 1_000 + index, ...asked }), askedMs),
+  );
+}
+
+/**
+ * Returns the largest fleet that keeps the goal on the middle day, looked for by halving.
+ * @param refusedShare returns the middle day's share of a fleet of so many agents
+ */
+export function largestFleet(agents: number, refusedShare: (agents: number) => number): number {
+  let holds = 0;
+  let fails = 2 * agents;
+  while (refusedShare(fails) < goal && fails < 64 * agents) {
+    holds = fails;
+    fails *= 2;
+  }
+  while (fails - holds > Math.max(1, fails / 30)) {
+    const middle = Math.round((holds + fails) / 2);
+    if (refusedShare(middle) < goal) holds = middle;
+    else fails = middle;
+  }
+  return holds;
+}
+
+export const middleShare = (days: readonly DayFigures[]): number =>
+  median(days.map(({ refusedShare }) => refusedShare));

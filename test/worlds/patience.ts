@@ -1,0 +1,14 @@
+// What callers of the worlds do after a refusal. The same policies are asked of fitted scenarios, by name.
+import type { Patience } from "./world.ts";
+
+/** Each is off by less than the time that a call takes, as programs are. */
+export const atReset: Patience = ({ receivedMs, resetMs }, _attempt, chance) =>
+  Math.max(receivedMs, resetMs) + chance.between(5, 80);
+
+export const patiences: Readonly<Record<"reset" | "spread" | "backoff", Patience>> = {
+  reset: atReset,
+  spread: ({ receivedMs, resetMs }, _attempt, chance) =>
+    Math.max(receivedMs, resetMs) + chance.between(0, 10_000),
+  backoff: ({ receivedMs }, attempt, chance) =>
+    receivedMs + Math.min(60_000, 1_000 * 2 ** (attempt - 1)) * chance.between(0.5, 1),
+};

@@ -1,0 +1,64 @@
+// A played week as people have it: CSV, or an access log; and as `fit` sees it when it has read the CSV.
+import { Recorder, type Recording } from "../../sim/fit/recording.ts";
+import { type LogCaller, REST_CALL } from "../../src/trace/logs/rows.ts";
+import { chanceOf } from "./chance.ts";
+import { organizationLimit, type Row, userLimit } from "./world.ts";
+
+export const worldRules = {
+  organization: { rest: { limit: organizationLimit, windowSeconds: 60 } },
+  user: { rest: { limit: userLimit, windowSeconds: 60 } },
+};
+
+const path = "/v2/organizations/acme/pipelines";
+
+export const csvOf = (rows: readonly Row[]): string =>
+  [
+    "time,duration_ms,user,path,status",
+    ...rows.map(
+      ({ atMs, durationMs, user, status }) =>
+        `${new Date(atMs).toISOString()},${durationMs.toFixed(1)},${user},${path},${status}`,
+    ),
+    "",
+  ].join("\n");
+
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** The format of nginx, with the time of each request's end in whole seconds, and how long it took in the last field. */
+export const accessLogOf = (rows: readonly Row[]): string =>
+  rows
+    .map(({ atMs, durationMs, user, status }) => {
+      const end = new Date(atMs + durationMs);
+      const [year, month, day] = [end.getUTCFullYear(), end.getUTCMonth(), end.getUTCDate()];
+      const date = `${String(day).padStart(2, "0")}/${months[month]}/${year}:${end.toISOString().slice(11, 19)} +0000`;
+      const size = 200 + Math.floor(300 * chanceOf(atMs).next());
+      return `203.0.113.9 - ${user} [${date}] "GET ${path} HTTP/1.1" ${status} ${size} "-" "-" request_time=${(durationMs / 1000).toFixed(3)}\n`;
+    })
+    .join("");
+
+/** What reading the CSV gives. */
+export function recordingOf(rows: readonly Row[]): Recording {
+  const callers: LogCaller[] = [];
+  const places = new Map<string, number>();
+  const placeOf = ({ user }: Row): number => {
+    const known = places.get(user);
+    if (known !== undefined) return known;
+    const place = callers.push({ organization: "acme", user }) - 1;
+    places.set(user, place);
+    return place;
+  };
+  const recorder = new Recorder();
+  recorder.addBatch(
+    {
+      count: rows.length,
+      atMs: Float64Array.from(rows, ({ atMs }) => Math.floor(atMs)),
+      durationMs: Float64Array.from(rows, ({ durationMs }) => Math.round(10 * durationMs) / 10),
+      caller: Int32Array.from(rows, placeOf),
+      kind: new Uint8Array(rows.length).fill(REST_CALL),
+      cost: new Int32Array(rows.length).fill(1),
+      actual: new Int32Array(rows.length).fill(-1),
+      status: Int16Array.from(rows, ({ status }) => status),
+    },
+    callers,
+  );
+  return recorder.finish();
+}

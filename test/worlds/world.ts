@@ -1,0 +1,222 @@
+// The worlds' own simulator: members are generators that say when they call, and one loop answers them by fixed
+// windows. It shares no code with `sim`, whose models are held to it.
+import { type Chance, chanceOf } from "./chance.ts";
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+/** Monday, 5 January 2026, UTC. */
+export const mondayMs = Date.UTC(2026, 0, 5);
+
+export interface Answer {
+  readonly status: number;
+  readonly receivedMs: number;
+  /** When the window ends that refused. */
+  readonly resetMs: number;
+}
+
+/** Yields when its next call is sent, and gets the answer. */
+export type Actor = Generator<number, void, Answer>;
+
+/** Returns when a call is sent again after it was refused. */
+export type Patience = (answer: Answer, attempt: number, chance: Chance) => number;
+
+/** What a world's member is made of. */
+export interface Part {
+  /** Draws what stays the same from day to day. */
+  readonly traits: Chance;
+  readonly chance: Chance;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Draws what all members share on that day, counted from the first Monday. */
+  readonly day: (day: number) => Chance;
+  /** Sends a call, again and again until it is admitted; returns when that was, or when it was given up. */
+  readonly ask: (atMs: number) => Generator<number, number, Answer>;
+}
+
+export interface World {
+  readonly name: string;
+  readonly description: string;
+  /** True where `fit` was changed with a view to this world. */
+  readonly tuned: boolean;
+  readonly agents: number;
+  readonly agent: (part: Part) => Actor;
+  /** Members that stay as many as they are when agents are added, by user. */
+  readonly others?: Readonly<Record<string, (part: Part) => Actor>>;
+  readonly patience: Patience;
+  /** Makes what tells which admitted calls fail. */
+  readonly failing?: (part: Pick<Part, "chance" | "day">) => (atMs: number) => Failure | null;
+}
+
+/** What a failed call is answered, and after how many ms. */
+export interface Failure {
+  readonly status: number;
+  readonly afterMs: number;
+}
+
+export interface Row {
+  readonly atMs: number;
+  readonly durationMs: number;
+  readonly user: string;
+  readonly status: number;
+}
+
+export interface Played {
+  /** In the order in which calls were sent. */
+  readonly rows: readonly Row[];
+  /** Time from a call's first sending until it was admitted, in ms. */
+  readonly waitsMs: readonly number[];
+}
+
+export interface Play {
+  readonly firstDay: number;
+  readonly days: number;
+  readonly agents?: number;
+  readonly seed: number;
+  readonly patience?: Patience;
+}
+
+export const organizationLimit = 100;
+export const userLimit = 50;
+const attempts = 8;
+/** Seed of what stays the same in all plays of a world. */
+const traitSeed = 20_260_105;
+
+/** Plays some days of a world. */
+export function play(world: World, options: Play): Played {
+  const fromMs = mondayMs + options.firstDay * dayMs;
+  const untilMs = fromMs + options.days * dayMs;
+  const day = (number: number): Chance => chanceOf(options.seed, 7, number);
+  const patience = options.patience ?? world.patience;
+  const waitsMs: number[] = [];
+  const failures = chanceOf(options.seed, 5, options.firstDay);
+  const partOf = (kind: number, number: number, traits: Chance): Part => {
+    const chance = chanceOf(options.seed, kind, number, options.firstDay);
+    function* ask(atMs: number): Generator<number, number, Answer> {
+      let sentMs = atMs;
+      for (let attempt = 1; ; attempt++) {
+        const answer = yield sentMs;
+        if (answer.status === 200) waitsMs.push(sentMs - atMs);
+        if (answer.status === 200 || attempt === attempts) return answer.receivedMs;
+        sentMs =
+          answer.status === 429
+            ? patience(answer, attempt, chance)
+            : answer.receivedMs + chance.between(5, 50);
+      }
+    }
+    return { traits, chance, fromMs, untilMs, day, ask };
+  };
+  const members = Object.entries(world.others ?? {}).map(([user, actor], number) => ({
+    user,
+    actor: actor(partOf(2, number, chanceOf(traitSeed, 2, number))),
+  }));
+  for (const [place, number] of cast(world.agents, options.agents ?? world.agents, options.seed).entries())
+    members.push({
+      user: `agent-${place}`,
+      actor: world.agent(
+        partOf(
+          1,
+          place,
+          number < world.agents ? chanceOf(traitSeed, 1, number) : chanceOf(options.seed, 3, number),
+        ),
+      ),
+    });
+  const rows = answered(members, untilMs, failures, world.failing?.({ chance: failures, day }));
+  return { rows, waitsMs };
+}
+
+/** Numbers of the agents that play: all, some by chance, or all and strangers. */
+function cast(known: number, wanted: number, seed: number): number[] {
+  const numbers = Array.from({ length: Math.max(known, wanted) }, (_, number) => number);
+  if (wanted >= known) return numbers;
+  const chance = chanceOf(seed, 4);
+  const keyed = numbers.map((number) => ({ number, key: chance.next() }));
+  return keyed
+    .sort((a, b) => a.key - b.key)
+    .slice(0, wanted)
+    .map(({ number }) => number);
+}
+
+interface Due {
+  readonly atMs: number;
+  readonly user: string;
+  readonly actor: Actor;
+}
+
+/** Answers all members until the end, each call by the windows of its user and of the organization. */
+function answered(
+  members: readonly { user: string; actor: Actor }[],
+  untilMs: number,
+  chance: Chance,
+  failing: ((atMs: number) => Failure | null) | undefined,
+): Row[] {
+  const rows: Row[] = [];
+  const due = new Heap();
+  let minute = -1;
+  let organization = 0;
+  let users = new Map<string, number>();
+  // Nobody calls before the last answer was there.
+  const goOn = (user: string, actor: Actor, step: IteratorResult<number, void>, fromMs: number): void => {
+    const atMs = Math.max(fromMs, step.value ?? 0);
+    if (step.done !== true && atMs < untilMs) due.push({ atMs, user, actor });
+  };
+  for (const { user, actor } of members) goOn(user, actor, actor.next(), 0);
+  for (let next = due.pop(); next !== undefined; next = due.pop()) {
+    const { atMs, user, actor } = next;
+    if (Math.floor(atMs / minuteMs) !== minute) {
+      minute = Math.floor(atMs / minuteMs);
+      organization = 0;
+      users = new Map();
+    }
+    const used = users.get(user) ?? 0;
+    const admitted = organization < organizationLimit && used < userLimit;
+    if (admitted) {
+      organization += 1;
+      users.set(user, used + 1);
+    }
+    const failed = admitted ? (failing?.(atMs) ?? null) : null;
+    const durationMs = failed?.afterMs ?? (admitted ? chance.lognormal(80, 0.5) : chance.between(3, 8));
+    const status = failed?.status ?? (admitted ? 200 : 429);
+    rows.push({ atMs, durationMs, user, status });
+    const receivedMs = atMs + durationMs;
+    const resetMs = (minute + 1) * minuteMs;
+    goOn(user, actor, actor.next({ status, receivedMs, resetMs }), receivedMs);
+  }
+  return rows;
+}
+
+/** What is due, the earliest first. */
+class Heap {
+  readonly #items: Due[] = [];
+
+  push(item: Due): void {
+    const items = this.#items;
+    let place = items.length;
+    for (let above = (place - 1) >> 1; place > 0; above = (place - 1) >> 1) {
+      const parent = items[above] as Due;
+      if (parent.atMs <= item.atMs) break;
+      items[place] = parent;
+      place = above;
+    }
+    items[place] = item;
+  }
+
+  pop(): Due | undefined {
+    const items = this.#items;
+    const first = items[0];
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return first;
+    let place = 0;
+    for (;;) {
+      let below = 2 * place + 1;
+      if (below >= items.length) break;
+      if (below + 1 < items.length && (items[below + 1] as Due).atMs < (items[below] as Due).atMs) below += 1;
+      const child = items[below] as Due;
+      if (last.atMs <= child.atMs) break;
+      items[place] = child;
+      place = below;
+    }
+    items[place] = last;
+    return first;
+  }
+}

@@ -1,0 +1,60 @@
+// The worlds themselves: they keep the rules, repeat by their seed, and are recorded alike in every form.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { spillwayHere } from "../support/command.ts";
+import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
+import { minuteMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
+import { worlds } from "./worlds.ts";
+
+const aDay = { firstDay: 0, days: 1, seed: 1 };
+
+/** The most calls that were admitted in one minute of one of the groups. */
+function mostAdmitted(rows: readonly Row[], groupOf: (row: Row) => string): number {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    if (row.status === 429) continue;
+    const key = `${Math.floor(row.atMs / minuteMs)} ${groupOf(row)}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return Math.max(...counts.values());
+}
+
+test.each(worlds)("$name: a day keeps the rules, and its seed repeats it", (world) => {
+  const { rows } = play(world, { ...aDay, agents: 2 * world.agents });
+  expect(rows.some(({ status }) => status === 429)).toBe(true);
+  expect(mostAdmitted(rows, () => "")).toBeLessThanOrEqual(organizationLimit);
+  expect(mostAdmitted(rows, ({ user }) => user)).toBeLessThanOrEqual(userLimit);
+  const again = play(world, { ...aDay, agents: 2 * world.agents }).rows;
+  expect(again.length).toBe(rows.length);
+  expect(again.at(-1)).toEqual(rows.at(-1));
+});
+
+test("a CSV and an access log of a world become the same callers and calls", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-worlds-"));
+  try {
+    const [world] = worlds;
+    if (world === undefined) throw new RangeError("there is a world");
+    const { rows } = play(world, aDay);
+    const ofHour = rows.filter(({ atMs }) => atMs < (rows[0]?.atMs ?? 0) + 60 * minuteMs);
+    await writeFile(join(folder, "day.csv"), csvOf(ofHour));
+    await writeFile(join(folder, "day.log"), accessLogOf(ofHour));
+    await writeFile(join(folder, "rules.json"), JSON.stringify(worldRules));
+    for (const file of ["day.csv", "day.log"]) {
+      const { code, stdout } = await spillwayHere(["fit", file, "--rules", "rules.json", "--json"], {
+        cwd: folder,
+      });
+      expect(code).toBe(0);
+      const { model } = JSON.parse(stdout) as {
+        model: { calls: number; callers: number; populations: { users: string[] }[] };
+      };
+      expect(model.calls).toBe(ofHour.length);
+      expect(new Set(model.populations.flatMap(({ users }) => users))).toEqual(
+        new Set(ofHour.map(({ user }) => user)),
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,21 @@
+// All worlds. Those that `fit` was tuned on are published apart from those that it never saw.
+import { cron } from "./cron.ts";
+import { daysDiffer } from "./days-differ.ts";
+import { greedy } from "./greedy.ts";
+import { heavyTails } from "./heavy-tails.ts";
+import { mixed } from "./mixed.ts";
+import { office } from "./office.ts";
+import { releases } from "./releases.ts";
+import { timeOuts } from "./time-outs.ts";
+import type { World } from "./world.ts";
+
+export const worlds: readonly World[] = [
+  heavyTails,
+  office,
+  releases,
+  timeOuts,
+  cron,
+  greedy,
+  daysDiffer,
+  mixed,
+];
