@@ -94,6 +94,10 @@ test("a mutant's tests: of its room, the cheap ones first, then those that impor
       ["test/plan/plan.test.ts", 'import "../../src/plan/plan.ts";'],
       ["test/cli/words.test.ts", 'import { words } from "../../src/rules/words.ts";'],
       ["test/cli/command.test.ts", 'import "../support/command.ts"; import "../../src/rules/words.ts";'],
+      [
+        "test/cli/here.test.ts",
+        'import { spillwayHere } from "../support/command.ts"; import "../../src/plan/plan.ts"; spillwayHere([]);',
+      ],
       ["test/cli/other.test.ts", ""],
     ]),
   );
@@ -102,6 +106,7 @@ test("a mutant's tests: of its room, the cheap ones first, then those that impor
     "test/rules/words.test.ts",
     "test/rules/slow.test.ts",
     "test/cli/words.test.ts",
+    "test/cli/here.test.ts",
     "test/plan/plan.test.ts",
   ]);
 });

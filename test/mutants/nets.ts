@@ -12,6 +12,8 @@ const packages: Readonly<Record<string, string>> = {
 
 /** Marks of what depends on real time or on other programs, or starts the built program. */
 const apart = /^\/\/ @module-tag |dist\/|runner\.mjs/m;
+/** Mark of tests that run commands in their own process: they see mutants, whatever their support may start. */
+const runsHere = /\bspillwayHere\(/;
 
 export class Nets {
   /** Files that import a file, by its path. */
@@ -31,7 +33,8 @@ export class Nets {
     const isApart = new Set<string>();
     for (const [path, text] of files)
       if (path.startsWith("test/") && apart.test(text))
-        for (const importer of this.#distances(path).keys()) isApart.add(importer);
+        for (const importer of this.#distances(path).keys())
+          if (importer === path || !runsHere.test(files.get(importer) ?? "")) isApart.add(importer);
     this.#tests = [...files.keys()].filter((path) => path.endsWith(".test.ts") && !isApart.has(path)).sort();
   }
 
