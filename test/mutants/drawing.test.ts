@@ -82,13 +82,15 @@ describe("a sample", () => {
   });
 });
 
-test("a mutant's tests: of its room, the cheap ones first, then those that import its file, the nearest first", () => {
+test("a mutant's tests: of its room, then those that import its file; the nearest first, of these the cheap ones", () => {
   const nets = new Nets(
     new Map([
       ["src/rules/words.ts", ""],
       ["src/plan/plan.ts", 'import "../rules/words.ts";'],
       ["test/support/command.ts", 'const main = "dist/main.js";'],
-      ["test/rules/slow.test.ts", ""],
+      ["test/rules/far.test.ts", ""],
+      ["test/rules/next.test.ts", 'import "../../src/plan/plan.ts";'],
+      ["test/rules/slow.test.ts", 'import "../../src/rules/words.ts";'],
       ["test/rules/words.test.ts", 'import "../../src/rules/words.ts";'],
       ["test/rules/timed.test.ts", "// @module-tag real-time"],
       ["test/plan/plan.test.ts", 'import "../../src/plan/plan.ts";'],
@@ -105,6 +107,8 @@ test("a mutant's tests: of its room, the cheap ones first, then those that impor
   expect(nets.of("src/rules/words.ts", (file) => costs[file] ?? 5)).toEqual([
     "test/rules/words.test.ts",
     "test/rules/slow.test.ts",
+    "test/rules/next.test.ts",
+    "test/rules/far.test.ts",
     "test/cli/words.test.ts",
     "test/cli/here.test.ts",
     "test/plan/plan.test.ts",

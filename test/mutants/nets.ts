@@ -39,8 +39,8 @@ export class Nets {
   }
 
   /**
-   * The test files for a source's mutants, cheap ones first: those of its room, then those that import it, the nearest
-   * first.
+   * The test files for a source's mutants: those of its room, then those that import it; of each the nearest first, and
+   * of these the cheap ones.
    * @param costMs how long a test file takes, as far as that is known
    */
   of(path: string, costMs: (test: string) => number): string[] {
@@ -50,9 +50,15 @@ export class Nets {
       const distance = distances.get(test);
       const isOwn = roomOf(test) === room;
       if (distance === undefined && !isOwn) return [];
-      return [{ test, rank: isOwn ? 0 : (distance ?? 0), cost: costMs(test) }];
+      return [{ test, isOwn, distance: distance ?? Number.POSITIVE_INFINITY, cost: costMs(test) }];
     });
-    return ranked.sort((a, b) => a.rank - b.rank || a.cost - b.cost).map(({ test }) => test);
+    return ranked
+      .sort(
+        (a, b) =>
+          Number(b.isOwn) - Number(a.isOwn) ||
+          (a.distance === b.distance ? a.cost - b.cost : a.distance - b.distance),
+      )
+      .map(({ test }) => test);
   }
 
   /** How many imports away each file is that imports this one. */
