@@ -10,7 +10,7 @@ import type { JobContext } from "./jobs.ts";
 import { inTurns } from "./turns.ts";
 
 export interface CheckTask {
-  readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "rules" | "repeatWith">;
+  readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "known" | "rules" | "repeatWith">;
   /** NAME or NAME=RATE, where the limiter is not the user's. */
   readonly fault?: string | undefined;
 }

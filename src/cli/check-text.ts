@@ -1,6 +1,7 @@
 // What a check found, as the terminal shows it: a line a law, then what was found.
 
 import type { InterleavingReport } from "../laws/interleavings.ts";
+import { mendedText } from "../laws/known.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
@@ -45,6 +46,9 @@ export async function describeCheck(
       : failed === undefined
         ? pc.green("no law violated")
         : pc.red("the limiter failed");
+  const mended = report.known.filter(({ state }) => state === "mended");
+  if (mended.length > 0) terminal.say("");
+  for (const known of mended) terminal.say(`${pc.cyan("note")} ${mendedText(known)}`);
   const cut = report.interrupted ? `, ${pc.yellow("interrupted")}` : "";
   terminal.say(
     "",
@@ -71,13 +75,15 @@ export async function describeInterleavings(report: InterleavingReport, terminal
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
      --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
 
-function outcomeText({ outcome, runs, judged, reason }: LawReport): string {
+function outcomeText({ outcome, runs, judged, known, reason }: LawReport): string {
   const answers = counted(judged, "answer");
   switch (outcome) {
     case "no-counterexample":
       return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged`;
     case "violated":
-      return `${pc.red("violated")} in run ${runs}`;
+      return `${pc.red("violated")} in run ${runs}${known > 0 ? `, beside known counterexamples: ${known}` : ""}`;
+    case "known":
+      return `${pc.yellow(`known: ${known}`)}, and no other counterexample in ${counted(runs, "run")}`;
     case "failed":
       return `${pc.red("failed")} in run ${runs}: the limiter, not the law`;
     case "skipped":

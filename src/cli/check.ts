@@ -13,7 +13,7 @@ import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
-import { readRules, readWrittenRules } from "./files.ts";
+import { readKnown, readRules, readWrittenRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { resultOf } from "./job-events.ts";
 import type { JobThread } from "./job-thread.ts";
@@ -30,6 +30,7 @@ interface Args extends TargetArgs {
   readonly rules?: string | undefined;
   readonly adapter?: string | undefined;
   readonly interleavings?: boolean | undefined;
+  readonly known?: string | undefined;
   readonly fault?: string | undefined;
   readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
@@ -64,6 +65,12 @@ export const verb = defineVerb<Args>({
       argument: "PATH",
       type: "string",
       describe: "go straight to the counterexample at PATH, with its --law and --seed",
+    },
+    known: {
+      argument: "FILE",
+      type: "string",
+      conflicts: "path",
+      describe: "pass over the counterexamples in FILE, which check --json printed, and look for others",
     },
     interleavings: {
       type: "boolean",
@@ -180,7 +187,7 @@ function partOf(
   laws: readonly LawReport[],
 ): CheckReport {
   const ok = laws.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
-  return { limiter, seed, runs, laws, interrupted: true, ok };
+  return { limiter, seed, runs, laws, known: [], interrupted: true, ok };
 }
 
 /** Calls that overlap, apart from the laws that look at calls one after the other. */
@@ -235,6 +242,7 @@ async function checkRealTime(
   for (const [option, value] of [
     ["--law", args.law],
     ["--path", args.path],
+    ["--known", args.known],
   ] as const)
     if (value !== undefined)
       throw new SpillwayError("USAGE", `${option} cannot be used with --target in real time`, {
@@ -260,7 +268,7 @@ function requireAnswers({ limiter, laws }: CheckReport): void {
 }
 
 async function optionsOf(args: Args): Promise<CheckOptions> {
-  const { runs, seed, law, path, rules } = args;
+  const { runs, seed, law, path, rules, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
     throw usage("--path", path, "as check prints it: 3:1:0");
@@ -271,6 +279,7 @@ async function optionsOf(args: Args): Promise<CheckOptions> {
     seed: requireWhole("--seed", seed ?? randomInt(0x7fff_ffff), -0x8000_0000, 0x7fff_ffff),
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
+    ...(known === undefined ? {} : { known: await readKnown(known) }),
     ...(rules === undefined
       ? {}
       : { rules: await (args.adapter === undefined ? readRules(rules) : readWrittenRules(rules)) }),

@@ -1,6 +1,8 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
 import { stat } from "node:fs/promises";
+import { type KnownCounterexample, parseKnown } from "../laws/known.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { parseDocument } from "../rules/json.ts";
 import { parseRules, parseRulesFile } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
@@ -67,6 +69,16 @@ export async function readTokens(path: string): Promise<Token[]> {
   const tokens = parseTokensFile(await readText(path, "tokens file"), path);
   await warnIfShared(path);
   return tokens;
+}
+
+/**
+ * Reads the known counterexamples of `--known`.
+ * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `USAGE`
+ */
+export async function readKnown(path: string): Promise<readonly KnownCounterexample[]> {
+  const what = "file of known counterexamples";
+  const pathOf = (steps: readonly (string | number)[]): string => steps.join(".");
+  return parseKnown(parseDocument(await readText(path, what), path, { name: what, code: "USAGE", pathOf }));
 }
 
 const warned = new Set<string>();

@@ -38,7 +38,8 @@ export async function sharedCause(
   return null;
 }
 
-async function breaks(factory: LimiterFactory, law: LimiterLawName, script: Script): Promise<boolean> {
+/** Tells whether a script breaks a law. One at which the limiter fails breaks none. */
+export async function breaks(factory: LimiterFactory, law: LimiterLawName, script: Script): Promise<boolean> {
   try {
     return (await judgeScript(factory, law, script)).violation !== null;
   } catch (error) {

@@ -1,23 +1,14 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
-import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { type Algorithm, claimsOf } from "../rules/algorithms.ts";
-import { SpillwayError } from "../rules/errors.ts";
-import {
-  type LimiterLawName,
-  limiterLawNames,
-  limiterLawStatements,
-  voidEverywhere,
-  voidReason,
-} from "../rules/laws.ts";
+import { claimsOf } from "../rules/algorithms.ts";
+import { type LimiterLawName, limiterLawNames, voidEverywhere, voidReason } from "../rules/laws.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
-import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
-import { laws } from "./catalogue.ts";
+import { type KnownCounterexample, parseKnown } from "./known.ts";
+import { KnownList } from "./known-list.ts";
 import { patient, type Timers } from "./patience.ts";
-import type { CheckReport, LawReport, Outcome } from "./report.ts";
-import type { Script } from "./script.ts";
+import type { CheckReport, LawReport } from "./report.ts";
+import { Search, type Setting, unrun } from "./search.ts";
 import { anySeed, prepare, requireInteger } from "./subject.ts";
-import { Broken, Failed, Trials } from "./trials.ts";
 
 /** Progress of a check. */
 export interface CheckProgress {
@@ -41,6 +32,8 @@ export interface CheckOptions {
   readonly laws?: readonly LimiterLawName[];
   /** Goes straight to a counterexample found before; needs its seed and its one law. */
   readonly path?: string;
+  /** Counterexamples that the check passes over, to look for others. With a `path` it passes over none. */
+  readonly known?: readonly KnownCounterexample[];
   /**
    * Rules to check under; without them they are drawn, every semantics switch among them. What they leave out is what
    * the limiter says of itself, else the default.
@@ -65,17 +58,6 @@ export interface CheckOptions {
   readonly onLaw?: (report: LawReport) => unknown;
 }
 
-/** Operations that the scripts may do with a limiter, and their rules. */
-interface Setting {
-  readonly factory: LimiterFactory;
-  readonly options: CheckOptions;
-  readonly subject: Subject;
-  readonly may: ReadonlySet<keyof Profile>;
-  readonly runs: number;
-  readonly seed: number;
-  readonly names: readonly LimiterLawName[];
-}
-
 /**
  * Looks for a counterexample to each law.
  *
@@ -95,119 +77,53 @@ export async function checkLaws(given: LimiterFactory, options: CheckOptions = {
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
   const { subject, may } = await prepare(factory, options);
+  const known = new KnownList(options.path === undefined ? parseKnown(options.known ?? []) : []);
   const setting = { factory, options, subject, may, runs, seed, names };
   const reports: LawReport[] = [];
   for (const law of names) {
     const isOver = options.signal?.aborted || reports.some(({ failure }) => failure?.hung);
-    const report = isOver ? unrun(law, seed, "not-run") : await checkLaw(law, setting, reports.length);
+    const report = isOver ? unrun(law, seed, "not-run") : await checkLaw(law, setting, known, reports.length);
     reports.push(report);
     options.onLaw?.(report);
   }
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
   const ok = reports.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
-  return { limiter: factory.name, seed, runs, laws: reports, interrupted: cut, ok };
+  return { limiter: factory.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
 }
 
-/** A seed for each law: laws that draw alike should not all see the same scripts. */
-const seedOf = (law: LimiterLawName, seed: number): number =>
-  (seed + Math.imul(limiterLawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
-
-/** A law's profile without what this limiter cannot be asked. */
-function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algorithm: Algorithm): Profile {
-  const { profile } = laws[law];
-  const weights = Object.entries(profile).map(([kind, weight]) => [
-    kind,
-    may.has(kind as keyof Profile) ? weight : 0,
-  ]);
-  // If there is no window whose end could be met, a caller has to stay away for long.
-  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
-  const kept = Object.fromEntries(weights) as Profile;
-  // Places are given back about as often as they are taken.
-  return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
-}
-
-function unrun(law: LimiterLawName, seed: number, outcome: Outcome, reason?: string): LawReport {
-  const report = {
-    law,
-    statement: limiterLawStatements[law],
-    outcome,
-    seed,
-    runs: 0,
-    judged: 0,
-    voidRuns: {},
-    changedRuns: {},
-  };
-  return reason === undefined ? report : { ...report, reason };
-}
-
-async function checkLaw(law: LimiterLawName, setting: Setting, done: number): Promise<LawReport> {
-  const { factory, options, subject, may, runs, names } = setting;
+async function checkLaw(
+  law: LimiterLawName,
+  setting: Setting,
+  known: KnownList,
+  done: number,
+): Promise<LawReport> {
+  const { factory, subject } = setting;
   if (!claimsOf(factory).includes(law)) return unrun(law, setting.seed, "not-claimed");
   const { rules } = subject;
   if (rules !== undefined && voidEverywhere(law, rules) !== null)
     return unrun(law, setting.seed, "skipped", whyVoid(law, rules));
-  const trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
-    options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
-  );
-  const property = fc.asyncProperty(
-    scriptArbitrary(subject, profileFor(law, may, factory.algorithm)),
-    (script) => trials.run(script),
-  );
-  const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true, numRuns: 1 };
-  const details = await walk(() =>
-    fc.check(property, { seed: seedOf(law, setting.seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
-  );
-  return reportOf(law, setting, trials, details);
+  const search = new Search(law, setting, done);
+  await known.lookUp(law, search);
+  return goOn(await search.run(setting.seed, setting.runs), search, known, setting.runs);
+}
+
+/** Looks for another counterexample, as long as the last one is known and there are runs left. */
+async function goOn(found: LawReport, search: Search, known: KnownList, most: number): Promise<LawReport> {
+  let report = found;
+  let { runs } = report;
+  let met = 0;
+  while (report.outcome === "violated" && known.has(report)) {
+    met += 1;
+    if (runs >= most || known.isWhole(report.law)) {
+      const { path: _, repeat: __, counterexample: ___, ...quiet } = report;
+      return { ...quiet, runs, known: met, outcome: "known" };
+    }
+    report = await search.run((report.seed + 1) | 0, most - runs);
+    runs += report.runs;
+  }
+  const isQuiet = report.outcome === "no-counterexample" || report.outcome === "not-observed";
+  return { ...report, runs, known: met, outcome: met > 0 && isQuiet ? "known" : report.outcome };
 }
 
 const whyVoid = (law: LimiterLawName, rules: Rules): string =>
   scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");
-
-/** fast-check throws a plain Error where a path leads past the last script that it could lead to. */
-async function walk<T>(check: () => Promise<T>): Promise<T> {
-  try {
-    return await check();
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith("Unable to replay")) throw error;
-    throw new SpillwayError("USAGE", "this path leads to no script", {
-      hint: "a path belongs to the law, seed, rules and limiter that it was printed with",
-      cause: error,
-    });
-  }
-}
-
-function reportOf(
-  law: LimiterLawName,
-  { seed, options }: Setting,
-  trials: Trials,
-  details: fc.RunDetails<[Script]>,
-): LawReport {
-  const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
-  const repeat = repeatCommand(law, seed, path, options.repeatWith);
-  const { judged, voidRuns, changedRuns } = trials;
-  const report = { ...unrun(law, seed, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
-  if (errorInstance instanceof Failed)
-    return { ...report, outcome: "failed", path: path ?? "", repeat, failure: errorInstance.failure };
-  if (errorInstance instanceof Broken)
-    return {
-      ...report,
-      outcome: "violated",
-      path: path ?? "",
-      repeat,
-      counterexample: errorInstance.counterexample,
-    };
-  if (details.failed && errorInstance !== null) throw errorInstance;
-  if (interrupted) return { ...report, outcome: "interrupted" };
-  if (numRuns === 0) return { ...report, outcome: "skipped", reason: Object.keys(voidRuns).join("; ") };
-  return judged === 0 ? { ...report, outcome: "not-observed" } : report;
-}
-
-function repeatCommand(
-  law: LimiterLawName,
-  seed: number,
-  path: string | null,
-  more: readonly string[] = [],
-): string {
-  const to = path === null ? [] : [`--path ${path}`];
-  return ["npx spillway check", `--law ${law}`, `--seed ${seed}`, ...to, ...more].join(" ");
-}

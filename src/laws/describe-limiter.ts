@@ -11,9 +11,10 @@ import { type KnownCause, sharedCause } from "./causes.ts";
 import { type CheckOptions, checkLaws } from "./check.ts";
 import { checkInterleavings, type InterleavingOptions } from "./interleavings.ts";
 import { renderInterleaving } from "./interleavings-text.ts";
+import { type KnownCounterexample, mendedText, parseKnown } from "./known.ts";
 import type { Unexplained } from "./orders.ts";
 import { patient } from "./patience.ts";
-import type { LawReport } from "./report.ts";
+import type { CheckReport, LawReport } from "./report.ts";
 import type { Script } from "./script.ts";
 import { anySeed } from "./subject.ts";
 import { renderCounterexample } from "./timeline.ts";
@@ -29,14 +30,14 @@ export interface RegisterTest {
 export interface DescribeOptions
   extends Pick<
     CheckOptions,
-    "runs" | "seed" | "laws" | "path" | "rules" | "startMs" | "timers" | "answerMsMost"
+    "runs" | "seed" | "laws" | "path" | "known" | "rules" | "startMs" | "timers" | "answerMsMost"
   > {
   /** Also calls that overlap; for a limiter whose store is asynchronous. See `checkInterleavings`. */
   readonly interleavings?: boolean | InterleavingOptions;
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;
   /**
-   * Fails a law that is claimed and judged nothing; `true` unless told. Where no `claims` are given, a law that needs
+   * Fails a law that is claimed and judged nothing, and one whose known counterexample is mended; `true` unless told. Where no `claims` are given, a law that needs
    * what the limiter does not show is skipped instead.
    */
   readonly strict?: boolean;
@@ -111,6 +112,7 @@ class Suite {
   readonly #options: DescribeOptions & { readonly seed: number };
   readonly #line: CallerLine;
   readonly #causes: KnownCause[] = [];
+  readonly #known: readonly KnownCause[];
 
   constructor(
     factory: LimiterFactory,
@@ -121,6 +123,7 @@ class Suite {
     this.#factory = timers === undefined ? factory : patient(factory, timers, answerMsMost);
     this.#options = options;
     this.#line = line;
+    this.#known = knownCauses(parseKnown(options.known ?? []));
   }
 
   /** A body without parameters: Jest and Mocha take one for a callback. */
@@ -137,12 +140,20 @@ class Suite {
   }
 
   async law(law: LimiterLawName): Promise<Ending> {
-    const report = await this.#check(law, this.#options.runs);
-    const { outcome, reason, seed, path, counterexample, failure } = report;
+    const { laws, known: listed } = await this.#check(law, this.#options.runs);
+    const report = onlyOne(laws);
+    const mended = listed.find(({ state }) => state === "mended");
+    if (mended !== undefined && this.#options.strict !== false) return { fails: [mendedText(mended)] };
+    const { outcome, reason, seed, path, counterexample, failure, known } = report;
     if (outcome === "skipped") return { skips: `${law} is void: ${reason}` };
+    if (outcome === "known")
+      return { skips: `${law}: known counterexamples alone (${counted(known, "run")})` };
     if (outcome === "not-observed") return this.#silence(law);
     if (outcome !== "violated" && outcome !== "failed") return null;
     const found = { law, script: counterexample?.script ?? null, got: failure?.got ?? null };
+    const others = this.#known.filter((other) => other.law !== law);
+    const other = await sharedCause(this.#factory, others, found);
+    if (other !== null) return { skips: `${law}: its calls break ${other.law}, as is known` };
     const cause = await sharedCause(this.#factory, this.#causes, found);
     if (cause !== null) return { skips: `${sameCause} ${cause.law}: ${law}` };
     this.#causes.push(found);
@@ -172,7 +183,7 @@ class Suite {
     if (needs !== undefined && this.#factory.claimsAsShown === true)
       return { skips: `${law} judges nothing: the limiter does not show ${needs}` };
     if (needs === undefined && runs < runsUntilSilent) {
-      const longer = await this.#check(law, runsUntilSilent);
+      const longer = onlyOne((await this.#check(law, runsUntilSilent)).laws);
       if (longer.outcome !== "not-observed") return null;
     }
     const why =
@@ -186,16 +197,22 @@ class Suite {
     };
   }
 
-  async #check(law: LimiterLawName, runs: number | undefined): Promise<LawReport> {
+  #check(law: LimiterLawName, runs: number | undefined): Promise<CheckReport> {
     const { interleavings: _, timeoutMs: __, strict: ___, ...options } = this.#options;
-    const { laws } = await checkLaws(this.#factory, { ...options, laws: [law], ...(runs && { runs }) });
-    const [report] = laws;
-    if (report === undefined) throw new RangeError(`no report of ${law}`);
-    return report;
+    return checkLaws(this.#factory, { ...options, laws: [law], ...(runs && { runs }) });
   }
 }
 
+function onlyOne([report]: readonly LawReport[]): LawReport {
+  if (report === undefined) throw new RangeError("a report was expected");
+  return report;
+}
+
 const sameCause = "the same calls break";
+
+/** The known counterexamples that other laws may share. */
+const knownCauses = (known: readonly KnownCounterexample[]): KnownCause[] =>
+  known.flatMap(({ law, script }) => (script === undefined ? [] : [{ law, script, got: null }]));
 
 /** The calls of an interleaving as a script, one after the other. */
 const playedOps = ({ script, rounds }: Unexplained): Script => ({

@@ -48,6 +48,7 @@ export {
   keyedLaws,
   keyedLimiter,
 } from "./keyed.ts";
+export { type KnownCounterexample, type KnownState, parseKnown } from "./known.ts";
 export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, Unexplained } from "./orders.ts";

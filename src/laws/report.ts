@@ -1,12 +1,14 @@
 // The findings of a check: plain JSON, one entry a law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { History } from "./history.ts";
+import type { KnownState } from "./known.ts";
 import type { Compared, Violation } from "./law.ts";
 import type { Script } from "./script.ts";
 
 /**
  * - `no-counterexample`: none was found in `runs` runs; that proves nothing.
  * - `violated`: `counterexample` breaks it.
+ * - `known`: it is broken, and no other counterexample was found than those that were said to be known.
  * - `failed`: the limiter threw, gave no answer or answered nonsense (`failure`), which no law can judge.
  * - `skipped`: the rules make it void (`reason`).
  * - `not-claimed`: the limiter does not promise it.
@@ -17,6 +19,7 @@ import type { Script } from "./script.ts";
 export type Outcome =
   | "no-counterexample"
   | "violated"
+  | "known"
   | "failed"
   | "skipped"
   | "not-claimed"
@@ -50,12 +53,14 @@ export interface LawReport {
   readonly law: LimiterLawName;
   readonly statement: string;
   readonly outcome: Outcome;
-  /** The seed of the check; each law draws from it by its name. */
+  /** The seed of the check; each law draws from it by its name. One more for each known counterexample that was met. */
   readonly seed: number;
   /** Runs up to the first that failed, that one included. */
   readonly runs: number;
   /** Number of answers that it judged in those runs. */
   readonly judged: number;
+  /** Number of runs that came to a known counterexample. */
+  readonly known: number;
   /** Reason why it is void, for `skipped`. */
   readonly reason?: string;
   /** In how many runs a switch made it void, wholly or for a scope, by the reason. */
@@ -77,7 +82,9 @@ export interface CheckReport {
   /** Runs asked for of each law. */
   readonly runs: number;
   readonly laws: readonly LawReport[];
+  /** The known counterexamples that were listed, in their order. */
+  readonly known: readonly KnownState[];
   readonly interrupted: boolean;
-  /** No law was violated and no limiter failed, as far as was looked. */
+  /** No law was violated in an unknown way and no limiter failed, as far as was looked. */
   readonly ok: boolean;
 }

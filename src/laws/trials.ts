@@ -6,6 +6,7 @@ import { changedForms, type LimiterLawName, voidEverywhere, voidReason } from ".
 import { type Rules, scopes } from "../rules/rules.ts";
 import { AdapterFailure, play } from "./history.ts";
 import type { Judge, Judgement, Violation } from "./law.ts";
+import { minimal } from "./minimum.ts";
 import type { Counterexample, Failure } from "./report.ts";
 import type { Script } from "./script.ts";
 
@@ -13,11 +14,17 @@ import type { Script } from "./script.ts";
 export class Broken extends Error {
   readonly counterexample: Counterexample;
 
-  constructor(script: Script, { history, compared }: Judgement, violation: Violation) {
+  constructor(script: Script, judgement: Judgement, violation: Violation) {
     super(violation.got);
-    this.counterexample = { script, history, ...(compared === undefined ? {} : { compared }), violation };
+    this.counterexample = counterexampleOf(script, judgement, violation);
   }
 }
+
+const counterexampleOf = (
+  script: Script,
+  { history, compared }: Judgement,
+  violation: Violation,
+): Counterexample => ({ script, history, ...(compared === undefined ? {} : { compared }), violation });
 
 /** A limiter that failed in a script, as fast-check sees it. */
 export class Failed extends Error {
@@ -77,6 +84,21 @@ export class Trials {
     if (judgement.violation === null || this.#failed === "adapter") return;
     this.#failed = "broken";
     throw new Broken(script, judgement, judgement.violation);
+  }
+
+  /** Forgets that a run failed: the next failure is another one. */
+  begin(): void {
+    this.#failed = null;
+  }
+
+  /** Leaves out what the counterexample does not need. */
+  smallest(found: Counterexample): Promise<Counterexample> {
+    return minimal(found, async (script) => {
+      if (this.#signal?.aborted) return null;
+      const judgement = await this.#judgementOf(script);
+      if (judgement === null || judgement.violation === null) return null;
+      return counterexampleOf(script, judgement, judgement.violation);
+    });
   }
 
   async #judgementOf(script: Script): Promise<Judgement | null> {

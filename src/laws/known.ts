@@ -1,0 +1,127 @@
+// Counterexamples that the limiter's people know of. A check that comes to one of them goes on, so that a bug that is
+// not mended yet hides no other.
+import { closest } from "../rules/closest.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
+import type { CallOp, Op, Script } from "./script.ts";
+
+/** One known counterexample, or, without a script and a path, all those to its law. */
+export interface KnownCounterexample {
+  readonly law: LimiterLawName;
+  /** Script of the counterexample, as a report has it. */
+  readonly script?: Script | undefined;
+  /** Seed and path of the counterexample, as its failure prints them, in place of the script. */
+  readonly seed?: number | undefined;
+  readonly path?: string | undefined;
+  /** Words that the report repeats, such as the address of an issue. */
+  readonly note?: string | undefined;
+}
+
+/** A known counterexample after a check. */
+export interface KnownState extends Pick<KnownCounterexample, "law" | "note"> {
+  /** `mended`: its script breaks the law no longer. `unseen`: its law was not checked, or no run came to it. */
+  readonly state: "broken" | "mended" | "unseen";
+}
+
+/** Says that a known counterexample is mended, and what to do. */
+export const mendedText = ({ law, note }: KnownState): string =>
+  `a known counterexample to ${law} breaks it no longer${note === undefined ? "" : ` (${note})`}: take it off the list`;
+
+const kinds: readonly unknown[] = [
+  "call",
+  "settle",
+  "status",
+  "enforce",
+  "sweep",
+  "snapshot",
+] satisfies Op["do"][];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Reads a list of known counterexamples, or the report of a check, of which it takes those that were found.
+ * @throws SpillwayError `USAGE`, naming every entry that is wrong
+ */
+export function parseKnown(value: unknown): readonly KnownCounterexample[] {
+  const given = isObject(value) && Array.isArray(value["laws"]) ? found(value["laws"]) : value;
+  const problems = Array.isArray(given)
+    ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`))
+    : [{ path: "known", got: quote(value), allowed: "an array, or the report of a check" }];
+  if (problems.length === 0) return given as readonly KnownCounterexample[];
+  throw new SpillwayError("USAGE", "the known counterexamples cannot be used", {
+    problems,
+    hint: '[{ "law": "recovers", "script": {...}, "note": "..." }], or what `check --json` printed',
+  });
+}
+
+const found = (laws: readonly unknown[]): unknown[] =>
+  laws.flatMap((report) => {
+    if (!isObject(report) || !isObject(report["counterexample"])) return [];
+    return [{ law: report["law"], script: report["counterexample"]["script"] }];
+  });
+
+function mistakes(entry: unknown, path: string): Problem[] {
+  if (!isObject(entry)) return [{ path, got: quote(entry), allowed: "an object" }];
+  const { law, script, seed, path: way, note } = entry;
+  const wrong = (member: string, allowed: string): Problem[] => [
+    { path: `${path}.${member}`, got: quote(entry[member]), allowed },
+  ];
+  const isLaw = limiterLawNames.some((name) => name === law);
+  return [
+    ...(isLaw ? [] : wrong("law", closest(String(law), limiterLawNames) ?? limiterLawNames.join(", "))),
+    ...(script === undefined || isScript(script) ? [] : wrong("script", "the script of a counterexample")),
+    ...(seed === undefined || Number.isSafeInteger(seed) ? [] : wrong("seed", "an integer")),
+    ...(way === undefined || /^\d+(:\d+)*$/.test(String(way)) ? [] : wrong("path", "as a failure prints it")),
+    ...((seed === undefined) === (way === undefined)
+      ? []
+      : wrong(seed === undefined ? "seed" : "path", "both")),
+    ...(note === undefined || typeof note === "string" ? [] : wrong("note", "a string")),
+  ];
+}
+
+/** Tells whether a value has what playing a script needs. */
+function isScript(value: unknown): value is Script {
+  if (!isObject(value) || !Array.isArray(value["ops"])) return false;
+  const { rules, startMs, pick, ops } = value;
+  const isNumbered = Number.isSafeInteger(startMs) && Number.isSafeInteger(pick);
+  const isComplete =
+    isObject(rules) && ["organization", "user", "semantics"].every((name) => isObject(rules[name]));
+  return (
+    isNumbered &&
+    isComplete &&
+    ops.every((op) => isObject(op) && kinds.includes(op["do"]) && Number.isSafeInteger(op["atMs"]))
+  );
+}
+
+/**
+ * Returns what two scripts of one counterexample have in common: the limits and switches that its operations meet, and
+ * the operations. Names, the time at which it begins and the numbers of its calls are left out.
+ */
+export function formOf({ rules, ops, startMs: _, pick: __, ...terms }: Script): string {
+  const names = new Map<string, string>();
+  const nameOf = (name: string): string => {
+    names.set(name, names.get(name) ?? `#${names.size}`);
+    return names.get(name) ?? name;
+  };
+  const firstMs = ops[0]?.atMs ?? 0;
+  const calls = ops.filter((op): op is CallOp => op.do === "call");
+  const met = scopes.filter((scope) => calls.some((call) => call.scope === scope));
+  const ids = new Map(calls.map(({ id }, index) => [id, index]));
+  return JSON.stringify([
+    terms,
+    met.map((scope) => semanticsOf(rules, scope)),
+    ops.map(({ atMs, ...op }) => ({
+      ...op,
+      afterMs: atMs - firstMs,
+      ...("id" in op && { id: ids.get(op.id) ?? null }),
+      ...("organization" in op && { organization: nameOf(op.organization) }),
+      ...("user" in op && { user: nameOf(`${op.organization}/${op.user}`) }),
+    })),
+    calls.map(({ organization, user, scope }) => [
+      organizationLimit(rules, organization, scope),
+      userLimit(rules, organization, user, scope),
+    ]),
+  ]);
+}

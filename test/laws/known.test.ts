@@ -1,0 +1,205 @@
+// Known counterexamples: a check passes over them, finds what is behind them, and says which are mended.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type CheckOptions,
+  type CheckReport,
+  checkLaws,
+  describeLimiter,
+  type KnownCounterexample,
+  keyedLimiter,
+  type LimiterFactory,
+  parseKnown,
+} from "../../src/laws/index.ts";
+import { spillway } from "../support/command.ts";
+import { entry } from "./expectations.ts";
+
+/** Bugs of a limiter: a limit of 1 admits two, and every other limit admits one too many by a call that costs 2. */
+interface Bugs {
+  readonly ofOne: boolean;
+  readonly ofTwo: boolean;
+}
+
+const text = ({ ofOne, ofTwo }: Bugs): string => `({
+  name: "two bugs",
+  algorithm: "fixed-window",
+  anchor: "epoch",
+  weighted: true,
+  create({ limit, windowMs }) {
+    const counts = new Map();
+    return {
+      consume(key, cost, nowMs) {
+        const window = key + " " + Math.floor(nowMs / windowMs);
+        const count = counts.get(window) ?? 0;
+        const extra = (${ofOne} && limit === 1 && cost === 1) || (${ofTwo} && limit > 1 && cost === 2) ? 1 : 0;
+        if (count + cost > limit + extra) return false;
+        counts.set(window, count + cost);
+        return true;
+      },
+    };
+  },
+})`;
+const limiterOf = (bugs: Bugs): LimiterFactory => keyedLimiter(new Function(`return ${text(bugs)}`)());
+
+const law = "refusal-justified";
+const check = (bugs: Bugs, options: CheckOptions): Promise<CheckReport> =>
+  checkLaws(limiterOf(bugs), { seed: 2, runs: 100, laws: [law], ...options });
+
+const limitOf = (report: CheckReport): number | undefined =>
+  entry(report, law).counterexample?.script.rules.user.graphql.limit;
+const scriptOf = (report: CheckReport): KnownCounterexample => ({
+  law,
+  script: JSON.parse(JSON.stringify(entry(report, law).counterexample?.script)),
+});
+
+/** Counterexamples to the first bug, in every form that a check of it alone comes to. */
+async function formsOfTheFirst(): Promise<KnownCounterexample[]> {
+  const known: KnownCounterexample[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    const report = await check({ ofOne: true, ofTwo: false }, { known });
+    if (report.ok) return known;
+    known.push(scriptOf(report));
+  }
+  throw new Error("its counterexamples have no end");
+}
+
+describe("a known counterexample", () => {
+  test("is passed over, and the bug behind it is found, by a line that repeats it", async () => {
+    const known = await formsOfTheFirst();
+    expect(known.length).toBeLessThanOrEqual(4);
+    expect(limitOf(await check({ ofOne: true, ofTwo: true }, {}))).toBe(1);
+    const report = await check({ ofOne: true, ofTwo: true }, { known });
+    const { outcome, known: met, seed, path } = entry(report, law);
+    expect([outcome, report.ok]).toEqual(["violated", false]);
+    expect(met).toBeGreaterThan(0);
+    expect(limitOf(report)).toBeGreaterThan(1);
+    const again = await check({ ofOne: true, ofTwo: true }, { seed, path: String(path), known });
+    expect(entry(again, law).counterexample).toEqual(entry(report, law).counterexample);
+  });
+
+  test("alone leaves a check without failure, which counts the runs that came to it", async () => {
+    const report = await check({ ofOne: true, ofTwo: false }, { known: await formsOfTheFirst() });
+    const { outcome, known, counterexample } = entry(report, law);
+    expect([outcome, counterexample, report.ok]).toEqual(["known", undefined, true]);
+    expect(known).toBeGreaterThan(5);
+    expect(new Set(report.known.map(({ state }) => state))).toEqual(new Set(["broken"]));
+  });
+
+  test("may be told by the seed and the path that its failure prints", async () => {
+    const first = await check({ ofOne: true, ofTwo: false }, {});
+    const { seed, path, runs } = entry(first, law);
+    const report = await check({ ofOne: true, ofTwo: false }, { runs, known: [{ law, seed, path }] });
+    expect(entry(report, law)).toMatchObject({ outcome: "known", known: 1 });
+  });
+
+  test("may be all of a law's", async () => {
+    const known = [{ law, note: "issue 7" }] as const;
+    const broken = await check({ ofOne: true, ofTwo: true }, { known });
+    expect(entry(broken, law)).toMatchObject({ outcome: "known", known: 1 });
+    expect(broken.known).toEqual([{ law, note: "issue 7", state: "broken" }]);
+    const whole = await check({ ofOne: false, ofTwo: false }, { known });
+    expect(whole.known).toEqual([{ law, note: "issue 7", state: "unseen" }]);
+  });
+
+  test("that breaks its law no longer is mended", async () => {
+    const known = await formsOfTheFirst();
+    const report = await check({ ofOne: false, ofTwo: false }, { known });
+    expect(entry(report, law)).toMatchObject({ outcome: "no-counterexample", known: 0 });
+    expect(new Set(report.known.map(({ state }) => state))).toEqual(new Set(["mended"]));
+  });
+
+  test("is one whoever calls, and whenever it begins, and another under another limit", async () => {
+    const first = await check({ ofOne: true, ofTwo: false }, {});
+    const { script } = scriptOf(first);
+    const { runs } = entry(first, law);
+    if (script === undefined) throw new Error("a script was expected");
+    const renamed = script.ops.map((op) => ({ ...op, atMs: op.atMs + 86_400_000, user: "zoe" }));
+    const user = { ...script.rules.user, graphql: { ...script.rules.user.graphql, windowSeconds: 61 } };
+    const outcomeWith = async (other: object): Promise<string> => {
+      const known = [{ law, script: { ...script, ...other } }] as const;
+      return entry(await check({ ofOne: true, ofTwo: false }, { runs, known }), law).outcome;
+    };
+    expect(await outcomeWith({ ops: renamed, pick: 1 })).toBe("known");
+    expect(await outcomeWith({ rules: { ...script.rules, user } })).toBe("violated");
+  });
+});
+
+describe("in describeLimiter", () => {
+  const said = async (bugs: Bugs, known: readonly KnownCounterexample[]): Promise<string[]> => {
+    const lines: string[] = [];
+    const bodies: [string, (context: unknown) => Promise<void>][] = [];
+    const laws = [law, "twice-at-most"] as const;
+    const register = (name: string, body: () => Promise<void>): number => bodies.push([name, body]);
+    describeLimiter(register, limiterOf(bugs), { seed: 2, laws, known, strict: true });
+    for (const [, body] of bodies)
+      await body({ skip: (why: string) => lines.push(why) }).catch((error: Error) => {
+        lines.push(error.message.split("\n")[0] ?? "");
+      });
+    return lines;
+  };
+
+  test("its law is skipped, and so are those that its calls break, too", async () => {
+    const lines = await said({ ofOne: true, ofTwo: false }, await formsOfTheFirst());
+    expect(lines[0]).toMatch(/^refusal-justified: known counterexamples alone \(\d+ runs\)$/);
+    expect(lines.slice(1)).toEqual(["twice-at-most: its calls break refusal-justified, as is known"]);
+  });
+
+  test("one that is mended fails its case", async () => {
+    const lines = await said({ ofOne: false, ofTwo: false }, await formsOfTheFirst());
+    expect(lines).toEqual([
+      "a known counterexample to refusal-justified breaks it no longer: take it off the list",
+    ]);
+  });
+});
+
+describe("check --known FILE", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spillway-known-"));
+    for (const [name, bugs] of [
+      ["one.mjs", { ofOne: true, ofTwo: false }],
+      ["none.mjs", { ofOne: false, ofTwo: false }],
+    ] as const)
+      await writeFile(
+        join(folder, name),
+        `import { keyedLimiter } from "spillway/laws"; export default keyedLimiter(${text(bugs)});`,
+      );
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const words = ["check", "--law", law, "--seed", "2"];
+
+  test("takes the report of an earlier check", async () => {
+    const first = await spillway([...words, "--adapter", "one.mjs", "--json"], { cwd: folder });
+    expect(first.code).toBe(1);
+    await writeFile(join(folder, "known.json"), first.stdout);
+    const [{ runs = 0 } = {}] = (JSON.parse(first.stdout) as CheckReport).laws;
+    const known = ["--known", "known.json", "--runs", `${runs}`];
+    const second = await spillway([...words, "--adapter", "one.mjs", ...known], { cwd: folder });
+    expect(second.stdout).toContain(`known: 1, and no other counterexample in ${runs} runs`);
+    expect(second.code, second.stderr).toBe(0);
+    const third = await spillway([...words, "--adapter", "none.mjs", ...known], { cwd: folder });
+    expect(third.stdout).toContain("a known counterexample to refusal-justified breaks it no longer");
+    expect(third.code).toBe(0);
+  });
+
+  test.each([
+    ["5", "known: got 5, allowed: an array, or the report of a check"],
+    ['[{ "law": "recover" }]', 'known[0].law: got "recover", allowed: recovers'],
+    ['[{ "law": "recovers", "path": "3:1" }]', "known[0].seed: got nothing, allowed: both"],
+    ['[{ "law": "recovers", "script": { "ops": [] } }]', "known[0].script: got"],
+    ["[", "wrong.json: got"],
+  ])("%s is refused: 2", async (wrong, problem) => {
+    await writeFile(join(folder, "wrong.json"), wrong);
+    const { code, stderr } = await spillway([...words, "--known", "wrong.json"], { cwd: folder });
+    expect(stderr).toContain(problem);
+    expect(code).toBe(2);
+  });
+
+  test("an empty list is one", () => {
+    expect(parseKnown([])).toEqual([]);
+    expect(parseKnown({ laws: [] })).toEqual([]);
+  });
+});
