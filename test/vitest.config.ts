@@ -61,7 +61,8 @@ export default defineConfig({
         "pure",
         files.filter((file) => !isRealTime(file)),
         // Files of one worker share their modules: loading them anew for each file takes half of the processor's time.
-        { isolate: false, maxWorkers: Math.max(2, availableParallelism() - 1) },
+        // One worker more than processors: some wait for the programs that they start.
+        { isolate: false, maxWorkers: availableParallelism() + 1 },
       ),
       project("real time", files.filter(isRealTime), { fileParallelism: false }),
     ],

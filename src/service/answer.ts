@@ -7,9 +7,18 @@ import type { Answered, Faulty } from "../faults/fault.ts";
 /** Headers of one answer, by name. */
 export type Fields = Record<string, string | number>;
 
+/** Texts of bodies that are sent again and again. */
+const texts = new WeakMap<object, string>();
+
+/** Keeps the text of a body that never changes. @returns the body */
+export function lasting<Body extends object>(body: Body): Body {
+  texts.set(body, JSON.stringify(body));
+  return body;
+}
+
 /** Sends a whole answer with a JSON body. To HEAD, Node sends the headers alone. */
 export function send(reply: FastifyReply, status: number, fields: Fields, body: object): void {
-  const text = JSON.stringify(body);
+  const text = texts.get(body) ?? JSON.stringify(body);
   const lines: (string | number)[] = [
     "Content-Type",
     "application/json; charset=utf-8",

@@ -3,13 +3,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { headers, statusBody } from "../engine/answers.ts";
 import type { TokenScope } from "../rules/tokens.ts";
-import type { Fields } from "./answer.ts";
+import { type Fields, lasting } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import type { Gate } from "./gate.ts";
 import { linkHeader, pageRequest } from "./pages.ts";
 import { buildView, organizationView, pipelineView, userView } from "./rest-views.ts";
 import {
   BUILDS,
+  once,
   sampleBuild,
   sampleBuilds,
   sampleOrganization,
@@ -114,8 +115,13 @@ function paged(ask: Ask, total: number, pick: (skip: number, most: number) => ob
   const asked = pageRequest(query);
   const link = linkHeader(`${originOf(ask)}${path}`, query, asked, total);
   if (link !== null) fields["Link"] = link;
-  return pick((asked.page - 1) * asked.perPage, asked.perPage);
+  return pageOf(`${originOf(ask)}${path} ${asked.page} ${asked.perPage}`, () =>
+    pick((asked.page - 1) * asked.perPage, asked.perPage),
+  );
 }
+
+/** Pages that were asked for lately, some 100 KB each at most. */
+const pageOf = once(100, (_name, make: () => object[]) => lasting(make()));
 
 /**
  * Answers any REST call: 401, 404 organization, 403, windows, then 404 or 405, or what was asked for.

@@ -79,24 +79,44 @@ function identify(type: string, name: string): Identified {
 
 const created = isoSecond(Date.UTC(2025, 0, 1));
 
-/** Users are few (those of the tokens and five authors) and asked for at every turn, so each is made once. */
-const users = new Map<string, SampleUser>();
-
-export function sampleUser(user: string): SampleUser {
-  const known = users.get(user);
-  if (known !== undefined) return known;
-  const made = { ...identify("User", user), name: user, email: `${user}@example.com`, createdAt: created };
-  users.set(user, made);
-  return made;
+/**
+ * Makes each thing once: the same few are asked for at every turn.
+ * @param most how many are kept; with one more, all are forgotten
+ * @param make the thing of a name and what else it is made of, which the name stands for
+ */
+export function once<More extends unknown[], Made>(
+  most: number,
+  make: (name: string, ...more: More) => Made,
+): (name: string, ...more: More) => Made {
+  const known = new Map<string, Made>();
+  return (name, ...more) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const made = make(name, ...more);
+    if (known.size >= most) known.clear();
+    known.set(name, made);
+    return made;
+  };
 }
 
-export function sampleOrganization(slug: string): SampleOrganization {
-  return { ...identify("Organization", slug), slug, name: slug, createdAt: created };
-}
+export const sampleUser = once(
+  10_000,
+  (user): SampleUser => ({
+    ...identify("User", user),
+    name: user,
+    email: `${user}@example.com`,
+    createdAt: created,
+  }),
+);
+
+export const sampleOrganization = once(
+  1_000,
+  (slug): SampleOrganization => ({ ...identify("Organization", slug), slug, name: slug, createdAt: created }),
+);
 
 /** All pipelines of an organization, in the order of their names' list. */
-export function samplePipelines(organization: string): SamplePipeline[] {
-  return names.map((name) => {
+export const samplePipelines = once(1_000, (organization): readonly SamplePipeline[] =>
+  names.map((name) => {
     const slug = name.toLowerCase().replaceAll(" ", "-");
     return {
       ...identify("Pipeline", `${organization}/${slug}`),
@@ -107,31 +127,35 @@ export function samplePipelines(organization: string): SamplePipeline[] {
       repository: `https://git.example.com/${organization}/${slug}.git`,
       createdAt: created,
     };
-  });
-}
+  }),
+);
 
 export function samplePipeline(organization: string, slug: string): SamplePipeline | null {
   return samplePipelines(organization).find((pipeline) => pipeline.slug === slug) ?? null;
 }
 
 /** One build of a pipeline, or `null` where the number is none of its builds. */
-export function sampleBuild({ id, slug }: SamplePipeline, number: number): SampleBuild | null {
+export function sampleBuild(pipeline: SamplePipeline, number: number): SampleBuild | null {
   if (!Number.isSafeInteger(number) || number < 1 || number > BUILDS) return null;
+  return madeBuild(`${pipeline.id}/${number}`, pipeline.slug, number);
+}
+
+const madeBuild = once(10_000, (name, slug: string, number: number): SampleBuild => {
   const createdMs = FIRST_BUILD_MS + number * BUILD_EVERY_MS;
   const state = number === BUILDS ? "running" : number % 7 === 0 ? "failed" : "passed";
   return {
-    ...identify("Build", `${id}/${number}`),
+    ...identify("Build", name),
     number,
     state,
     branch: number % 3 === 0 ? "main" : `change-${number}`,
-    commit: hash("sha1", `commit/${id}/${number}`, "hex"),
+    commit: hash("sha1", `commit/${name}`, "hex"),
     message: `Change ${number} of ${slug}`,
     author: sampleUser(`author-${number % 5}`),
     createdAt: isoSecond(createdMs),
     startedAt: isoSecond(createdMs + 5_000),
     finishedAt: state === "running" ? null : isoSecond(createdMs + 240_000),
   };
-}
+});
 
 /**
  * Builds of a pipeline, the newest first.

@@ -1,71 +1,167 @@
-// `check --target` before anything is judged: what is no rate-limited API is said, one behind TLS is reached.
+// `spillway check --target` as it is typed: a live target, in real time and by a clock of ours.
+// @module-tag real-time
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTarget } from "../../src/cli/check-target.ts";
-import { probedTarget } from "../../src/cli/probed-target.ts";
-import { openTerminal } from "../../src/cli/terminal.ts";
-import { readStatus } from "../../src/probe/status.ts";
-import { parseTokens, type Token } from "../../src/rules/tokens.ts";
-import { pemPath, secureService } from "../connect/tls.ts";
-import { fakeTarget, wideRules } from "../load/support.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Store } from "../../src/engine/store.ts";
+import { injectFault, parseFault } from "../../src/faults/choice.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
+import { buildApp } from "../../src/service/app.ts";
+import { spillwayHere } from "../support/command.ts";
 
-const caller = { token: "spw_x", user: "ann", organization: "acme" };
 let folder = "";
-let tokens = "";
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "spillway-target-"));
-  tokens = join(folder, "tokens.json");
-  await writeFile(tokens, JSON.stringify([caller]), {
-    mode: 0o600,
-  });
+  folder = await mkdtemp(join(tmpdir(), "spillway-check-target-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test.each([
-  ["a website", 200, "<!doctype html><title>Hello</title>", /^200 and HTML$/],
-  ["another API", 200, '{"hello":"world"}', /^200 and \{"hello":"world"\}$/],
-  ["a path that is not there", 404, "{}", /^404: no such organization there/],
-])("%s is unreachable, and told with the path that was tried", async (_, status, body, got) => {
-  const target = await fakeTarget((_request, response) => void response.writeHead(status).end(body));
-  try {
-    const args = { target: target.url, tokens };
-    const opened = openTarget(args, openTerminal(false), new AbortController().signal);
-    await expect(opened).rejects.toMatchObject({
-      code: "TARGET_UNREACHABLE",
-      exitCode: 3,
-      problems: [
-        {
-          path: `GET ${target.url}/v2/organizations/acme/rate_limit`,
-          got: expect.stringMatching(got),
-          allowed: expect.stringContaining('{"scopes": {"rest"'),
-        },
-      ],
-    });
-  } finally {
-    await target.close();
-  }
-});
+describe("a live target", () => {
+  const rules = {
+    organization: { rest: { limit: 5, windowSeconds: 3 } },
+    user: { rest: { limit: 3, windowSeconds: 3 } },
+  };
+  const tokens: Token[] = ["ann", "bob"].map((user) => ({
+    token: `secret-of-${user}`,
+    user,
+    organization: "acme",
+    scopes: tokenScopes,
+  }));
+  const closers: (() => Promise<unknown>)[] = [];
+  afterAll(() => Promise.all(closers.map((close) => close())));
+  beforeAll(async () => {
+    await writeFile(join(folder, "tokens.json"), JSON.stringify(tokens));
+    await writeFile(join(folder, "rules.json"), JSON.stringify(rules));
+    const bare = tokens.map((token) => ({ ...token, scopes: ["graphql"] }));
+    await writeFile(join(folder, "no-scopes.json"), JSON.stringify(bare));
+  });
 
-test("a target of https is reached as --ca, --cert and --key say", async () => {
-  const callers = parseTokens([caller]);
-  const service = await secureService({ rules: wideRules, tokens: callers }, { asksForClients: true });
-  const { signal } = new AbortController();
-  const paths = { ca: pemPath("ca"), cert: pemPath("client"), key: pemPath("client-key") };
-  try {
-    const args = { target: service.url, tokens, ...paths };
-    const { live } = await openTarget(args, openTerminal(false), signal);
-    expect((await live.read(live.callers[0] as Token)).status).toBe(200);
-    const probed = await probedTarget(args);
-    expect(await readStatus(probed)).toMatchObject({ organization: "acme" });
-    await expect(openTarget({ ...args, cert: undefined }, openTerminal(false), signal)).rejects.toMatchObject(
-      {
-        code: "USAGE",
-      },
-    );
-    await expect(readStatus({ ...probed, tls: {} })).rejects.toMatchObject({ code: "TARGET_UNREACHABLE" });
-  } finally {
-    await service.close();
+  /** The reference service on a free port, with a fault's store, or with its time from a header. */
+  async function listening(options: { fault?: string; clockHeader?: string } = {}): Promise<string> {
+    const complete = parseRules(rules);
+    let clockMs = 0;
+    const { fault, clockHeader } = options;
+    const store = fault === undefined ? undefined : injectFault(parseFault(fault), complete, () => 0).store;
+    const app = buildApp({
+      rules: complete,
+      tokens,
+      now: clockHeader === undefined ? Date.now : () => clockMs,
+      ...(store !== undefined && { store: store as Store }),
+    });
+    if (clockHeader !== undefined)
+      app.addHook("onRequest", async ({ headers }) => {
+        clockMs = Number(headers[clockHeader] ?? Date.now());
+      });
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    closers.push(() => app.close());
+    const { port } = app.server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}`;
   }
+  const check = (target: string, ...words: string[]) =>
+    spillwayHere(["check", "--target", target, "--tokens", "tokens.json", "--seed", "2", ...words], {
+      cwd: folder,
+    });
+
+  test("in real time is not accused where it is right; what is used is said beforehand", async () => {
+    const url = await listening();
+    const words = ["--rules", "rules.json", "--alone", "--runs", "2", "--calls", "90", "--seconds", "20"];
+    const { code, stdout, stderr } = await check(url, ...words);
+    expect(stdout.split("\n")[0]).toBe(`up to 90 calls in up to 20 s to ${url}, as 2 callers of tokens.json`);
+    expect(stdout).toContain("in real time, seed 2");
+    expect(stdout).toMatch(/bounded +no counterexample in [\d,]+ readings, /);
+    expect(stdout).toMatch(/snapshot-equals +skipped: /);
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout + stderr).not.toContain("secret-of");
+  });
+
+  test("in real time, too few calls judge nothing, and the first line says so", async () => {
+    const url = await listening();
+    const { code, stdout } = await check(url, "--runs", "1", "--calls", "3", "--seconds", "3");
+    const [, first] = stdout.split("\n");
+    expect(first).toMatch(
+      /: \d+ of \d+ laws judged(?:, on little evidence: only .* judged, so call more; .*load more; .*run longer)?; could not judge .*refusal-justified.*snapshot-equals/,
+    );
+    expect(stdout).not.toContain("no law violated");
+    expect(stdout).toMatch(/none of the \d+ laws that could be judged is violated|no law could be judged/);
+    expect([0, 2]).toContain(code);
+  });
+
+  test("in real time is accused where it is wrong, with the run's answers", async () => {
+    const url = await listening({ fault: "double-count" });
+    const words = [
+      "--rules",
+      "rules.json",
+      "--alone",
+      "--runs",
+      "10",
+      "--calls",
+      "300",
+      "--seconds",
+      "8",
+      "--json",
+    ];
+    const { code, stdout } = await check(url, ...words);
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ ok: false, counterexample: { verdict: { verdict: "violated" } } });
+    expect(report.calls).toBeLessThanOrEqual(300);
+    expect(stdout).not.toContain("secret-of");
+  });
+
+  test("whose clock is moved by a header is checked by every law that shows from outside", async () => {
+    const url = await listening({ clockHeader: "x-now" });
+    const words = ["--clock-header", "X-Now", "--rules", "rules.json", "--runs", "3", "--calls", "5000"];
+    const { code, stdout } = await check(url, ...words);
+    expect(stdout).toMatch(/never-rolls-back +no counterexample in 3 runs/);
+    expect(stdout).toMatch(/time-translates +not claimed/);
+    expect(code, stdout).toBe(0);
+  });
+
+  test("and a law that it breaks is shown as a timeline, with the command that repeats it", async () => {
+    const url = await listening({ fault: "one-extra", clockHeader: "x-now" });
+    const words = [
+      "--clock-header",
+      "x-now",
+      "--rules",
+      "rules.json",
+      "--law",
+      "refusal-justified",
+      "--calls",
+      "5000",
+    ];
+    const { code, stdout } = await check(url, ...words);
+    expect(code).toBe(1);
+    expect(stdout).toContain("^ expected a refusal");
+    expect(stdout).toContain(`--rules rules.json --target ${url} --tokens tokens.json --clock-header x-now`);
+  });
+
+  test.each([
+    [["--target", "http://example.com", "--tokens", "tokens.json"], 2, "TARGET_NOT_ALLOWED"],
+    [["--target", "http://127.0.0.1:1"], 2, "--target needs --tokens"],
+    [["--ca", "ca.pem"], 2, "--ca needs --target URL"],
+    [
+      ["--target", "http://127.0.0.1:1", "--tokens", "no-scopes.json"],
+      2,
+      "no token that can be checked with",
+    ],
+    [["--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--calls", "0"], 2, "--calls: got 0"],
+    [
+      ["--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--law", "bounded"],
+      2,
+      "--law cannot be used",
+    ],
+    [["--target", "http://127.0.0.1:1", "--tokens", "tokens.json"], 3, "TARGET_UNREACHABLE"],
+  ])("%j ends with %i", async (words, status, said) => {
+    const { code, stderr } = await spillwayHere(["check", ...words], { cwd: folder });
+    expect(stderr).toContain(said);
+    expect(code).toBe(status);
+  });
+
+  test("--clock-header needs the rules that the target follows", async () => {
+    const { code, stderr } = await check(await listening(), "--clock-header", "x-now");
+    expect(code).toBe(2);
+    expect(stderr).toContain("--clock-header needs --rules");
+  });
 });

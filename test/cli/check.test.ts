@@ -1,19 +1,12 @@
 // `spillway check` as it is typed: exit status, the table, JSON, and limiters of one's own.
-// @module-tag real-time
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bundleAdapterFile, importAdapter } from "../../src/cli/adapter-file.ts";
-import type { Store } from "../../src/engine/store.ts";
-import { injectFault, parseFault } from "../../src/faults/choice.ts";
 import type { CheckReport } from "../../src/laws/index.ts";
 import { type PlacedModule, placeModules } from "../../src/load/user-module.ts";
-import { parseRules } from "../../src/rules/parse.ts";
-import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
-import { buildApp } from "../../src/service/app.ts";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 /** A limiter that forgets the organization's window: users in TypeScript, one window each. */
 const userOnly = `
@@ -218,14 +211,21 @@ describe("adapter files", () => {
 
 describe("the command", () => {
   test("finds nothing against the engine, and exits 0", async () => {
-    const { code, stdout } = await spillway(["check", "--runs", "20", "--seed", "7"]);
+    const { code, stdout } = await spillwayHere(["check", "--runs", "20", "--seed", "7"]);
     expect(code).toBe(0);
     expect(stdout).toContain("refusal-agrees            no counterexample in 20 runs");
     expect(stdout).toContain("no law violated: 21 laws, 420 runs");
   });
 
   test("--json prints the report and nothing else", async () => {
-    const { code, stdout } = await spillway(["check", "--law", "bounded", "--rules", "documented", "--json"]);
+    const { code, stdout } = await spillwayHere([
+      "check",
+      "--law",
+      "bounded",
+      "--rules",
+      "documented",
+      "--json",
+    ]);
     expect(code).toBe(0);
     const report = JSON.parse(stdout) as CheckReport;
     expect(report.laws).toMatchObject([{ law: "bounded", outcome: "skipped" }]);
@@ -233,28 +233,28 @@ describe("the command", () => {
 
   test("shows what is broken, exits 1, and its last line repeats it", async () => {
     const words = ["check", "--adapter", "user-only.ts", "--seed", "3"];
-    const { code, stdout } = await spillway(words, { cwd: folder });
+    const { code, stdout } = await spillwayHere(words, { cwd: folder });
     expect(code).toBe(1);
     expect(stdout).toMatch(/recovers +no counterexample/);
     expect(stdout).toMatch(/snapshot-equals +not observed/);
     expect(stdout).toMatch(/conserved +not claimed/);
     expect(stdout).toContain("^ expected a refusal (acme rest)");
     const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
-    const again = await spillway(command, { cwd: folder });
+    const again = await spillwayHere(command, { cwd: folder });
     expect(again.code).toBe(1);
     expect(again.stdout).toContain("refusal-justified         violated in run 1");
   });
 
   test("--interleavings finds what calls one after the other do not show, and its command repeats it", async () => {
     const words = ["check", "--adapter", "racy.ts", "--seed", "3", "--runs", "30"];
-    const alone = await spillway(words, { cwd: folder });
+    const alone = await spillwayHere(words, { cwd: folder });
     expect(alone.code, alone.stdout).toBe(0);
-    const { code, stdout } = await spillway([...words, "--interleavings"], { cwd: folder });
+    const { code, stdout } = await spillwayHere([...words, "--interleavings"], { cwd: folder });
     expect(code).toBe(1);
     expect(stdout).toMatch(/conserved +no counterexample/);
     expect(stdout).toMatch(/2 calls overlap\n( +\. call \d: (arrives|read|write).*\n){4,6}/);
     const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
-    const again = await spillway([...command, "--json"], { cwd: folder });
+    const again = await spillwayHere([...command, "--json"], { cwd: folder });
     expect(JSON.parse(again.stdout)).toMatchObject({
       ok: true,
       interleavings: { ok: false, outcome: "violated" },
@@ -263,23 +263,23 @@ describe("the command", () => {
 
   test("moves the clock that a limiter reads, and the timers that it keeps", async () => {
     const words = ["--seed", "3", "--runs", "30"];
-    const right = await spillway(["check", "--adapter", "by-timer.ts", ...words], { cwd: folder });
+    const right = await spillwayHere(["check", "--adapter", "by-timer.ts", ...words], { cwd: folder });
     expect(right.code, right.stdout + right.stderr).toBe(0);
     expect(right.stdout).toMatch(/reset-agrees +no counterexample in 30 runs/);
-    const wrong = await spillway(["check", "--adapter", "by-timer-wrong.ts", ...words], { cwd: folder });
+    const wrong = await spillwayHere(["check", "--adapter", "by-timer-wrong.ts", ...words], { cwd: folder });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/bounded +violated/);
   });
 
   test("tells a limiter in another process the time, by a file", async () => {
     const words = ["check", "--adapter", "elsewhere.ts", "--seed", "3", "--runs", "2", "--law", "recovers"];
-    const { code, stdout, stderr } = await spillway(words, { cwd: folder });
+    const { code, stdout, stderr } = await spillwayHere(words, { cwd: folder });
     expect(stdout, stderr).toMatch(/recovers +no counterexample in 2 runs, [1-9]/);
     expect(code).toBe(0);
   });
 
   test("ends though the limiter holds something open", async () => {
-    const { code } = await spillway(["check", "--adapter", "holds.mjs", "--runs", "3"], { cwd: folder });
+    const { code } = await spillwayHere(["check", "--adapter", "holds.mjs", "--runs", "3"], { cwd: folder });
     expect(code).toBe(0);
   });
 
@@ -287,7 +287,7 @@ describe("the command", () => {
     ["throws.mjs", "got Error: no store"],
     ["hangs.mjs", "got TimeoutError: no answer within 0.2 s"],
   ])("%s is reported by the call that failed, with exit 2", async (file, said) => {
-    const { code, stderr } = await spillway(["check", "--adapter", file, "--seed", "1"], { cwd: folder });
+    const { code, stderr } = await spillwayHere(["check", "--adapter", file, "--seed", "1"], { cwd: folder });
     expect(code).toBe(2);
     expect(stderr).toContain("ADAPTER_INVALID");
     expect(stderr).toMatch(/decide\(\{"organization":"\w+"/);
@@ -305,157 +305,9 @@ describe("the command", () => {
     [["--law", "recover"], "did you mean recovers?"],
     [["--adapter", "nowhere.ts"], "no such file"],
   ])("%j is a usage error", async (words, said) => {
-    const { code, stderr, stdout } = await spillway(["check", ...words], { cwd: folder });
+    const { code, stderr, stdout } = await spillwayHere(["check", ...words], { cwd: folder });
     expect(code).toBe(2);
     expect(stderr).toContain(said);
     expect(stdout).toBe("");
-  });
-});
-
-describe("a live target", () => {
-  const rules = {
-    organization: { rest: { limit: 5, windowSeconds: 3 } },
-    user: { rest: { limit: 3, windowSeconds: 3 } },
-  };
-  const tokens: Token[] = ["ann", "bob"].map((user) => ({
-    token: `secret-of-${user}`,
-    user,
-    organization: "acme",
-    scopes: tokenScopes,
-  }));
-  const closers: (() => Promise<unknown>)[] = [];
-  afterAll(() => Promise.all(closers.map((close) => close())));
-  beforeAll(async () => {
-    await writeFile(join(folder, "tokens.json"), JSON.stringify(tokens));
-    await writeFile(join(folder, "rules.json"), JSON.stringify(rules));
-    const bare = tokens.map((token) => ({ ...token, scopes: ["graphql"] }));
-    await writeFile(join(folder, "no-scopes.json"), JSON.stringify(bare));
-  });
-
-  /** The reference service on a free port, with a fault's store, or with its time from a header. */
-  async function listening(options: { fault?: string; clockHeader?: string } = {}): Promise<string> {
-    const complete = parseRules(rules);
-    let clockMs = 0;
-    const { fault, clockHeader } = options;
-    const store = fault === undefined ? undefined : injectFault(parseFault(fault), complete, () => 0).store;
-    const app = buildApp({
-      rules: complete,
-      tokens,
-      now: clockHeader === undefined ? Date.now : () => clockMs,
-      ...(store !== undefined && { store: store as Store }),
-    });
-    if (clockHeader !== undefined)
-      app.addHook("onRequest", async ({ headers }) => {
-        clockMs = Number(headers[clockHeader] ?? Date.now());
-      });
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    closers.push(() => app.close());
-    const { port } = app.server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}`;
-  }
-  const check = (target: string, ...words: string[]) =>
-    spillway(["check", "--target", target, "--tokens", "tokens.json", "--seed", "2", ...words], {
-      cwd: folder,
-    });
-
-  test("in real time is not accused where it is right; what is used is said beforehand", async () => {
-    const url = await listening();
-    const words = ["--rules", "rules.json", "--alone", "--runs", "2", "--calls", "90", "--seconds", "20"];
-    const { code, stdout, stderr } = await check(url, ...words);
-    expect(stdout.split("\n")[0]).toBe(`up to 90 calls in up to 20 s to ${url}, as 2 callers of tokens.json`);
-    expect(stdout).toContain("in real time, seed 2");
-    expect(stdout).toMatch(/bounded +no counterexample in [\d,]+ readings, /);
-    expect(stdout).toMatch(/snapshot-equals +skipped: /);
-    expect(code, stdout + stderr).toBe(0);
-    expect(stdout + stderr).not.toContain("secret-of");
-  });
-
-  test("in real time, too few calls judge nothing, and the first line says so", async () => {
-    const url = await listening();
-    const { code, stdout } = await check(url, "--runs", "1", "--calls", "3", "--seconds", "3");
-    const [, first] = stdout.split("\n");
-    expect(first).toMatch(
-      /: \d+ of \d+ laws judged(?:, on little evidence: only .* judged, so call more; .*load more; .*run longer)?; could not judge .*refusal-justified.*snapshot-equals/,
-    );
-    expect(stdout).not.toContain("no law violated");
-    expect(stdout).toMatch(/none of the \d+ laws that could be judged is violated|no law could be judged/);
-    expect([0, 2]).toContain(code);
-  });
-
-  test("in real time is accused where it is wrong, with the run's answers", async () => {
-    const url = await listening({ fault: "double-count" });
-    const words = [
-      "--rules",
-      "rules.json",
-      "--alone",
-      "--runs",
-      "10",
-      "--calls",
-      "300",
-      "--seconds",
-      "8",
-      "--json",
-    ];
-    const { code, stdout } = await check(url, ...words);
-    expect(code).toBe(1);
-    const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ ok: false, counterexample: { verdict: { verdict: "violated" } } });
-    expect(report.calls).toBeLessThanOrEqual(300);
-    expect(stdout).not.toContain("secret-of");
-  });
-
-  test("whose clock is moved by a header is checked by every law that shows from outside", async () => {
-    const url = await listening({ clockHeader: "x-now" });
-    const words = ["--clock-header", "X-Now", "--rules", "rules.json", "--runs", "3", "--calls", "5000"];
-    const { code, stdout } = await check(url, ...words);
-    expect(stdout).toMatch(/never-rolls-back +no counterexample in 3 runs/);
-    expect(stdout).toMatch(/time-translates +not claimed/);
-    expect(code, stdout).toBe(0);
-  });
-
-  test("and a law that it breaks is shown as a timeline, with the command that repeats it", async () => {
-    const url = await listening({ fault: "one-extra", clockHeader: "x-now" });
-    const words = [
-      "--clock-header",
-      "x-now",
-      "--rules",
-      "rules.json",
-      "--law",
-      "refusal-justified",
-      "--calls",
-      "5000",
-    ];
-    const { code, stdout } = await check(url, ...words);
-    expect(code).toBe(1);
-    expect(stdout).toContain("^ expected a refusal");
-    expect(stdout).toContain(`--rules rules.json --target ${url} --tokens tokens.json --clock-header x-now`);
-  });
-
-  test.each([
-    [["--target", "http://example.com", "--tokens", "tokens.json"], 2, "TARGET_NOT_ALLOWED"],
-    [["--target", "http://127.0.0.1:1"], 2, "--target needs --tokens"],
-    [["--ca", "ca.pem"], 2, "--ca needs --target URL"],
-    [
-      ["--target", "http://127.0.0.1:1", "--tokens", "no-scopes.json"],
-      2,
-      "no token that can be checked with",
-    ],
-    [["--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--calls", "0"], 2, "--calls: got 0"],
-    [
-      ["--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--law", "bounded"],
-      2,
-      "--law cannot be used",
-    ],
-    [["--target", "http://127.0.0.1:1", "--tokens", "tokens.json"], 3, "TARGET_UNREACHABLE"],
-  ])("%j ends with %i", async (words, status, said) => {
-    const { code, stderr } = await spillway(["check", ...words], { cwd: folder });
-    expect(stderr).toContain(said);
-    expect(code).toBe(status);
-  });
-
-  test("--clock-header needs the rules that the target follows", async () => {
-    const { code, stderr } = await check(await listening(), "--clock-header", "x-now");
-    expect(code).toBe(2);
-    expect(stderr).toContain("--clock-header needs --rules");
   });
 });

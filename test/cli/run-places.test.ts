@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hiddenFolders } from "../../src/files/folder-writer.ts";
-import { type Ended, main, spillway } from "../support/command.ts";
+import { type Ended, main, spillway, spillwayHere } from "../support/command.ts";
 import { until } from "../support/until.ts";
 
 let folder = "";
@@ -23,7 +23,7 @@ const scenario = (name: string, duration: string): string =>
 const behaviour = worker({ calls: [{ call: rest("/v2/user") }], think: "1s" });
 export default defineScenario({ name: "${name}", duration: "${duration}", populations: { all: { clients: 20, behaviour } } });\n`;
 
-const run = (...words: string[]): Promise<Ended> => spillway(words, { cwd: folder });
+const run = (...words: string[]): Promise<Ended> => spillwayHere(words, { cwd: folder });
 
 /** All files below a folder with their bytes. */
 async function snapshot(...path: string[]): Promise<Map<string, string>> {
@@ -49,7 +49,9 @@ async function endless(out: string): Promise<ChildProcess> {
 describe("several runs at once", () => {
   test("have a folder each, where none is named", async () => {
     const ended = await Promise.all(
-      [1, 2, 3].map((seed) => run("simulate", "short.ts", "--seed", String(seed), "--json")),
+      [1, 2, 3].map((seed) =>
+        spillway(["simulate", "short.ts", "--seed", String(seed), "--json"], { cwd: folder }),
+      ),
     );
     expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
     const folders = ended.map(({ stdout }) => (JSON.parse(stdout) as { folder: string }).folder);

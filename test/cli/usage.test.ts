@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillway } from "../support/command.ts";
+import { spillway, spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -33,7 +33,7 @@ describe("usage", () => {
     [["simulate", "steady", "--seed", "x"], "--seed"],
     [["simulate", "steady", "--duration", "soon"], "--duration"],
   ])("%j", async (words, said) => {
-    const { code, stdout, stderr } = await spillway(words, { cwd: folder });
+    const { code, stdout, stderr } = await spillwayHere(words, { cwd: folder });
     expect(stderr.toLowerCase()).toContain(said.toLowerCase());
     expect(stderr).toContain("error");
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -42,17 +42,17 @@ describe("usage", () => {
   });
 
   test("--help names the verbs, help VERB the options of one", async () => {
-    const { code, stdout } = await spillway(["--help"]);
+    const { code, stdout } = await spillwayHere(["--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain("Exit codes:");
-    const help = await spillway(["help", "plan"]);
+    const help = await spillwayHere(["help", "plan"]);
     expect(help.code).toBe(0);
     expect(help.stdout).toContain("Examples:");
   });
 
   test("--json tells errors as one line of JSON on standard error", async () => {
     const words = ["simulate", "steady", "--rules", "zero.json", "--json"];
-    const { code, stdout, stderr } = await spillway(words, { cwd: folder });
+    const { code, stdout, stderr } = await spillwayHere(words, { cwd: folder });
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(JSON.parse(stderr)).toEqual({
@@ -73,7 +73,7 @@ describe("usage", () => {
     const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
       version: string;
     };
-    expect((await spillway(["--version"])).stdout.trim()).toBe(manifest.version);
+    expect((await spillwayHere(["--version"])).stdout.trim()).toBe(manifest.version);
   });
 });
 
@@ -104,33 +104,33 @@ describe("files", () => {
     [["simulate", "."], "allowed"],
     [["simulate", "steady", "--rules", "comma.json"], "no trailing comma"],
   ])("%j", async (words, said) => {
-    const { code, stderr } = await spillway(words, { cwd: folder });
+    const { code, stderr } = await spillwayHere(words, { cwd: folder });
     expect(stderr).toContain(said);
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(code).toBe(2);
   });
 
   test("every mistake of a rules file is named", async () => {
-    const { stderr } = await spillway(["simulate", "steady", "--rules", "zero.json"], { cwd: folder });
+    const { stderr } = await spillwayHere(["simulate", "steady", "--rules", "zero.json"], { cwd: folder });
     expect(stderr).toContain("organization.rest.limit: got 0");
     expect(stderr).toContain('user.rest.limit: got "200"');
   });
 
   test("--debug shows where", async () => {
-    const { stderr } = await spillway(["verify", "nowhere.ndjson", "--debug"], { cwd: folder });
+    const { stderr } = await spillwayHere(["verify", "nowhere.ndjson", "--debug"], { cwd: folder });
     expect(stderr).toMatch(/^\s+at /m);
   });
 });
 
 describe("init", () => {
   test("writes a scenario and rules that simulate takes, and overwrites nothing", async () => {
-    const first = await spillway(["init", "mine"], { cwd: folder });
+    const first = await spillwayHere(["init", "mine"], { cwd: folder });
     expect(first.code).toBe(0);
     const words = ["simulate", "mine/agents.ts", "--rules", "mine/rules.json", "--out", "mine/run", "--json"];
-    const simulated = await spillway(words, { cwd: folder });
+    const simulated = await spillwayHere(words, { cwd: folder });
     expect(simulated.stderr).not.toContain("error");
     expect(JSON.parse(simulated.stdout)).toMatchObject({ verdict: { verdict: "ok" } });
-    const second = await spillway(["init", "mine"], { cwd: folder });
+    const second = await spillwayHere(["init", "mine"], { cwd: folder });
     expect(second).toMatchObject({ code: 2 });
     expect(second.stderr).toContain("already there");
   });

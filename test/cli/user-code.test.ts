@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ended, spillway } from "../support/command.ts";
+import { type Ended, spillway, spillwayHere } from "../support/command.ts";
 
 /** A scenario whose behaviour runs this statement at its 40th event; each client calls every so many ms. */
 const scenario = (statement: string, everyMs = 500): string => `
@@ -50,6 +50,7 @@ const files: Readonly<Record<string, string>> = {
   "limiter-native.ts": `import { execSync } from "node:child_process";\n${adapter(`console.log("looping"); execSync("sleep 30", { stdio: "ignore" });`)}`,
   "clients.ts": scenario(""),
   "busy.ts": scenario(`console.log("working");`, 50),
+  "talkative.ts": scenario(`console.log("working");`, 5),
   "busy-loop.ts": scenario(loop, 50),
   "busy-exit.ts": scenario("process.exit(0);", 50),
 };
@@ -79,15 +80,16 @@ const run = (
   words: readonly string[],
   { signals, after = "looping" }: { signals?: readonly NodeJS.Signals[]; after?: string } = {},
 ): Promise<Ended> => spillway(words, { cwd: folder, ...(signals && { signals: { after, send: signals } }) });
+const runHere = (words: readonly string[]): Promise<Ended> => spillwayHere(words, { cwd: folder });
 
-describe.concurrent("while a file is imported", () => {
-  describe.concurrent.each(Object.entries(verbs))("%s", (_, words) => {
+describe("while a file is imported", () => {
+  describe.each(Object.entries(verbs))("%s", (_, words) => {
     test.each([
       ["await.ts", "await.ts: got an await at its top level that never ends"],
       ["exit.ts", "exit.ts:2: got process.exit(0)"],
       ["throw.ts", "throw.ts:3: got Error: no luck"],
     ])("%s: 2, and the file is named", async (file, said) => {
-      const { code, stdout, stderr } = await run(words(file));
+      const { code, stdout, stderr } = await runHere(words(file));
       expect(stderr).toMatch(/^error (SCENARIO|ADAPTER)_INVALID /m);
       expect(stderr).toContain(said);
       expect(code).toBe(2);
@@ -96,14 +98,14 @@ describe.concurrent("while a file is imported", () => {
   });
 
   test.each(["loop.ts", "waits.ts"])("%s is given up after --import-timeout: 2", async (file) => {
-    const { code, stderr } = await run(["simulate", `./${file}`, "--import-timeout", "300ms"]);
+    const { code, stderr } = await runHere(["simulate", `./${file}`, "--import-timeout", "300ms"]);
     expect(stderr).toContain("error SCENARIO_INVALID the scenario file cannot be loaded");
     expect(stderr).toContain(`${file}: got no end of its loading within 300 ms`);
     expect(code).toBe(2);
   });
 
   test("a promise that is rejected is no silence: 2", async () => {
-    const { code, stderr } = await run(["simulate", "./reject.ts"]);
+    const { code, stderr } = await runHere(["simulate", "./reject.ts"]);
     expect(stderr).toContain("reject.ts:1: got TypeError: nobody listens");
     expect(code).toBe(2);
   });
@@ -265,7 +267,7 @@ describe.concurrent("while Node loads with it", () => {
   });
 
   test("what it prints goes to standard error, so that JSON stays JSON", async () => {
-    const words = [...load("busy.ts", "prints"), "--duration", "1500ms", "--json"];
+    const words = [...load("talkative.ts", "prints"), "--duration", "2s", "--json"];
     const { stdout, stderr } = await run(words);
     expect(JSON.parse(stdout)).toMatchObject({ folder: "prints", driver: "node" });
     expect(stderr).toContain("working");
@@ -274,14 +276,14 @@ describe.concurrent("while Node loads with it", () => {
 
 test("what the user's code prints goes to standard error, so that JSON stays JSON", async () => {
   await writeFile(join(folder, "talks.ts"), `console.log("hello");\n${scenario("")}`);
-  const { stdout, stderr } = await run(["simulate", "./talks.ts", "--json", "--out", "talks"]);
+  const { stdout, stderr } = await runHere(["simulate", "./talks.ts", "--json", "--out", "talks"]);
   expect(JSON.parse(stdout)).toMatchObject({ folder: "talks" });
   expect(stderr).toContain("hello");
 });
 
 test("help says that native code cannot be stopped", async () => {
   for (const verb of ["check", "simulate", "plan", "load", "bundle", "demo"]) {
-    const { stdout } = await spillway([verb, "--help"]);
+    const { stdout } = await spillwayHere([verb, "--help"]);
     expect(stdout.replaceAll(/\s+/g, " "), verb).toContain(
       "native code (an addon, execSync) cannot be stopped",
     );

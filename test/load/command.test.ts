@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hiddenFolders } from "../../src/files/folder-writer.ts";
-import { type Ended, main, spillway } from "../support/command.ts";
+import { type Ended, main, spillway, spillwayHere } from "../support/command.ts";
 import {
   countingService,
   fakeTarget,
@@ -171,7 +171,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
       /TARGET_UNREACHABLE.*connection refused/s,
     ],
   ])("%s", async (_, words, code, message) => {
-    const ended = await typed(await words());
+    const ended = await spillwayHere(await words(), { cwd: folder });
     expect(ended.stderr).toMatch(message);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
     expect(ended.code).toBe(code);

@@ -139,7 +139,7 @@ describe("a right deployment is never accused", () => {
           expect(await findings(claimed, steps, { rules, executionDelayMs }, aheadMs)).toEqual([]);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 });

@@ -1,6 +1,6 @@
 // `spillway plan` as a user runs it: what it says and leaves, on how many threads, and how it goes on.
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,9 +34,18 @@ const plan = (...words: string[]) => {
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 const question = ["crowd.ts", "--vary", "crowd.clients=1..60", "--until", "refused==0"];
 
+let whole: ReturnType<typeof plan> | undefined;
+/** Answers the question once; later folders are copies. @returns what was said then */
+async function answered(out: string): ReturnType<typeof plan> {
+  whole ??= plan(...question, "--out", "whole");
+  const said = await whole;
+  if (out !== "whole") await cp(join(folder, "whole"), join(folder, out), { recursive: true });
+  return said;
+}
+
 describe("an answer", () => {
   test("is said in a sentence, with a table and where the rest is; status 0", async () => {
-    const { code, stdout } = await plan(...question, "--out", "answered");
+    const { code, stdout } = await answered("whole");
     expect(stdout).toContain(
       "crowd.clients = 20 is the largest for which refused ==0 holds; at 21 it fails (95% confidence).",
     );
@@ -44,17 +53,17 @@ describe("an answer", () => {
     expect(stdout).toMatch(/^ {2}60 .*█+ .*40 .*fails \(0 of 8 runs\)$/m);
     expect(stdout).toContain("--find says otherwise");
     expect(code).toBe(0);
-    expect(await readdir(join(folder, "answered"))).toEqual(
+    expect(await readdir(join(folder, "whole"))).toEqual(
       expect.arrayContaining(["plan.json", "points.csv", "points.ndjson"]),
     );
-    expect(JSON.parse(await text("answered", "plan.json"))).toMatchObject({
+    expect(JSON.parse(await text("whole", "plan.json"))).toMatchObject({
       format: "spillway-plan",
       answer: { kind: "value", value: 20 },
       question: { command: "npx spillway plan crowd.ts --vary crowd.clients=1..60 --until refused==0" },
     });
   });
 
-  test("is the same, byte for byte, on one thread, two and three", async () => {
+  test("is the same, byte for byte, on one thread and on three", async () => {
     // More than one thread does alone before it is given others.
     const long = [
       "ci-fleet",
@@ -64,14 +73,15 @@ describe("an answer", () => {
       "agents.refused<1%",
       "--storm",
       "burst=5,50",
+      "--duration",
+      "4m",
     ];
     const results = [];
-    for (const workers of ["1", "2", "3"]) {
+    for (const workers of ["1", "3"]) {
       await plan(...long, "--replications", "6", "--workers", workers, "--out", `on-${workers}`);
       results.push(await text(`on-${workers}`, "plan.json"));
     }
     expect(results[1]).toBe(results[0]);
-    expect(results[2]).toBe(results[0]);
     expect(JSON.parse(results[0] ?? "")).toMatchObject({
       answer: { kind: "value" },
       storm: { trigger: "burst" },
@@ -138,10 +148,9 @@ describe("an answer", () => {
 
 describe("going on", () => {
   test("from a file whose last line was cut off gives the same bytes, and runs only what is missing", async () => {
-    await plan(...question, "--out", "whole");
+    await answered("cut");
     const lines = (await text("whole", "points.ndjson")).trimEnd().split("\n");
     const kept = lines.slice(0, 31);
-    await plan(...question, "--out", "cut");
     await writeFile(join(folder, "cut", "points.ndjson"), `${kept.join("\n")}\n${lines[31]?.slice(0, 25)}`);
     await rm(join(folder, "cut", "plan.json"));
     const { code } = await plan(...question, "--out", "cut", "--resume");
@@ -164,8 +173,8 @@ describe("going on", () => {
     ["another goal", ["--until", "calls>0"], "until", '["refused==0"]'],
     ["a storm", ["--storm", "burst=5", "--duration", "5m"], "storm", "null"],
   ])("from a file of another question is refused: %s", async (_, words, field, got) => {
-    await plan(...question, "--out", "other");
-    const { code, stderr } = await plan(...question, ...words, "--out", "other", "--resume");
+    await answered(`other-${field}`);
+    const { code, stderr } = await plan(...question, ...words, "--out", `other-${field}`, "--resume");
     expect(stderr).toContain("RESUME_INVALID");
     expect(stderr).toContain(`${field}: got ${got}`);
     expect(code).toBe(2);
@@ -193,7 +202,7 @@ describe("going on", () => {
   });
 
   test("from a file that is broken in the middle is refused, naming the line", async () => {
-    await plan(...question, "--out", "broken");
+    await answered("broken");
     const lines = (await text("broken", "points.ndjson")).split("\n");
     lines[3] = '{"job": 5}';
     await writeFile(join(folder, "broken", "points.ndjson"), lines.join("\n"));

@@ -123,7 +123,7 @@ const world = fc
   );
 
 describe("a measurement is what summarize finds in the trace", () => {
-  property([world], { numRuns: 60 })("of worlds drawn at random", (scenario) => {
+  property([world], { numRuns: 30 })("of worlds drawn at random", (scenario) => {
     expect(measure(scenario)).toEqual(summarized(scenario, {}));
   });
 

@@ -55,15 +55,10 @@ describe("a fault is found, and made small", () => {
   test.each([
     "race-read-then-write",
     "one-short",
-    "one-extra",
-    "double-count",
     "narrow-drains-broad",
-    "status-charged",
     "scopes-mixed",
     "reset-truncated",
     "per-instance-counters",
-    "cost-over-limit-admitted",
-    "unenforced-refuses",
     "headers-missing-on-429",
   ])("%s", async (name) => {
     const fault = parseFault(name);
