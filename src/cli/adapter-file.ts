@@ -32,7 +32,7 @@ const kind: ModuleKind = {
  * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where it does not parse
  */
 export async function bundleAdapterFile(file: string): Promise<BundledModule> {
-  await requireFile(file, "adapter file");
+  await requireFile(file, "adapter file", true);
   const path = resolve(file);
   // CommonJS packages that are bundled here still find `require`, as seen from the user's file. No name of the user's
   // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.

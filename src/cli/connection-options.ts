@@ -1,9 +1,8 @@
 // How a target elsewhere is reached: by whose word, as whom, through which proxy.
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { requireFile } from "./files.ts";
+import { readText } from "./files.ts";
 import type { VerbOption } from "./verb.ts";
 
 export const connectionOptions = {
@@ -68,8 +67,7 @@ async function readPem(
   if (path === undefined) return undefined;
   const isKey = option === "--key";
   const what = isKey ? "a private key" : "a certificate";
-  await requireFile(path, `file of ${option}`);
-  const text = await readFile(path, "utf8");
+  const text = await readText(path, `file of ${option}`);
   if ((isKey ? /-----BEGIN [A-Z ]*PRIVATE KEY-----/ : /-----BEGIN [A-Z ]*CERTIFICATE-----/).test(text))
     return text;
   // What stands there instead may be a secret.

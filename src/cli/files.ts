@@ -12,8 +12,11 @@ import { pc } from "./colors.ts";
 import { shellCommand } from "./run-place.ts";
 import { warn } from "./terminal.ts";
 
-/** @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory */
-export async function requireFile(path: string, what: string): Promise<void> {
+/**
+ * @param isRegular refuses pipes and devices, too: what reads the file does not bound it
+ * @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory
+ */
+export async function requireFile(path: string, what: string, isRegular = false): Promise<void> {
   const unreadable = (got: string, cause?: unknown): SpillwayError =>
     new SpillwayError("FILE_UNREADABLE", `the ${what} cannot be read`, {
       problems: [{ path, got, allowed: "a readable file" }],
@@ -23,13 +26,14 @@ export async function requireFile(path: string, what: string): Promise<void> {
     throw unreadable(cause.code === "ENOENT" ? "no such file" : String(cause.code), cause);
   });
   if (found.isDirectory()) throw unreadable("a directory");
+  if (isRegular && !found.isFile()) throw unreadable("no regular file");
 }
 
-/** Rules and tokens files have at most so many bytes. */
+/** Files of rules, tokens and certificates have at most so many bytes. */
 const bytesMost = 64 * 2 ** 20;
 
 /** @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero` */
-async function readText(path: string, what: string): Promise<string> {
+export async function readText(path: string, what: string): Promise<string> {
   await requireFile(path, what);
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -8,6 +8,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import type { Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { k6Folder, picturesFolder, type RunRecord, runFiles } from "./run.ts";
+import { hasFile } from "./run-folder.ts";
 
 /** The file that makes a folder whole, by what the folder holds. */
 export const resultFiles = {
@@ -127,7 +128,8 @@ export async function writeDocuments<T>(
 
 /** The pictures that a page links in the folder beside it: those alone are its own, since any folder may have this name. */
 async function linkedPictures(html: string, beside: string): Promise<string[]> {
-  const page = await readFile(html, "utf8").catch(() => "");
+  // What is no plain file, as `--out /dev/stdout`, is no page yet, and might never end.
+  const page = (await hasFile(html)) ? await readFile(html, "utf8").catch(() => "") : "";
   const linked = page.matchAll(/href="([^"/]+)\/([a-z][a-z0-9-]*\.(?:svg|csv))"/g);
   return Array.from(linked).flatMap(([, folder, name = ""]) => (folder === beside ? [name] : []));
 }

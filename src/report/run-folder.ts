@@ -78,6 +78,7 @@ export async function readPart<S extends v.GenericSchema>(
   path: string,
   schema: S,
 ): Promise<v.InferOutput<S>> {
+  await requireRegular(path);
   const content = await readFile(path, "utf8").catch(async (cause: NodeJS.ErrnoException) => {
     throw unreadable(path, cause, await whyUnfinished(path));
   });
@@ -92,6 +93,17 @@ export async function readPart<S extends v.GenericSchema>(
         issue.expected === null || !issue.message.startsWith("Invalid") ? issue.message : issue.expected,
     })),
   );
+}
+
+/** A folder that somebody else made may hold a pipe or a link to a device, which has no end. */
+async function requireRegular(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.isFile()) return;
+  throw new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
+    problems: [
+      { path, got: found.isDirectory() ? "a folder" : "no regular file", allowed: "a readable file" },
+    ],
+  });
 }
 
 function unreadable(path: string, cause: NodeJS.ErrnoException, hint?: string): SpillwayError {
@@ -136,6 +148,7 @@ function invalid(path: string, problems: readonly Problem[]): SpillwayError {
 /** The bytes of a run's trace, for the trace's reader; `FILE_UNREADABLE` where it is missing. */
 export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void> {
   const path = join(folder, runFiles.trace);
+  await requireRegular(path);
   try {
     yield* createReadStream(path);
   } catch (cause) {

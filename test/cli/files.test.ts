@@ -1,10 +1,12 @@
 // Files that people name on the command line.
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { bundleAdapterFile } from "../../src/cli/adapter-file.ts";
+import { readConnection } from "../../src/cli/connection-options.ts";
 import { readTokens } from "../../src/cli/files.ts";
-import { readRecord } from "../../src/report/run-folder.ts";
+import { readRecord, traceOf } from "../../src/report/run-folder.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -41,4 +43,25 @@ test("a member that stands twice in run.json is refused", async () => {
     code: "RUN_INVALID",
     problems: [{ path: "seed", got: "it twice" }],
   });
+});
+
+describe.skipIf(process.platform === "win32")("a device that has no end", () => {
+  test.each([
+    ["as an adapter", () => bundleAdapterFile("/dev/zero"), "no regular file"],
+    [
+      "as a certificate",
+      () => readConnection({ ca: "/dev/zero" }, "https://127.0.0.1:1", {}),
+      "more than 64 MiB",
+    ],
+    ["as a run's record", async () => readRecord(await withDevice("run.json")), "no regular file"],
+    ["as a run's trace", async () => traceOf(await withDevice("trace.ndjson")).next(), "no regular file"],
+  ])("is refused %s", async (_, read, got) => {
+    await expect(read()).rejects.toMatchObject({ code: "FILE_UNREADABLE", problems: [{ got }] });
+  });
+
+  async function withDevice(name: string): Promise<string> {
+    const run = await mkdtemp(join(folder, "run-"));
+    await symlink("/dev/zero", join(run, name));
+    return run;
+  }
 });
