@@ -1,6 +1,7 @@
 // The result of a backtest, as plain data: the share of windows in which a model that was fitted to the first part of a
 // recording was right about the rest.
 import type { Scope } from "../../src/rules/rules.ts";
+import type { FitCheck } from "./check-result.ts";
 import type { FittedModel } from "./model.ts";
 
 /** Figures that are predicted of each window: calls sent in it that a quota counts, and their outcomes. */
@@ -72,5 +73,7 @@ export interface FitResult {
   readonly model: FittedModel;
   /** The scenario as TypeScript. */
   readonly source: string;
+  /** What was fitted to, beside its simulation. `null` if nobody asked. */
+  readonly check: FitCheck | null;
   readonly backtest: BacktestResult | null;
 }

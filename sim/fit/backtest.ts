@@ -1,5 +1,6 @@
 // A test of a fitted scenario's predictions. It is fitted to the first part of a recording, simulated from many seeds
 // over all of it, and compared with the rest of the recording, window by window.
+import { organizationLimit } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -14,6 +15,7 @@ import type {
 import { predictedFigures, windowsKept } from "./backtest-result.ts";
 import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
 import { type FitOptions, fitScenario } from "./fit.ts";
+import type { FittedModel } from "./model.ts";
 import { type Recording, recordedUntil } from "./recording.ts";
 import { fittedScenario } from "./source.ts";
 import { Sample } from "./statistics.ts";
@@ -31,6 +33,21 @@ export interface BacktestOptions extends FitOptions {
  * with 32/40 = 80 %, and between the first and the last with 38/40 = 95 %.
  */
 export const defaultSeeds = 39;
+const usualShare = 0.7;
+
+/** Windows of the predicted part without which its shares say little. */
+const windowsLeast = 10;
+
+/** Tells whether the last part of a recording has windows enough to be predicted. */
+export function isLongEnough({ rules, durationMs, populations }: FittedModel, share = usualShare): boolean {
+  const windowMs = Math.max(
+    ...populations.map(
+      ({ organization, mix }) =>
+        1000 * organizationLimit(rules, organization, mix[0]?.scope ?? "rest").windowSeconds,
+    ),
+  );
+  return (1 - share) * durationMs >= windowsLeast * windowMs;
+}
 
 /** @throws what `fit` throws, and RangeError where an option is out of range */
 export function backtest(recording: Recording, options: BacktestOptions = {}): BacktestResult {
@@ -44,7 +61,7 @@ export function backtest(recording: Recording, options: BacktestOptions = {}): B
 /** The same, a simulation at a time: yields how many are done. */
 export function* backtestSteps(
   recording: Recording,
-  { share = 0.7, seeds = defaultSeeds, ...options }: BacktestOptions = {},
+  { share = usualShare, seeds = defaultSeeds, ...options }: BacktestOptions = {},
 ): Generator<number, BacktestResult> {
   if (!(share > 0 && share < 1)) throw new RangeError(`share must be above 0 and below 1, got ${share}`);
   if (!Number.isSafeInteger(seeds) || seeds < 3 || seeds > 10_000)

@@ -7,7 +7,7 @@ import { mixOf } from "./mix.ts";
 import type { FittedBehaviour, FittedLoop, FittedPart } from "./model.ts";
 import { isSteady, type Profile, profileOfJobs, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { busyBetween, Calendar, type FittedRhythm, rhythmOf } from "./rhythm.ts";
+import { busyBetween, Calendar, evenRhythm, type FittedRhythm, rhythmOf } from "./rhythm.ts";
 import { absenceOf, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
@@ -27,8 +27,6 @@ export interface ComingsFit {
   /** The behaviour has one kind of call alone. */
   readonly single: boolean;
 }
-
-const flat: FittedRhythm = { hours: new Array<number>(24).fill(1), weekend: null, weekdays: null, days: 0 };
 
 /**
  * Fits sessions to callers who are alike; `null` where a plain loop says as much: no hour differs from another, and a
@@ -60,10 +58,10 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const plain =
     rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
   if (plain || sizes.count < 2) return null;
-  const away = absences(cut, rhythm ?? flat, recording);
+  const away = absences(cut, rhythm ?? evenRhythm, recording);
   return {
     behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
-    rhythms: rhythm === null ? [] : [{ calendar, rhythm }],
+    rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
     why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
     single: loop.behaviour.kind === "poller",
   };

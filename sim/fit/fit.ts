@@ -9,7 +9,7 @@ import { fittedNetwork } from "./network.ts";
 import { fittedPopulation } from "./population.ts";
 import { type Profile, profileOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { daysDeviation } from "./rhythm.ts";
+import { daysDeviation, evenRhythm } from "./rhythm.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
@@ -19,6 +19,14 @@ export interface FitOptions {
   readonly rules?: Rules | undefined;
 }
 
+/** A model, and what it was fitted to. */
+export interface Fit {
+  readonly model: FittedModel;
+  readonly recording: Recording;
+  /** Callers of each population, in the model's order. */
+  readonly members: readonly (readonly Profile[])[];
+}
+
 /**
  * Fits a scenario to what was recorded. The same recording gives the same model.
  *
@@ -26,10 +34,11 @@ export interface FitOptions {
  * const model = fitScenario(recorder.finish(), { name: "monday" });
  * const scenario = fittedScenario(model);
  */
-export function fitScenario(
-  recording: Recording,
-  { name = "fitted", rules: given }: FitOptions = {},
-): FittedModel {
+export const fitScenario = (recording: Recording, options: FitOptions = {}): FittedModel =>
+  fitTo(recording, options).model;
+
+/** Fits a scenario, and keeps which caller is of which population. */
+export function fitTo(recording: Recording, { name = "fitted", rules: given }: FitOptions = {}): Fit {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
@@ -43,7 +52,7 @@ export function fitScenario(
     const { profiles = [], mixture = false } = clusters[index] ?? {};
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
-  return {
+  const model = {
     name,
     startAtMs: Math.floor(recording.startedAtMs),
     durationMs: durationOf(recording),
@@ -56,6 +65,7 @@ export function fitScenario(
     unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
   };
+  return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }
 
 /** The behaviour with days that differ so much; the calendar shows this for all populations at once alone. */
@@ -65,8 +75,8 @@ function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: number): 
       ...behaviour,
       parts: behaviour.parts.map((part) => ({ ...part, behaviour: withDays(part.behaviour, days) })),
     };
-  if (behaviour.kind !== "sessions" || behaviour.rhythm === null) return behaviour;
-  return { ...behaviour, rhythm: { ...behaviour.rhythm, days } };
+  if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days === 0)) return behaviour;
+  return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
 }
 
 function rulesOf(

@@ -52,12 +52,18 @@ export interface Jobs {
 
 export const isRefused = (call: RecordedCall): boolean => call.status === 429;
 
+/** No answer, or a server's mistake: a call that is tried again though nobody refused it. */
+const isFailed = ({ status }: RecordedCall): boolean => status === 0 || status >= 500;
+
+/** A call that follows a failed one this soon is its retry, ms. */
+const atOnceMs = 1_000;
+
 /** The jobs of a caller whose attempts are numbered. */
 export function jobsRecorded(caller: RecordedCaller, rules: Rules): Jobs {
   const book = new JobBook(caller, rules);
   const open = new Map<string, Job[]>();
   const keep = (job: Job): void => {
-    if (!isRefused(job.last)) return;
+    if (!isRefused(job.last) && !isFailed(job.last)) return;
     const name = openName(job.last, job.attempts);
     const others = open.get(name);
     if (others === undefined) open.set(name, [job]);
@@ -77,17 +83,22 @@ const openName = (call: RecordedCall, attempt: number): string =>
   `${call.wantedMs} ${keyOf(call)} ${attempt}`;
 
 /**
- * The jobs of a caller whose attempts nobody numbered.
+ * The jobs of a caller whose attempts nobody numbered. A log in which no call has a status shows no failure.
  * @param retries true to take a call after a refusal of its kind for a retry
  */
 export function jobsGuessed(caller: RecordedCaller, rules: Rules, retries: boolean): Jobs {
   const book = new JobBook(caller, rules);
-  let refused: Job | null = null;
+  const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
+  let open: Job | null = null;
   for (const call of caller.calls) {
     const again: Job | null =
-      retries && refused?.key === keyOf(call) && refused.endMs <= call.atMs ? refused : null;
+      open?.key === keyOf(call) &&
+      open.endMs <= call.atMs &&
+      (isRefused(open.last) || call.atMs - open.endMs <= atOnceMs)
+        ? open
+        : null;
     const job: Job = again === null ? book.begin(call) : book.retry(again, call);
-    refused = isRefused(call) ? job : null;
+    open = (retries && isRefused(call)) || (isFailed(call) && knowsStatuses) ? job : null;
   }
   return book.finish();
 }
@@ -112,18 +123,20 @@ class JobBook {
 
   retry(job: Job, call: RecordedCall): Job {
     const refusal = job.last;
+    job.attempts += 1;
+    job.last = call;
+    job.endMs = call.endMs;
+    // Upon a failure nobody says when to come again.
+    if (!isRefused(refusal)) return job;
     const before = this.#retries.at(-1);
     this.#retries.push({
       waitMs: call.atMs - refusal.endMs,
       nowMs: refusal.endMs,
-      attempt: job.attempts - 1,
-      beforeMs: job.attempts > 1 && before !== undefined ? before.waitMs : 0,
+      attempt: job.attempts - 2,
+      beforeMs: job.attempts > 2 && before !== undefined ? before.waitMs : 0,
       cost: refusal.cost,
       ...this.#saidBy(refusal),
     });
-    job.attempts += 1;
-    job.last = call;
-    job.endMs = call.endMs;
     return job;
   }
 

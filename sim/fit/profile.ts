@@ -146,10 +146,13 @@ function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { 
   const rough = new Sample(gaps).median;
   if (rough <= 2 * slackMs) return null;
   // Ticks that were missed make a gap of several periods.
-  const periods = gaps.map((gapMs) => Math.max(1, Math.round(gapMs / rough)));
+  // A call between two ticks is none: it may be the retry of one that failed.
+  const periods = gaps.map((gapMs) => (gapMs < rough / 4 ? 0 : Math.max(1, Math.round(gapMs / rough))));
   if (periods.filter((count) => count === 1).length < 0.6 * gaps.length) return null;
-  const everyMs =
-    gaps.reduce((sum, gapMs) => sum + gapMs, 0) / periods.reduce((sum, count) => sum + count, 0);
+  const ticks = periods.reduce((sum, count) => sum + count, 0);
+  // Who misses two ticks of three is away in between.
+  if (ticks > 3 * gaps.length) return null;
+  const everyMs = gaps.reduce((sum, gapMs) => sum + gapMs, 0) / ticks;
   const phases: number[] = runs.slice(0, lag).map(() => 0);
   for (const [index, gapMs] of gaps.entries())
     phases.push((phases[index] ?? 0) + gapMs - (periods[index] ?? 1) * everyMs);
@@ -169,7 +172,17 @@ function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; cl
     const pace = clockOf(runs, clients, slackMs);
     // Of many lags one may fit by chance, but not so well.
     if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
-    if (pace.offMs <= slackMs + 0.002 * pace.everyMs) return { pace, clients };
+    if (
+      pace.offMs <= slackMs + 0.002 * pace.everyMs &&
+      (clients === 1 || areApart(runs, clients, pace.everyMs))
+    )
+      return { pace, clients };
   }
   return null;
+}
+
+/** Tells whether clients of one period begin apart from each other: those who begin together are one that makes runs. */
+function areApart(runs: readonly Run[], clients: number, everyMs: number): boolean {
+  const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
+  return new Sample(gaps).median >= (0.1 * everyMs) / clients;
 }

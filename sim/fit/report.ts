@@ -4,6 +4,8 @@ import { shortName } from "../../src/rules/printable.ts";
 import { counted } from "../../src/rules/words.ts";
 import { classText, percent } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
+import type { FitCheck } from "./check-result.ts";
+import { checkedText, checkText } from "./check-text.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation } from "./model.ts";
 import { timeText } from "./words.ts";
 
@@ -18,7 +20,7 @@ const figureNames: Readonly<Record<PredictedFigure, string>> = {
 };
 
 /** @param result of `spillway fit` */
-export function fitMarkdown({ model, backtest }: FitResult): string {
+export function fitMarkdown({ model, check, backtest }: FitResult): string {
   const parts = [
     `# ${shortName(model.name)}: a scenario fitted to ${counted(model.calls, "call")}`,
     foundText(model),
@@ -33,6 +35,7 @@ export function fitMarkdown({ model, backtest }: FitResult): string {
         population.reasons.onRefused,
       ]),
     ),
+    ...(check === null ? [] : checkParts(check)),
     ...(backtest === null ? [] : backtestParts(backtest)),
   ];
   return `${parts.join("\n\n")}\n`;
@@ -82,6 +85,24 @@ function behaviourText(behaviour: FittedBehaviour): string {
       return `${behaviour.kind}, ${size}${every}`;
     }
   }
+}
+
+function checkParts(check: FitCheck): string[] {
+  return [
+    `## Check: the scenario simulates what it was fitted to`,
+    `${checkText(check)}.`,
+    table(
+      ["population", "figure", "recorded", "simulated", "of all simulations", "off"],
+      check.rows.map((row) => [
+        row.population === null ? "all" : shortName(row.population),
+        checkedText(row.figure),
+        numberText(row.recorded),
+        numberText(row.middle),
+        spanText([row.least, row.most]),
+        row.off ? "**yes**" : "",
+      ]),
+    ),
+  ];
 }
 
 function backtestParts(backtest: BacktestResult): string[] {

@@ -1,7 +1,7 @@
 // The reaction of callers to a refusal. Every policy that can be written in a scenario says, for each refusal, in which
 // span of time the next attempt comes, and that it is uniform there; so the policy under which the attempts that were
 // seen are likeliest can be told: the one that needs the narrowest spans, with a price on what it leaves to be chosen.
-import { ln } from "../../src/scenario/elementary.ts";
+import { exp, ln } from "../../src/scenario/elementary.ts";
 import type { RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
 import { type FittedSpan, spanOf } from "./spread.ts";
@@ -63,7 +63,19 @@ export function guessRetry(
   const near = guesses.filter(
     ({ score, retry }) => score - best.score < 2 / samples.length && retry.kind !== best.retry.kind,
   );
-  return { ...best, alike: [...new Set(near.map(({ retry }) => retry.kind))] };
+  return {
+    ...best,
+    retry: uncapped(best.retry, samples),
+    alike: [...new Set(near.map(({ retry }) => retry.kind))],
+  };
+}
+
+/** Where nobody was seen to wait at the cap, two more waits grow before one is assumed. */
+function uncapped(retry: FittedRetry, samples: readonly RetrySample[]): FittedRetry {
+  if (retry.kind !== "exponential" || retry.jitter === "decorrelated") return retry;
+  const last = samples.reduce((most, { attempt }) => Math.max(most, attempt), 0);
+  const longest = retry.first * exp(last * ln(retry.factor));
+  return longest > retry.most ? retry : { ...retry, most: Math.round(longest * retry.factor * retry.factor) };
 }
 
 /** Pauses of a caller after calls that were not refused. Between equal shares of them, any length is as likely. */

@@ -11,6 +11,14 @@ export interface FittedRhythm {
   readonly days: number;
 }
 
+/** All hours are alike. */
+export const evenRhythm: FittedRhythm = {
+  hours: new Array<number>(24).fill(1),
+  weekend: null,
+  weekdays: null,
+  days: 0,
+};
+
 /** One caller's sessions, in the order of time. */
 export type Life = readonly Session[];
 
@@ -75,7 +83,7 @@ export class Calendar {
 /**
  * Fits a rhythm to those who came back; `null` where chance explains the differences between hours.
  *
- * Each factor is held back by one more return at the mean rate, so that an hour of which little was seen stays near it.
+ * Each factor is held back by a part of a return at the mean rate: an hour of which little was seen stays near it.
  * Weekends have hours of their own. Single weekdays have factors where two weeks or more show them: days differ anyway.
  */
 export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
@@ -132,6 +140,9 @@ function returnsByClass(
   return { seen, expected };
 }
 
+/** More than this, in each of 48 hours, wakes callers at night who sleep. */
+const priorReturns = 0.2;
+
 /** Returns each class's factor on the expected rate. */
 function factors(
   cells: readonly HourCell[],
@@ -141,7 +152,7 @@ function factors(
 ): number[] {
   const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
   // An hour that was never watched is taken for the mean.
-  return seen.map((number, index) => (number + 1) / ((expected[index] ?? 0) + 1));
+  return seen.map((number, index) => (number + priorReturns) / ((expected[index] ?? 0) + priorReturns));
 }
 
 /** Tells if returns by class differ by more than chance: Pearson's sum, four deviations above its mean. */

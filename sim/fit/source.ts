@@ -17,7 +17,7 @@ import { fixed } from "../../src/scenario/retries/fixed.ts";
 import { none } from "../../src/scenario/retries/none.ts";
 import { retryAfter } from "../../src/scenario/retries/retry-after.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
-import type { Scenario } from "../../src/scenario/scenario.ts";
+import type { FitError, Scenario } from "../../src/scenario/scenario.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import {
   commentText,
@@ -69,8 +69,8 @@ export function fittedScenario(model: FittedModel): Scenario {
 }
 
 /** The scenario as a TypeScript module, which `spillway simulate` and `spillway load` take. */
-export function fittedSource(model: FittedModel): string {
-  const scenario = describedBy(model);
+export function fittedSource(model: FittedModel, error?: FitError): string {
+  const scenario = describedBy(model, error);
   const names = makersOf(scenario);
   const line = `import { ${names.join(", ")} } from "spillway/scenario";`;
   const imports =
@@ -99,7 +99,7 @@ const rulesReason: Readonly<Record<RulesFrom, string>> = {
   defaults: "Nothing says what the rules were: these are the defaults.",
 };
 
-function describedBy(model: FittedModel): Expression {
+function describedBy(model: FittedModel, error?: FitError): Expression {
   const { name, startAtMs, durationMs, rules, network, populations } = model;
   const { roundTrip, execution, lateness } = network;
   const scenario = object(
@@ -118,6 +118,7 @@ function describedBy(model: FittedModel): Expression {
               execution: execution === null ? null : spreadExpression(execution),
               lateness: lateness === null ? null : spreadExpression(lateness),
             }),
+      fitError: error === undefined ? null : json(error),
       populations: {
         kind: "object",
         members: populations.map((population) => ({
@@ -127,7 +128,11 @@ function describedBy(model: FittedModel): Expression {
         })),
       },
     },
-    { rules: rulesReason[model.rulesFrom], network: `${network.reason}.` },
+    {
+      rules: rulesReason[model.rulesFrom],
+      network: `${network.reason}.`,
+      fitError: "Recorded less simulated, as shares of the greater.",
+    },
   );
   return make("defineScenario", scenario);
 }

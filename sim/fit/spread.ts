@@ -63,11 +63,16 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   const allowed = kolmogorov99 / Math.sqrt(sample.count);
   const { least, most } = spanOf(values, 0);
   const uniform = { kind: "uniform", least: shift(least), most: Math.max(shift(least) + 1, most) } as const;
-  if (distance(sample, (share) => uniform.least + share * (uniform.most - uniform.least), slackMs) <= allowed)
+  const width = uniform.most - uniform.least;
+  if (
+    keepsMean(sample, uniform.least + width / 2, width / Math.sqrt(12), slackMs) &&
+    distance(sample, (share) => uniform.least + share * width, slackMs) <= allowed
+  )
     return uniform;
   const lognormal = lognormalOf(sample);
   if (
     lognormal !== null &&
+    keepsMean(sample, ...lognormalMoments(lognormal), slackMs) &&
     distance(sample, (share) => exp(lognormal.mu + lognormal.sigma * normalQuantile(share)), slackMs) <=
       allowed
   ) {
@@ -77,6 +82,19 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   }
   const { quantiles, shares } = knotsOf(sample);
   return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(shift(ms))), shares };
+}
+
+/**
+ * Tells whether chance explains that the mean of the values is not the distribution's. A tail of one value in a hundred
+ * hardly shows in shares, and may be most of the time.
+ */
+const keepsMean = (sample: Sample, mean: number, deviation: number, slackMs: number): boolean =>
+  Math.abs(sample.mean - mean) <= slackMs + 0.01 * mean + (3 * deviation) / Math.sqrt(sample.count);
+
+/** Mean and deviation. */
+function lognormalMoments({ mu, sigma }: { mu: number; sigma: number }): [number, number] {
+  const mean = exp(mu + (sigma * sigma) / 2);
+  return [mean, mean * Math.sqrt(Math.max(0, exp(sigma * sigma) - 1))];
 }
 
 /**

@@ -5,8 +5,8 @@ export class Sample {
   readonly sorted: Float64Array;
   #mean: number | null = null;
 
-  constructor(values: Iterable<number>) {
-    this.sorted = Float64Array.from(values).sort();
+  constructor(values: ArrayLike<number>) {
+    this.sorted = new Float64Array(values).sort();
   }
 
   get count(): number {

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
+import type { FitCheck } from "../../sim/fit/check-result.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
@@ -21,7 +22,9 @@ interface Args extends LogArgs {
   readonly out?: string | undefined;
   readonly name?: string | undefined;
   readonly rules?: string | undefined;
-  readonly backtest: boolean;
+  readonly check: boolean;
+  readonly strict: boolean;
+  readonly backtest?: boolean | undefined;
   readonly seeds?: number | undefined;
   readonly share?: string | undefined;
   readonly report?: string | undefined;
@@ -53,10 +56,16 @@ export const verb = defineVerb<Args>({
       type: "string",
       describe: "use the rules file RULES, or a preset [default: the trace's, or what headers showed]",
     },
+    check: {
+      type: "boolean",
+      default: true,
+      describe: "simulate what was fitted to, and say what is off (--no-check: do not)",
+    },
+    strict: { type: "boolean", default: false, describe: "exit 1 where the check finds a figure off" },
     backtest: {
       type: "boolean",
-      default: false,
-      describe: "fit to the first part, predict the rest, and say how often that holds",
+      describe:
+        "fit to the first part, predict the rest, and say how often that holds (--no-backtest: do not) [default: where the rest is long enough]",
     },
     seeds: {
       argument: "N",
@@ -93,17 +102,20 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     try {
       const recording = await recordingOf(args, terminal, interrupt.signal);
-      const fitted = await fittedTo(recording, name, rules);
+      const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, interrupt.signal);
       if (out !== undefined) await writeFile(out, fitted.source);
-      const backtest = args.backtest
-        ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
-        : null;
+      const { isLongEnough } = await import("../../sim/fit/backtest.ts");
+      const backtest =
+        !interrupt.signal.aborted && (args.backtest ?? isLongEnough(fitted.model, share))
+          ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
+          : null;
       const result: FitResult = { ...fitted, backtest };
       await say(result, out, terminal);
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
       if (args.json === true) terminal.result(result);
       else if (out === undefined) terminal.document(fitted.source);
+      if (args.strict && (result.check?.findings.length ?? 0) > 0) process.exitCode = 1;
       if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
     } catch (error) {
       terminal.progress(null);
@@ -195,54 +207,82 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
   return recorder.finish();
 }
 
+/** Without a check where none is wanted, or it was interrupted. */
 async function fittedTo(
   recording: Recording,
-  name: string,
-  rules: Rules | undefined,
+  { name, rules, check: isChecked }: { name: string; rules: Rules | undefined; check: boolean },
+  terminal: Terminal,
+  signal: AbortSignal,
 ): Promise<Omit<FitResult, "backtest">> {
-  const { fitScenario } = await import("../../sim/fit/fit.ts");
+  const { fitTo } = await import("../../sim/fit/fit.ts");
+  const { checkSteps } = await import("../../sim/fit/check.ts");
   const { fittedSource } = await import("../../sim/fit/source.ts");
-  const model = fitScenario(recording, { name, rules });
-  return { format: "spillway-fit", version: 1, model, source: fittedSource(model) };
+  const fit = fitTo(recording, { name, rules });
+  const check = isChecked
+    ? await done(checkSteps(fit), (runs) => `check: ${counted(runs, "simulation")}`, terminal, signal)
+    : null;
+  const { model } = fit;
+  return { format: "spillway-fit", version: 1, model, check, source: fittedSource(model, check?.error) };
 }
 
-/** `null` where it was interrupted. */
 async function backtested(
   recording: Recording,
   options: { name: string; rules: Rules | undefined; seeds: number | undefined; share: number | undefined },
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<BacktestResult | null> {
-  const { backtestSteps, defaultSeeds } = await import("../../sim/fit/backtest.ts");
-  const steps = backtestSteps(recording, options);
+  const { backtestSteps } = await import("../../sim/fit/backtest.ts");
+  const text = (runs: number): string => `backtest: ${counted(runs, "simulation")}`;
+  return done(backtestSteps(recording, options), text, terminal, signal);
+}
+
+/** Takes step by step; `null` where it was interrupted. */
+async function done<Result>(
+  steps: Generator<number, Result>,
+  textOf: (runs: number) => string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Result | null> {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) {
       terminal.progress(null);
       return value;
     }
-    terminal.progress(`backtest: ${value} of ${counted(options.seeds ?? defaultSeeds, "simulation")}`);
+    terminal.progress(textOf(value));
     await setImmediate();
     if (signal.aborted) return null;
   }
 }
 
 async function say(
-  { model, backtest }: FitResult,
+  { model, check, backtest }: FitResult,
   out: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const { foundText, populationText } = await import("../../sim/fit/report.ts");
+  if (check !== null) {
+    const { checkText } = await import("../../sim/fit/check-text.ts");
+    const text = checkText(check);
+    terminal.say(check.findings.length === 0 ? text : pc.yellow(text));
+  }
   terminal.say(`${pc.bold(shortName(model.name))}: ${foundText(model)}`);
   for (const population of model.populations) {
     terminal.say(`  ${pc.bold(shortName(population.name))}: ${population.reasons.population}`);
     terminal.say(`    ${populationText(population)}`);
     terminal.say(`    ${pc.dim(population.reasons.onRefused)}`);
   }
+  if (check !== null) await sayCheck(check, terminal);
   if (backtest !== null) await sayBacktest(backtest, terminal);
   if (out === undefined) return;
   terminal.say(`wrote ${out}`);
   terminal.say(`next: npx spillway simulate ${out}`);
+}
+
+async function sayCheck(check: FitCheck, terminal: Terminal): Promise<void> {
+  const { checkTable } = await import("../../sim/fit/check-text.ts");
+  const [head = "", ...rows] = checkTable(check);
+  terminal.say(pc.dim(head), ...rows.map((row) => (row.endsWith("!") ? pc.yellow(row) : row)));
 }
 
 async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promise<void> {

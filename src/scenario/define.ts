@@ -7,7 +7,7 @@ import type { RefusalPolicy } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
 import { parseClocks, parseNetwork, parseOutages, parseService } from "./network.ts";
 import { none } from "./retries/none.ts";
-import type { Population, Scenario, ScenarioInput } from "./scenario.ts";
+import type { FitError, Population, Scenario, ScenarioInput } from "./scenario.ts";
 
 const slug = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const slugAllowed = "letters, digits, dashes, underscores, at most 64";
@@ -44,6 +44,7 @@ export function defineScenario(input: ScenarioInput): Scenario {
     "outages",
     "clocks",
     "expect",
+    "fitError",
   ];
   const given: unknown = input;
   const fields = mistakes.members("", given, names) ? given : {};
@@ -65,6 +66,7 @@ export function defineScenario(input: ScenarioInput): Scenario {
     outages: parseOutages(fields["outages"], mistakes),
     clocks: parseClocks(fields["clocks"], mistakes),
     expect: parseExpect(fields["expect"], populations, mistakes),
+    fitError: fields["fitError"] === undefined ? null : parseFitError(fields["fitError"], mistakes),
   };
   mistakes.finish("this scenario cannot be used");
   return scenario;
@@ -82,6 +84,19 @@ function parseStart(value: unknown, mistakes: Mistakes): number {
   if (ms >= 0) return ms;
   mistakes.add("startAt", value, "a time since 1970 with its zone, such as 2026-01-01T00:00:00Z");
   return 0;
+}
+
+function parseFitError(value: unknown, mistakes: Mistakes): FitError {
+  const names = ["calls", "refused", "waitP95Ms"] as const;
+  const fields = mistakes.members("fitError", value, names) ? value : {};
+  const share = (name: (typeof names)[number]): number =>
+    mistakes.number(
+      `fitError.${name}`,
+      (fields as Record<string, unknown>)[name] ?? 0,
+      (number) => number >= -1 && number <= 1,
+      "a number from -1 to 1",
+    );
+  return { calls: share("calls"), refused: share("refused"), waitP95Ms: share("waitP95Ms") };
 }
 
 function parseExpect(

@@ -70,6 +70,18 @@ export interface ScenarioInput {
   readonly clocks?: ClocksInput;
   /** Bounds that are to hold: the simulator's assertions and k6's thresholds. */
   readonly expect?: Expectations;
+  /** Error that `spillway fit` found when it simulated what it had fitted to. */
+  readonly fitError?: Partial<FitError>;
+}
+
+/**
+ * Differences between what was recorded and what its fitted scenario simulates, as shares of the greater of the two,
+ * from -1 to 1: above 0 if more was recorded.
+ */
+export interface FitError {
+  readonly calls: number;
+  readonly refused: number;
+  readonly waitP95Ms: number;
 }
 
 interface PopulationCommon {
@@ -115,6 +127,8 @@ export interface Scenario {
   readonly outages: readonly Outage[];
   readonly clocks: Clocks;
   readonly expect: readonly Expectation[];
+  /** `null`: not fitted, or not checked. */
+  readonly fitError: FitError | null;
 }
 
 /** When a client of a closed population begins, ms from the start of the run: its record's first draw. */

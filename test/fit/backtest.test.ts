@@ -139,6 +139,7 @@ describe("callers who change half-way", () => {
       version: 1,
       model: result.model,
       source,
+      check: null,
       backtest: result,
     });
     expect(text).toContain("the model does not explain these");

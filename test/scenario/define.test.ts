@@ -74,6 +74,7 @@ test("what is left out is filled in", () => {
     outages: [],
     clocks: { apartMs: 0 },
     expect: [],
+    fitError: null,
   });
 });
 

@@ -1,0 +1,40 @@
+// The result of a fit's check of itself, as plain data.
+import type { FitError } from "../../src/scenario/scenario.ts";
+
+/** Figures of each population that are compared: counts, and times in ms. */
+export const checkedFigures = [
+  "calls",
+  "refused",
+  "admittedP50",
+  "admittedP95",
+  "admittedMost",
+  "waitP50Ms",
+  "waitP95Ms",
+  "waitP99Ms",
+  "busiest",
+] as const;
+export type CheckedFigure = (typeof checkedFigures)[number];
+
+/** One figure as it was recorded, and as simulations have it. */
+export interface CheckRow {
+  /** Name of the population. `null`: all together. */
+  readonly population: string | null;
+  readonly figure: CheckedFigure;
+  readonly recorded: number;
+  /** Of all simulations. */
+  readonly least: number;
+  readonly middle: number;
+  readonly most: number;
+  /** True if chance does not explain the difference. */
+  readonly off: boolean;
+}
+
+export interface FitCheck {
+  /** Number of simulations. */
+  readonly seeds: number;
+  readonly rows: readonly CheckRow[];
+  /** Of all calls together. */
+  readonly error: FitError;
+  /** Figures that are off, in words. */
+  readonly findings: readonly string[];
+}

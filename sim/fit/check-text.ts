@@ -1,0 +1,70 @@
+// A fit's check of itself in words: its first line, and a table of what was recorded beside what is simulated.
+
+import { shortName } from "../../src/rules/printable.ts";
+import { counted } from "../../src/rules/words.ts";
+import type { CheckedFigure, CheckRow, FitCheck } from "./check-result.ts";
+import { timeText } from "./words.ts";
+
+const figureText: Readonly<Record<CheckedFigure, string>> = {
+  calls: "calls",
+  refused: "refused",
+  admittedP50: "admitted per window, median",
+  admittedP95: "admitted per window, p95",
+  admittedMost: "admitted per window, most",
+  waitP50Ms: "median wait",
+  waitP95Ms: "p95 wait",
+  waitP99Ms: "p99 wait",
+  busiest: "calls of the busiest window",
+};
+
+/** Name of a figure, with its unit. */
+export const checkedText = (figure: CheckedFigure): string =>
+  figureText[figure] + (figure.endsWith("Ms") ? ", ms" : "");
+
+const valueText = (figure: CheckedFigure, value: number): string =>
+  figure.endsWith("Ms") ? timeText(Math.round(value)) : Math.round(value).toLocaleString("en-US");
+
+export function findingText({ population, figure, recorded, least, most }: CheckRow): string {
+  const text = (value: number): string => valueText(figure, value);
+  const simulated = text(least) === text(most) ? text(least) : `${text(least)} to ${text(most)}`;
+  return `${population === null ? "all" : shortName(population)}: ${figureText[figure]}: ${text(recorded)} recorded, ${simulated} simulated`;
+}
+
+/** The check's first line: what is off by more than chance. */
+export function checkText({ seeds, findings }: FitCheck): string {
+  const [first] = findings;
+  const rest = findings.length - 1;
+  return first === undefined
+    ? `check: ${counted(seeds, "simulation")} of the scenario are as the recording, within chance`
+    : `check: off by more than chance: ${first}${rest === 0 ? "" : `; and ${counted(rest, "other figure")}`}`;
+}
+
+/** Populations that a terminal shows beside the whole. */
+const shownMost = 6;
+
+/** Lines of a table: recorded beside the middle of the simulations, a row for each figure; `!` ends one that is off. */
+export function checkTable({ rows }: FitCheck): string[] {
+  const names = [...new Set(rows.map(({ population }) => population))];
+  const shown = [null, ...names.filter((name) => name !== null).slice(0, shownMost)];
+  const body = shown.flatMap((name) =>
+    rows
+      .filter(({ population }) => population === name)
+      .map(({ figure, recorded, middle, least, most, off }) => [
+        `${name === null ? "all" : shortName(name)}: ${figureText[figure]}`,
+        valueText(figure, recorded),
+        valueText(figure, middle),
+        `${valueText(figure, least)} to ${valueText(figure, most)}${off ? " !" : ""}`,
+      ]),
+  );
+  const table = [["", "recorded", "simulated", "of all simulations"], ...body];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => (row[column] ?? "").length)));
+  const more =
+    names.length > shown.length
+      ? [`  (${counted(names.length - shown.length, "other population")} in --json and --report)`]
+      : [];
+  const lines = table.map(
+    ([label = "", recorded = "", middle = "", span = ""]) =>
+      `  ${label.padEnd(widths[0] ?? 0)}  ${recorded.padStart(widths[1] ?? 0)}  ${middle.padStart(widths[2] ?? 0)}  ${span}`,
+  );
+  return [...lines, ...more];
+}

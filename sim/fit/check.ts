@@ -1,0 +1,188 @@
+// A fit's check of itself: the scenario is simulated over the time that it was fitted to, and each population's figures
+// stand beside those that were recorded.
+import { organizationLimit } from "../../src/rules/rules.ts";
+import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { simulateNumbers } from "../simulate.ts";
+import { type CheckedFigure, type CheckRow, checkedFigures, type FitCheck } from "./check-result.ts";
+import { findingText } from "./check-text.ts";
+import type { Fit } from "./fit.ts";
+import { isRefused } from "./jobs.ts";
+import { fittedScenario } from "./source.ts";
+import { Sample } from "./statistics.ts";
+
+const defaultSeeds = 20;
+/** Simulations end after so many calls, with `seedsLeast` or more of them. */
+const callsMost = 10_000_000;
+const seedsLeast = 5;
+
+type Figures = Readonly<Record<CheckedFigure, number>>;
+
+/** Checks a fit: yields the number of simulations that are done. */
+export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<number, FitCheck> {
+  const { model, recording } = fit;
+  const durationMs = Math.max(1, Math.ceil(recording.endedAtMs - model.startAtMs));
+  const scenario = adjustScenario(fittedScenario(model), { durationMs });
+  const names = model.populations.map(({ name }) => name);
+  const recorded = recordedFigures(fit);
+  const runs: Figures[][] = [];
+  let calls = 0;
+  while (runs.length < seeds && (calls < callsMost || runs.length < seedsLeast)) {
+    yield runs.length;
+    const books = booksOf(fit);
+    simulateNumbers(scenario, { seed: runs.length + 1 }, (call) => {
+      calls += 1;
+      if (call.sentMs >= recording.endedAtMs) return;
+      const waitMs = call.receivedMs - call.wantedMs;
+      books[call.population]?.add(call.sentMs, call.status === 429, waitMs);
+    });
+    runs.push(figuresOf(books));
+  }
+  const rows = recorded.flatMap((figures, place) =>
+    checkedFigures.map((figure) =>
+      rowOf(
+        names[place] ?? null,
+        figure,
+        figures[figure],
+        runs.map((run) => (run[place] as Figures)[figure]),
+      ),
+    ),
+  );
+  const off = rows.filter((row) => row.off);
+  return { seeds: runs.length, rows, error: errorOf(rows), findings: off.map(findingText) };
+}
+
+/** Counts of one population's calls. */
+class Book {
+  readonly #windowMs: number;
+  readonly #fromMs: number;
+  readonly admitted: Float64Array;
+  readonly offered: Float64Array;
+  readonly waitsMs: number[] = [];
+  calls = 0;
+  refused = 0;
+
+  constructor(windowMs: number, startMs: number, endMs: number) {
+    this.#windowMs = windowMs;
+    this.#fromMs = Math.floor(startMs / windowMs) * windowMs;
+    const count = Math.max(1, Math.ceil((endMs - this.#fromMs) / windowMs));
+    this.admitted = new Float64Array(count);
+    this.offered = new Float64Array(count);
+  }
+
+  /** @param waitMs time from the wish to the answer; `null` if nobody knows */
+  add(atMs: number, refused: boolean, waitMs: number | null): void {
+    const place = Math.floor((atMs - this.#fromMs) / this.#windowMs);
+    this.calls += 1;
+    this.offered[place] = (this.offered[place] ?? 0) + 1;
+    if (refused) {
+      this.refused += 1;
+      return;
+    }
+    this.admitted[place] = (this.admitted[place] ?? 0) + 1;
+    if (waitMs !== null) this.waitsMs.push(waitMs);
+  }
+}
+
+function booksOf({ model, recording }: Fit): Book[] {
+  return model.populations.map(({ organization, mix }) => {
+    const { windowSeconds } = organizationLimit(model.rules, organization, mix[0]?.scope ?? "rest");
+    return new Book(windowSeconds * 1000, model.startAtMs, recording.endedAtMs);
+  });
+}
+
+function recordedFigures(fit: Fit): Figures[] {
+  const books = booksOf(fit);
+  for (const [place, profiles] of fit.members.entries())
+    for (const { caller, jobs } of profiles) {
+      const book = books[place] as Book;
+      const waits = new Map(jobs.map((job) => [job.last, job.last.endMs - job.startMs] as const));
+      for (const call of caller.calls) book.add(call.atMs, isRefused(call), waits.get(call) ?? null);
+    }
+  return figuresOf(books);
+}
+
+/** The figures of each population, and of all of them together where their windows are alike. */
+function figuresOf(books: readonly Book[]): Figures[] {
+  const figures = books.map((book) => figuresOfBook(book));
+  const [first] = books;
+  if (first === undefined || books.some(({ offered }) => offered.length !== first.offered.length))
+    return figures;
+  const all = new Book(1, 0, first.offered.length);
+  for (const book of books) {
+    all.calls += book.calls;
+    all.refused += book.refused;
+    for (let place = 0; place < all.offered.length; place++) {
+      all.offered[place] = (all.offered[place] as number) + (book.offered[place] as number);
+      all.admitted[place] = (all.admitted[place] as number) + (book.admitted[place] as number);
+    }
+    for (const waitMs of book.waitsMs) all.waitsMs.push(waitMs);
+  }
+  return [...figures, figuresOfBook(all)];
+}
+
+function figuresOfBook({ calls, refused, admitted, offered, waitsMs }: Book): Figures {
+  const windows = new Sample(admitted);
+  const waits = new Sample(waitsMs);
+  return {
+    calls,
+    refused,
+    admittedP50: windows.median,
+    admittedP95: windows.quantile(0.95),
+    admittedMost: windows.most,
+    waitP50Ms: waits.median,
+    waitP95Ms: waits.quantile(0.95),
+    waitP99Ms: waits.quantile(0.99),
+    busiest: new Sample(offered).most,
+  };
+}
+
+/** A figure is off where it is this many deviations of the simulations away from their mean, ... */
+const deviationsMost = 4;
+/** ... and by more than this share of it, ... */
+const shareMost = 0.03;
+/** ... and by more than this: of few calls, or a few ms, none is off. */
+const leastOff: Readonly<Record<CheckedFigure, number>> = {
+  calls: 5,
+  refused: 3,
+  admittedP50: 1,
+  admittedP95: 1,
+  admittedMost: 3,
+  waitP50Ms: 20,
+  waitP95Ms: 100,
+  waitP99Ms: 1_000,
+  busiest: 3,
+};
+
+function rowOf(
+  population: string | null,
+  figure: CheckedFigure,
+  recorded: number,
+  simulated: readonly number[],
+): CheckRow {
+  const sample = new Sample(simulated);
+  const apart = Math.abs(recorded - sample.mean);
+  const off =
+    apart > deviationsMost * sample.deviation &&
+    apart > shareMost * Math.max(recorded, sample.mean) &&
+    apart > leastOff[figure];
+  return {
+    population,
+    figure,
+    recorded,
+    least: sample.least,
+    middle: sample.median,
+    most: sample.most,
+    off,
+  };
+}
+
+/** The relative error of the recording as a whole; of one population where there is no whole. */
+function errorOf(rows: readonly CheckRow[]): FitCheck["error"] {
+  const last = rows.at(-1)?.population ?? null;
+  const shareOf = (figure: CheckedFigure): number => {
+    const row = rows.find((one) => one.population === last && one.figure === figure);
+    if (row === undefined || Math.max(row.recorded, row.middle) === 0) return 0;
+    return Math.round((1000 * (row.recorded - row.middle)) / Math.max(row.recorded, row.middle)) / 1000;
+  };
+  return { calls: shareOf("calls"), refused: shareOf("refused"), waitP95Ms: shareOf("waitP95Ms") };
+}

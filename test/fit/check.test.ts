@@ -1,0 +1,84 @@
+// A fit's check of itself: it is silent where the scenario says what was recorded, and speaks where it does not.
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkSteps } from "../../sim/fit/check.ts";
+import type { FitCheck } from "../../sim/fit/check-result.ts";
+import { checkTable, checkText } from "../../sim/fit/check-text.ts";
+import { fitTo } from "../../sim/fit/fit.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { poller } from "../../src/scenario/behaviours/poller.ts";
+import { rest } from "../../src/scenario/calls.ts";
+import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import { spillwayHere } from "../support/command.ts";
+import { csvOf, recordingOf, worldRules } from "../worlds/recorded.ts";
+import { releases } from "../worlds/releases.ts";
+import { minuteMs, play, type Row } from "../worlds/world.ts";
+import { traced, world } from "./recordings.ts";
+
+/** A day on which releases wake everybody at once: no population of callers who are each for themselves does so. */
+const woken = aroundRelease(play(releases, { firstDay: 0, days: 1, seed: 1 }).rows);
+const wokenRules = parseRules(worldRules);
+
+/** An hour in the middle of which calls are refused first. */
+function aroundRelease(rows: readonly Row[]): Row[] {
+  const refused = rows.find(({ status }) => status === 429);
+  return rows.filter(({ atMs }) => Math.abs(atMs - (refused?.atMs ?? 0)) < 30 * minuteMs);
+}
+
+function checked(recording: Recording, seeds: number): FitCheck {
+  const steps = checkSteps(fitTo(recording, { rules: recording.rules ?? wokenRules }), seeds);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+test("a scenario that was fitted to its like has no figure off", () => {
+  const polling = world({
+    agents: {
+      clients: 30,
+      startWithin: "5s",
+      behaviour: poller({ every: "5s", call: rest("/v2/user") }),
+      onRefused: waitReset({ of: "both" }),
+    },
+  });
+  const check = checked(traced(polling), 5);
+  expect(check.findings).toEqual([]);
+  expect(checkText(check)).toBe("check: 5 simulations of the scenario are as the recording, within chance");
+  const refused = check.rows.find(({ population, figure }) => population === null && figure === "refused");
+  expect(refused?.recorded).toBeGreaterThan(100);
+  expect(Math.abs(check.error.refused)).toBeLessThan(0.1);
+});
+
+test("what no fit can learn is off, by name, in the first line and as the scenario's error", () => {
+  const check = checked(recordingOf(woken), 5);
+  expect(checkText(check)).toMatch(/^check: off by more than chance: /);
+  expect(check.findings.join("\n")).toMatch(/^all: refused: \d+ recorded, \d+( to \d+)? simulated$/m);
+  expect(check.error.refused).toBeGreaterThan(0.5);
+  expect(checkTable(check).join("\n")).toMatch(/ all: refused +\d+ +\d+ .*!$/m);
+  expect(checked(recordingOf(woken), 5)).toEqual(check);
+});
+
+test("the verb says it, writes it, and ends by it where it is asked to", async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-check-")));
+  try {
+    await writeFile(join(folder, "day.csv"), csvOf(woken));
+    await writeFile(join(folder, "rules.json"), JSON.stringify(worldRules));
+    const words = ["fit", "day.csv", "--rules", "rules.json", "--no-backtest", "--force", "-o", "day.ts"];
+    const strict = await spillwayHere([...words, "--strict"], { cwd: folder });
+    expect(strict.code).toBe(1);
+    expect(strict.stdout).toMatch(/^check: off by more than chance: /);
+    expect(await readFile(join(folder, "day.ts"), "utf8")).toMatch(
+      /fitError: \{ calls: .*, refused: (?:0\.\d+|1),/,
+    );
+    const silent = await spillwayHere([...words, "--strict", "--no-check"], { cwd: folder });
+    expect(silent.code).toBe(0);
+    expect(silent.stdout).not.toContain("check:");
+    expect(await readFile(join(folder, "day.ts"), "utf8")).not.toContain("fitError");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
