@@ -54,7 +54,6 @@ const commands = [
   "replay access.log --dry-run",
   "replay access.log --out replay",
   "replay access.log --on-refused waitReset+0..5s --out reacting",
-  "fit access.log -o fitted.ts",
   "simulate nowhere --duration 5x",
   "scenarios",
   "figures",
