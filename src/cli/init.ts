@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { requireNoLink, writeNew } from "../files/whole-file.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -47,6 +48,10 @@ const rules = `${JSON.stringify(
   2,
 )}\n`;
 
+const workflows = join(".github", "workflows");
+/** Folders that nobody names: somebody else's repository may lead elsewhere by them. */
+const workflowFolders = [".github", workflows];
+
 export const verb = defineVerb<Args>({
   name: "init",
   summary: "write a first scenario and a rules file into your own repository",
@@ -72,8 +77,9 @@ export const verb = defineVerb<Args>({
     ] as const;
     const recipe = [
       [join(dir, "ci.sh"), ciScript(dir)],
-      [join(".github", "workflows", "spillway.yml"), githubWorkflow(dir)],
+      [join(workflows, "spillway.yml"), githubWorkflow(dir)],
     ] as const;
+    if (ci) for (const folder of workflowFolders) await requireNoLink(folder);
     const wanted = ci ? [...first.filter(([path]) => !existsSync(path)), ...recipe] : first;
     await writeAll(wanted);
     const written = wanted.map(([path]) => path);
@@ -102,7 +108,6 @@ function isInstalled(): boolean {
 
 /** Writes all files or none. What stands there already may be somebody's work. */
 async function writeAll(files: readonly (readonly [path: string, text: string])[]): Promise<void> {
-  const { writeNew } = await import("../files/whole-file.ts");
   const written: string[] = [];
   try {
     for (const [path, text] of files) {

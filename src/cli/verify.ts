@@ -26,6 +26,7 @@ import { openBytes } from "./byte-source.ts";
 import { pc } from "./colors.ts";
 import { requireFile } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
@@ -35,6 +36,7 @@ interface Args {
   readonly sort: boolean;
   readonly out?: readonly string[] | undefined;
   readonly expect?: string | undefined;
+  readonly open?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -64,6 +66,10 @@ export const verb = defineVerb<Args>({
       array: true,
       describe: "write the verdict to FILE: .json, .html with pictures, .md, or .xml for build servers",
     },
+    open: {
+      ...openOption,
+      describe: "with an .html file in --out, open it in the browser once it is written",
+    },
     expect: {
       argument: "BOUND",
       type: "string",
@@ -77,8 +83,12 @@ export const verb = defineVerb<Args>({
     ["$0 verify prod.ndjson --expect 'overAdmission<1%' --out verdict.html", "accept what its owner accepts"],
     ["kubectl logs k6-0 | $0 verify - --json", "judge another program's output, for another program"],
   ],
-  handler: async ({ trace, sort, out = [], expect, json = false }) => {
+  handler: async ({ trace, sort, out = [], expect, open: isWanted, json = false }) => {
     const writers = out.map(writerOf);
+    const page = out.find((path) => extname(path).toLowerCase() === ".html");
+    if (isWanted === true && page === undefined)
+      throw new SpillwayError("USAGE", "--open needs an .html file in --out, which it opens");
+    const open = await reportOpener(isWanted);
     const terminal = openTerminal(json);
     const interrupt = onInterrupt();
     try {
@@ -89,6 +99,7 @@ export const verb = defineVerb<Args>({
       const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
+      if (page !== undefined) await open(page);
       describe(trace, verdict, terminal);
       terminal.result(verdict);
       process.exitCode = exitCodes[verdict.verdict];

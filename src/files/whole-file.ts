@@ -81,10 +81,15 @@ export async function makeFolder(path: string): Promise<string[]> {
  */
 export async function makeOwnFolder(path: string): Promise<void> {
   await makeFolder(path);
-  if (!(await lstat(path)).isDirectory())
-    throw new SpillwayError("FILE_UNWRITABLE", "this folder cannot be written", {
-      problems: [{ path, got: "a symbolic link", allowed: "a folder" }],
-    });
+  await requireNoLink(path);
+}
+
+/** Refuses a folder that is a link, and may lead anywhere. @throws SpillwayError `FILE_UNWRITABLE` */
+export async function requireNoLink(path: string): Promise<void> {
+  if ((await lstat(path).catch(() => null))?.isSymbolicLink() !== true) return;
+  throw new SpillwayError("FILE_UNWRITABLE", "this folder cannot be written", {
+    problems: [{ path, got: "a symbolic link", allowed: "a folder" }],
+  });
 }
 
 /** Whether there is a folder; `false` where there is nothing. @throws where there is something else, as the system does */

@@ -31,7 +31,7 @@ export function cacheFolder(env: Environment = process.env): string {
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "spillway", "bin");
 }
 
-/** Says how to get k6 on this machine, a line each: what `doctor` shows and every `K6_MISSING` ends with. */
+/** Says how to get k6 on this machine, a line each, as `doctor` shows it. */
 export function k6Advice(platform: NodeJS.Platform = process.platform): readonly string[] {
   const packages: Partial<Record<NodeJS.Platform, string>> = {
     darwin: "brew install k6",
@@ -45,9 +45,12 @@ export function k6Advice(platform: NodeJS.Platform = process.platform): readonly
   ];
 }
 
-/** Makes a `K6_MISSING` that ends with the ways to get k6. */
+/** Makes a `K6_MISSING` that ends with the next step. */
 export const k6Missing = (summary: string, cause?: unknown): SpillwayError =>
-  new SpillwayError("K6_MISSING", summary, { hint: ["get k6 by", ...k6Advice()].join("\n  "), cause });
+  new SpillwayError("K6_MISSING", summary, {
+    hint: "npx spillway doctor --get-k6 gets k6; npx spillway doctor shows other ways; K6_PATH=/path/to/k6 names one",
+    cause,
+  });
 
 /**
  * Asks a k6 for its version.

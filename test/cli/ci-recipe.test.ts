@@ -1,6 +1,6 @@
 // What `init --ci` writes, its commands run as a build server would.
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,4 +54,16 @@ test("init says how to install where it is not", async () => {
   const { stdout } = await spillway(["init"], { cwd: empty });
   await rm(empty, { recursive: true });
   expect(stdout).toMatch(/npm pack\nthen here: npm install --save-dev \S+spillway-[\d.]+\.tgz/);
+});
+
+test("init --ci writes no workflow through a link that stands in the repository", async () => {
+  const repository = await mkdtemp(join(tmpdir(), "spillway-ci-linked-"));
+  const outside = join(repository, "outside");
+  await mkdir(outside);
+  await symlink(outside, join(repository, ".github"));
+  const { code, stderr } = await spillway(["init", "--ci"], { cwd: repository });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(".github: got a symbolic link")]);
+  expect(await readdir(outside)).toEqual([]);
+  expect(await readdir(repository)).toEqual([".github", "outside"]);
+  await rm(repository, { recursive: true });
 });

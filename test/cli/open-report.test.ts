@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
 import { reportOpener } from "../../src/cli/open-report.ts";
@@ -61,7 +62,7 @@ describe("a report is opened", () => {
 describe("--open", () => {
   test("is an option of each verb that writes a report, and of no other", () => {
     const having = verbs.filter(({ options }) => "open" in options).map(({ name }) => name);
-    expect(having.sort()).toEqual(["demo", "load", "plan", "replay", "report", "simulate"]);
+    expect(having.sort()).toEqual(["demo", "load", "plan", "replay", "report", "simulate", "verify"]);
   });
 
   test("opens what simulate has written", async () => {
@@ -71,6 +72,21 @@ describe("--open", () => {
     await runCommand(["simulate", "steady", "--duration", "2s", "--out", out, "--open"]);
     const opened = join(folder, "opened");
     await vi.waitFor(async () => expect(await readFile(opened, "utf8")).toBe(`${out}/report.html\n`));
+  });
+
+  test("opens the page that verify has written", async () => {
+    vi.stubEnv("PATH", `${pathOf("xdg-open", "open").PATH}:${process.env["PATH"]}`);
+    vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const trace = fileURLToPath(new URL("../golden/documented-ok.trace.ndjson", import.meta.url));
+    const out = join(folder, "verdict.html");
+    await runCommand(["verify", trace, "--out", join(folder, "verdict.json"), "--out", out, "--open"]);
+    const opened = join(folder, "opened");
+    await vi.waitFor(async () => expect(await readFile(opened, "utf8")).toBe(`${out}\n`));
+  });
+
+  test("needs a page: verify without an .html file has none", async () => {
+    const words = ["verify", "x.ndjson", "--out", "verdict.json", "--open"];
+    await expect(runCommand(words)).rejects.toMatchObject({ code: "USAGE" });
   });
 
   test("needs a report: replay without --out has none", async () => {
