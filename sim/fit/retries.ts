@@ -70,12 +70,17 @@ export function guessRetry(
   };
 }
 
+/** A wait without a cap would be so many times the longest that was seen: the cap was met. */
+const capSeen = 1.2;
+
 /** Where nobody was seen to wait at the cap, two more waits grow before one is assumed. */
 function uncapped(retry: FittedRetry, samples: readonly RetrySample[]): FittedRetry {
   if (retry.kind !== "exponential" || retry.jitter === "decorrelated") return retry;
   const last = samples.reduce((most, { attempt }) => Math.max(most, attempt), 0);
   const longest = retry.first * exp(last * ln(retry.factor));
-  return longest > retry.most ? retry : { ...retry, most: Math.round(longest * retry.factor * retry.factor) };
+  return longest > capSeen * retry.most
+    ? retry
+    : { ...retry, most: Math.round(longest * retry.factor * retry.factor) };
 }
 
 /** Pauses of a caller after calls that were not refused. Between equal shares of them, any length is as likely. */

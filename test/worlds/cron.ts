@@ -6,7 +6,7 @@ export const cron: World = {
   description:
     "Jobs by the clock: every agent reads its pages at a minute of its own in each hour, many at the full hour, and one " +
     "in four a long export at two at night under the same token. Six dashboards poll every ten seconds.",
-  tuned: false,
+  tuned: true,
   agents: 14,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const minute = traits.next() < 0.5 ? 0 : 5 * Math.floor(traits.between(0, 12));

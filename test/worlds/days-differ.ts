@@ -6,7 +6,7 @@ export const daysDiffer: World = {
   description:
     "Agents run jobs of a dozen calls around the clock. How many jobs there are differs from day to day for all of them " +
     "together: on one day in six more than half as many again, on another less than two thirds.",
-  tuned: false,
+  tuned: true,
   agents: 24,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const pauseMs = traits.lognormal(300_000, 0.3);

@@ -8,7 +8,7 @@ export const mixed: World = {
   description:
     "A shop as many are: agents that poll while a job of theirs runs, two nightly and hourly jobs, and a token that " +
     "mirrors everything for a third of an hour now and then. Jobs are more by day.",
-  tuned: false,
+  tuned: true,
   agents: 30,
   agent: function* ({ traits, chance, fromMs, ask }: Part) {
     const jobsMs = traits.lognormal(80 * minuteMs, 0.6);

@@ -113,28 +113,24 @@ export function play(world: World, options: Play): Played {
   for (const [place, number] of cast(world.agents, options.agents ?? world.agents, options.seed).entries())
     members.push({
       user: `agent-${place}`,
-      actor: world.agent(
-        partOf(
-          1,
-          place,
-          number < world.agents ? chanceOf(traitSeed, 1, number) : chanceOf(options.seed, 3, number),
-        ),
-      ),
+      actor: world.agent(partOf(1, place, chanceOf(traitSeed, 1, number))),
     });
   const rows = answered(members, untilMs, failures, world.failing?.({ chance: failures, day }));
   return { rows, waitsMs };
 }
 
-/** Numbers of the agents that play: all, some by chance, or all and strangers. */
+/** Numbers of the agents that play: some by chance; or all, and for each that is added one of them, by chance. */
 function cast(known: number, wanted: number, seed: number): number[] {
-  const numbers = Array.from({ length: Math.max(known, wanted) }, (_, number) => number);
-  if (wanted >= known) return numbers;
   const chance = chanceOf(seed, 4);
-  const keyed = numbers.map((number) => ({ number, key: chance.next() }));
-  return keyed
-    .sort((a, b) => a.key - b.key)
-    .slice(0, wanted)
-    .map(({ number }) => number);
+  const numbers = Array.from({ length: known }, (_, number) => number);
+  if (wanted < known) {
+    const keyed = numbers.map((number) => ({ number, key: chance.next() }));
+    return keyed
+      .sort((a, b) => a.key - b.key)
+      .slice(0, wanted)
+      .map(({ number }) => number);
+  }
+  return [...numbers, ...Array.from({ length: wanted - known }, () => Math.floor(chance.next() * known))];
 }
 
 interface Due {
