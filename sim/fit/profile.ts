@@ -48,10 +48,6 @@ export function profileOf(caller: RecordedCaller, recording: Recording, rules: R
   return guessed(caller, rules, slackMs);
 }
 
-/** Profiles a caller as if none of its calls were a retry. */
-const profileApart = (caller: RecordedCaller, rules: Rules, slackMs: number): Profile =>
-  described(caller, jobsGuessed(caller, rules, false), null, slackMs);
-
 /** Profiles a caller by some of its jobs alone. */
 export function profileOfJobs({ caller }: Profile, jobs: readonly Job[], slackMs: number): Profile {
   return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
@@ -63,22 +59,30 @@ export const isSteady = ({ shape, pace }: Profile): boolean =>
 
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
 function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
-  const apart = profileApart(caller, rules, slackMs);
-  if (apart.refused === 0 || apart.pace.kind === "chance") return apart;
+  const apart = jobsGuessed(caller, rules, false);
+  if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
   const together = jobsGuessed(caller, rules, true);
   const guess = guessRetry(together.retries, slackMs, usualPauses([apart], slackMs));
-  if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8) return { ...apart, guess };
-  return described(caller, together, guess, slackMs);
+  if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
+    return described(caller, apart, guess, slackMs);
+  const profile = described(caller, together, guess, slackMs);
+  // Of calls that overlap by chance none is known to be the retry of another.
+  return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
 }
 
-/** Collects the pauses of callers after calls that were admitted. */
+/** More pauses than these place no quantile better. */
+const pausesMost = 20_000;
+
+/** Collects pauses of callers after calls that were admitted: every so many, where there are very many. */
 export function usualPauses(profiles: readonly Pick<Profile, "jobs">[], slackMs: number): UsualPauses {
-  const pauses = profiles.flatMap(({ jobs }) =>
-    jobs.flatMap((job, index) => {
-      const next = jobs[index + 1];
-      return next === undefined || isRefused(job.last) ? [] : [next.startMs - job.endMs];
-    }),
-  );
+  const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  const step = Math.max(1, Math.floor(all / pausesMost));
+  const pauses: number[] = [];
+  for (const { jobs } of profiles)
+    for (let index = 0; index + 1 < jobs.length; index += step) {
+      const [job, next] = [jobs[index] as Job, jobs[index + 1] as Job];
+      if (!isRefused(job.last)) pauses.push(next.startMs - job.endMs);
+    }
   return new UsualPauses(pauses, slackMs);
 }
 

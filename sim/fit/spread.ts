@@ -27,8 +27,10 @@ const z95 = normalQuantile(0.95);
  * The span of uniform draws, both ends a little beyond what was seen: n draws leave about the n-th part of the span
  * free at either end, hardly ever 4.6 times that (e^-4.6 is 1 %), and people choose round numbers.
  */
-export function spanOf(values: readonly number[], slackMs: number): FittedSpan {
-  const sample = new Sample(values);
+export const spanOf = (values: readonly number[], slackMs: number): FittedSpan =>
+  spanOfSample(new Sample(values), slackMs);
+
+function spanOfSample(sample: Sample, slackMs: number): FittedSpan {
   // One in a hundred may be astray: the ends count where they are not far from the rest.
   const [inner, outer] = [sample.quantile(0.01), sample.quantile(0.99)];
   const near = (0.03 + 5 / (sample.count + 1)) * (outer - inner) + slackMs;
@@ -61,7 +63,7 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
     };
   }
   const allowed = kolmogorov99 / Math.sqrt(sample.count);
-  const { least, most } = spanOf(values, 0);
+  const { least, most } = spanOfSample(sample, 0);
   const uniform = { kind: "uniform", least: shift(least), most: Math.max(shift(least) + 1, most) } as const;
   const width = uniform.most - uniform.least;
   if (
@@ -126,6 +128,12 @@ function shareUpTo({ sorted }: Sample, end: number): number {
 /** By mean and deviation of the logarithms; `null` where a value has none. */
 function lognormalOf(sample: Sample): { readonly mu: number; readonly sigma: number } | null {
   if (sample.least <= 0) return null;
-  const logs = new Sample(sample.sorted.map((value) => ln(value)));
-  return { mu: logs.mean, sigma: logs.deviation };
+  let [sum, squares] = [0, 0];
+  for (const value of sample.sorted) {
+    const logarithm = ln(value);
+    sum += logarithm;
+    squares += logarithm * logarithm;
+  }
+  const mu = sum / sample.count;
+  return { mu, sigma: Math.sqrt(Math.max(0, squares - sum * mu) / Math.max(1, sample.count - 1)) };
 }
