@@ -17,7 +17,7 @@ export interface Format {
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
-const { run, header, calls } = fixture({ seconds: 4 });
+const { run, header, calls } = fixture({ seconds: 2 });
 
 /** Every member of these names, at any depth, gets the name for its value. */
 const named = new Set([

@@ -12,7 +12,7 @@ import { shapes } from "./shapes.ts";
 import { type Beside, verbs, type Words } from "./verbs.ts";
 
 /** Other verbs than the first that reads a format get one document of so many. */
-const someOf = 5;
+const someOf = 7;
 
 let materials: Materials;
 let beside: Omit<Beside, "fresh">;

@@ -30,6 +30,9 @@ export interface Verb {
 const quick = ["--port", "0"];
 const probing = (hostile: string) => ["--target", "http://127.0.0.1:1", "--org", "acme", "--tokens", hostile];
 
+/** Rows of some paths alone, with twice the callers. */
+const someTraffic = ["--path", "/**", "--traffic", "2x"];
+
 /** The verbs by their names. */
 export const verbs: Readonly<Record<string, Verb>> = {
   report: {
@@ -76,10 +79,10 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: {
       trace: (file, { fresh }) => ["replay", file, "--out", fresh],
       run: (folder) => ["replay", folder],
-      "JSON lines": (file) => ["replay", file],
-      CSV: (file) => ["replay", file],
-      "access log": (file) => ["replay", file],
-      HAR: (file) => ["replay", file],
+      "JSON lines": (file) => ["replay", file, ...someTraffic],
+      CSV: (file) => ["replay", file, ...someTraffic],
+      "access log": (file) => ["replay", file, ...someTraffic],
+      HAR: (file) => ["replay", file, ...someTraffic],
       rules: (file, { log }) => ["replay", log, "--rules", file],
     },
     writes: (folder, { trace }) => ["replay", trace, "--out", folder],
@@ -88,7 +91,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: {
       trace: (file, { fresh }) => ["fit", file, "--out", `${fresh}.ts`, "--report", `${fresh}.md`],
       run: (folder) => ["fit", folder],
-      "JSON lines": (file) => ["fit", file],
+      "JSON lines": (file) => ["fit", file, ...someTraffic],
       rules: (file, { trace }) => ["fit", trace, "--rules", file],
     },
     writes: (folder, { trace }) => [
