@@ -9,6 +9,7 @@ import type { Recording } from "../../sim/fit/recording.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
+import { parseShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import { readRules } from "./files.ts";
@@ -161,9 +162,8 @@ function nameOf({ name, out }: Args): string {
 
 function shareOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
-  const share = Number(number) / (percent === "%" ? 100 : 1);
-  if (share > 0 && share < 1) return share;
+  const share = parseShare(text);
+  if (share !== null && share > 0 && share < 1) return share;
   throw new SpillwayError("USAGE", "the share cannot be used", {
     problems: [{ path: "--share", got: quote(text), allowed: "a part of the time, such as 70% or 0.5" }],
   });

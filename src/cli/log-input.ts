@@ -5,6 +5,7 @@ import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
+import { parseShare } from "../rules/share.ts";
 import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
@@ -309,9 +310,8 @@ function zoneOf(text: string | undefined): number {
 }
 
 function shareOf(text: string): number {
-  const [, number, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
-  const share = Number(number) / (percent === "%" ? 100 : 1);
-  if (!(share <= 1)) throw usage("--allow-unread", quote(text), '"5%", or a share from 0 to 1');
+  const share = parseShare(text);
+  if (share === null || share > 1) throw usage("--allow-unread", quote(text), '"5%", or a share from 0 to 1');
   return share;
 }
 

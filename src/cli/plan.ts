@@ -3,7 +3,8 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
-import { SpillwayError } from "../rules/errors.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { parseShare } from "../rules/share.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
@@ -31,6 +32,7 @@ interface Args {
   readonly compare?: boolean | undefined;
   readonly replications?: number | undefined;
   readonly confidence?: number | undefined;
+  readonly inRuns?: string | undefined;
   readonly workers?: number | undefined;
   readonly resume?: boolean | undefined;
   readonly csv?: boolean | undefined;
@@ -81,7 +83,17 @@ export const verb = defineVerb<Args>({
       describe: "require recovery within N windows after the trigger [default: by the end of the run]",
     },
     compare: { type: "boolean", describe: "compare retry policies and larger limits, side by side" },
-    replications: { argument: "N", type: "number", describe: "run each point at most N times [default: 64]" },
+    "in-runs": {
+      argument: "SHARE",
+      type: "string",
+      describe:
+        "require the bounds in more than SHARE of the runs of a point [default: 95%; of a heat map and a storm 50%]",
+    },
+    replications: {
+      argument: "N",
+      type: "number",
+      describe: "run each point at most N times [default: as many as SHARE needs: 128 for 95%]",
+    },
     confidence: {
       argument: "SHARE",
       type: "number",
@@ -165,9 +177,10 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
   };
   const { planInto } = await import("./plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;
+  const inRuns = args.inRuns === undefined ? undefined : requireShare(args.inRuns);
   const command = commandOf(args);
   return planInto(args.scenario, {
-    asked: { vary, until, find, storm, within, compare, replications, confidence, command },
+    asked: { vary, until, find, storm, within, compare, replications, confidence, inRuns, command },
     adjustments,
     workers,
     importMs: importMsOf(args),
@@ -185,6 +198,13 @@ function requireWorkers(workers: number | undefined): number {
   throw usage("--workers", String(workers), "a whole number from 1 to 256");
 }
 
+/** `95%` or `0.95`. */
+function requireShare(text: string): number {
+  const share = parseShare(text);
+  if (share === null) throw usage("--in-runs", quote(text), "a share of runs, such as 95%");
+  return share;
+}
+
 const usage = (path: string, got: string, allowed: string): SpillwayError =>
   new SpillwayError("USAGE", "this plan cannot be run", { problems: [{ path, got, allowed }] });
 
@@ -192,9 +212,10 @@ const usage = (path: string, got: string, allowed: string): SpillwayError =>
 function commandOf(args: Args): string {
   const given = (name: keyof Args): string[] => {
     const value = args[name];
+    const option = name === "inRuns" ? "--in-runs" : `--${name}`;
     if (value === undefined || value === false) return [];
-    if (value === true) return [`--${name}`];
-    return (Array.isArray(value) ? value : [value]).flatMap((one) => [`--${name}`, String(one)]);
+    if (value === true) return [option];
+    return (Array.isArray(value) ? value : [value]).flatMap((one) => [option, String(one)]);
   };
   const names = [
     "vary",
@@ -205,6 +226,7 @@ function commandOf(args: Args): string {
     "compare",
     "replications",
     "confidence",
+    "inRuns",
     "seed",
     "duration",
     "rules",

@@ -2,7 +2,7 @@
 
 import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
-import { figureText, goalsText, listText, sureText, valueText } from "./words.ts";
+import { goalsText, listText, percent, spreadText, sureText, valueText } from "./words.ts";
 
 /** Subject of the sentences. */
 interface Topic {
@@ -11,6 +11,8 @@ interface Topic {
   /** `refusedShare <1% and unanswered ==0`. */
   readonly wanted: string;
   readonly hold: "hold" | "holds";
+  /** `holds in 95% of runs`. */
+  readonly holdMostly: string;
   readonly fail: "fail" | "fails";
   of(value: PlanValue): string;
 }
@@ -26,6 +28,7 @@ export function answerSentences(result: PlanResult): string[] {
     axis,
     wanted: goalsText(question.goals),
     hold: one ? "holds" : "hold",
+    holdMostly: `${one ? "holds" : "hold"} in ${percent(question.share)} of runs`,
     fail: one ? "fails" : "fail",
     of: (value) => valueText(axis.unit, value),
   };
@@ -36,7 +39,7 @@ export function answerSentences(result: PlanResult): string[] {
       return allSentences(topic);
     case "none":
       return [
-        `${topic.wanted} ${topic.hold} nowhere in ${axis.path} = ${axis.range}.`,
+        `${topic.wanted} ${topic.holdMostly} at none of ${counted(result.points.length, "point")} tried in ${axis.path} = ${axis.range}.`,
         ...measuredAt(topic, [question.find === "largest" ? axis.from : axis.to]),
       ];
     case "not-monotone":
@@ -52,29 +55,37 @@ export function answerSentences(result: PlanResult): string[] {
 
 type Answer<K extends PlanAnswer["kind"]> = Extract<PlanAnswer, { kind: K }>;
 
-function valueSentences(topic: Topic, { value, holds, fails }: Answer<"value">): string[] {
-  const { result, axis, wanted, hold, fail, of } = topic;
+function valueSentences(topic: Topic, { value, fails }: Answer<"value">): string[] {
+  const { result, axis, wanted, hold, holdMostly, fail, of } = topic;
   const { find, confidence } = result.question;
   const they = hold === "holds" ? "it" : "they";
-  const bar =
-    value === holds
-      ? `at ${of(fails)} ${they} ${fail}`
-      : `${they} surely ${hold} at ${of(holds)} and surely ${fail} at ${of(fails)}`;
+  const between = unclearBetween(result, value, fails).map(of);
+  const unclear = between.length === 0 ? "" : `at ${listText(between)} the runs do not tell, and `;
   return [
-    `${axis.path} = ${of(value)} is the ${find} for which ${wanted} ${hold}; ${bar} ${sureText(confidence)}.`,
+    `${axis.path} = ${of(value)} is the ${find} for which ${wanted} surely ${holdMostly}; ${unclear}at ${of(fails)} ${they} ${fail} ${sureText(confidence)}.`,
     ...measuredAt(topic, [value, fails]),
   ];
 }
 
+/** The values tried between two, rising, that stayed unclear. */
+const unclearBetween = ({ points }: PlanResult, one: number, other: number): number[] =>
+  points
+    .filter(({ state }) => state === "unclear")
+    .map(({ values }) => Number(values[0]))
+    .filter((value) => value > Math.min(one, other) && value < Math.max(one, other));
+
 function allSentences(topic: Topic): string[] {
-  const { axis, wanted, hold, of, result } = topic;
+  const { axis, wanted, holdMostly, of, result } = topic;
   const { find } = result.question;
   const end = find === "largest" ? axis.to : axis.from;
   const beyond =
     axis.values === 1
       ? ""
       : `, as far as it was tried: the ${find} value is ${of(end)}, or lies beyond that range`;
-  return [`${wanted} ${hold} all over ${axis.path} = ${axis.range}${beyond}.`, ...measuredAt(topic, [end])];
+  return [
+    `${wanted} ${holdMostly} all over ${axis.path} = ${axis.range}${beyond}.`,
+    ...measuredAt(topic, [end]),
+  ];
 }
 
 function alternation(
@@ -124,7 +135,7 @@ function measuredAt({ result, of }: Topic, values: readonly PlanValue[]): string
     const point = result.points.find((one) => one.values[0] === value);
     if (point === undefined) return [];
     const figures = point.figures.filter(({ figure }) => goals.has(figure));
-    const words = figures.map((figure) => `${figure.figure} ${figureText(figure)}`);
+    const words = figures.map((figure) => `${figure.figure} ${spreadText(figure)}`);
     const runs = `${point.held ?? 0} of ${counted(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
     return [`At ${of(value)}: ${listText(words)}; ${runs}.`];
   });

@@ -1,17 +1,43 @@
 // A comparison in sentences: what jitter does, which policy is refused least, what larger limits bring.
+
+import { counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/plan-result.ts";
+import type { PlanAlternative, PlanComparison, PlanFigure, PlanGoal } from "../summary/plan-result.ts";
 import { policyMeaning } from "./policies.ts";
-import { listText, meanText } from "./words.ts";
+import { goalsText, listText, meanText } from "./words.ts";
 
 /** Writes the sentences of a comparison, for each population that is refused. */
-export function comparisonSentences(comparison: PlanComparison, scenario: Scenario): string[] {
+export function comparisonSentences(
+  comparison: PlanComparison,
+  scenario: Scenario,
+  goals: readonly PlanGoal[],
+): string[] {
   if (comparison.populations.length === 0)
     return ["Nobody is refused as things stand: there is nothing to change."];
-  return comparison.populations.flatMap((population) => {
-    const clients = scenario.populations.find(({ name }) => name === population)?.clients ?? null;
-    return populationSentences(comparison, population, clients);
-  });
+  return [
+    ...goalSentences(comparison, goals),
+    ...comparison.populations.flatMap((population) => {
+      const clients = scenario.populations.find(({ name }) => name === population)?.clients ?? null;
+      return populationSentences(comparison, population, clients);
+    }),
+  ];
+}
+
+/** The changes with which the goals hold in every run that was made. */
+function goalSentences({ alternatives }: PlanComparison, goals: readonly PlanGoal[]): string[] {
+  const [asIs] = alternatives;
+  if (asIs === undefined || asIs.held === null || goals.length === 0) return [];
+  const [hold, holding] = goals.length === 1 ? ["holds", "it holds"] : ["hold", "they hold"];
+  const runs = counted(asIs.replications, "run");
+  const always = alternatives
+    .filter(({ asIs, held, replications }) => !asIs && held === replications)
+    .map(({ population, policy, limits }) =>
+      [`${policy} for ${population}`, ...(limits === asTheyAre ? [] : [`limits ${limits}`])].join(" and "),
+    );
+  const changes = always.length === 0 ? "none of the changes tried" : listText(always);
+  return [
+    `${goalsText(goals)} ${hold} in ${asIs.held} of ${runs} as things stand; ${holding} in all of them with ${changes}.`,
+  ];
 }
 
 const named = (alternative: PlanAlternative | undefined, figure: string): PlanFigure | undefined =>
@@ -57,7 +83,7 @@ function populationSentences(
   return sentences;
 }
 
-/** The policy that refuses least, among those that lose no more jobs than the population loses now. */
+/** The policy that refuses least, among those that do not surely lose more jobs than the population loses now. */
 function leastRefused(
   alternatives: readonly PlanAlternative[],
   asIs: PlanAlternative | undefined,
@@ -65,10 +91,15 @@ function leastRefused(
 ): PlanAlternative | null {
   const mean = (one: PlanAlternative | undefined, figure: string): number =>
     named(one, `${population}.${figure}`)?.mean ?? 0;
+  const lost = (one: PlanAlternative | undefined) => named(one, `${population}.gaveUp`);
   let best: PlanAlternative | null = null;
   for (const one of alternatives) {
-    if (one.limits !== asTheyAre || mean(one, "gaveUp") > mean(asIs, "gaveUp")) continue;
+    if (one.limits !== asTheyAre || surelyMore(lost(one), lost(asIs))) continue;
     if (mean(one, "refusedShare") < mean(best ?? asIs, "refusedShare")) best = one;
   }
   return best;
 }
+
+/** Tells whether a figure is more than another by more than chance. */
+const surelyMore = (one: PlanFigure | undefined, other: PlanFigure | undefined): boolean =>
+  (one?.interval?.low ?? one?.mean ?? 0) > (other?.interval?.high ?? other?.mean ?? 0);

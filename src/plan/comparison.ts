@@ -4,7 +4,7 @@ import type { Population, Scenario } from "../scenario/scenario.ts";
 import type { PlanAlternative, PlanComparison, PlanFigure } from "../summary/plan-result.ts";
 import type { Variant } from "./job.ts";
 import { type Change, limitsPath } from "./paths.ts";
-import { figuresOf, type Workshop } from "./points.ts";
+import { figuresOf, trialOf, type Workshop } from "./points.ts";
 import { ownPolicy } from "./policies.ts";
 import type { Steps } from "./sampling.ts";
 
@@ -46,6 +46,7 @@ export function* compare(shop: Workshop, scenario: Scenario): Steps<PlanComparis
   const measured = ({ variant, ...words }: Alternative): PlanAlternative => ({
     ...words,
     replications: times,
+    held: shop.goals.length === 0 ? null : heldIn(shop, variant, times),
     figures: figuresOf(shop, variant, times),
   });
   const own: Alternative = {
@@ -63,6 +64,14 @@ export function* compare(shop: Workshop, scenario: Scenario): Steps<PlanComparis
 
 interface Alternative extends Pick<PlanAlternative, "population" | "policy" | "limits" | "asIs"> {
   readonly variant: Variant;
+}
+
+/** The runs in which all goals hold. */
+function heldIn(shop: Workshop, variant: Variant, times: number): number {
+  const trial = trialOf(shop, variant);
+  let held = 0;
+  for (let replication = 0; replication < times; replication++) held += Number(trial.holds(replication));
+  return held;
 }
 
 /** Most refused first. */

@@ -18,7 +18,7 @@ export function answerAlong(
   const value = (place: number | null): number | null => (place === null ? null : Number(line[place]));
   const [holds, fails] = [value(edge.holds), value(edge.fails)];
   if (holds !== null && fails !== null && isShort(edge.holds ?? 0, edge.fails ?? 0, holds, fails))
-    return { kind: "value", value: bestOf(edge.unclear, sampling, line, triedAt) ?? holds, holds, fails };
+    return { kind: "value", value: holds, holds, fails };
   const replicationsMore = moreNeeded(edge, sampling, line, triedAt);
   return { kind: "too-noisy", holds, fails, replicationsMore };
 }
@@ -27,20 +27,6 @@ export function answerAlong(
 const shortMost = 0.25;
 const isShort = (fromPlace: number, toPlace: number, holds: number, fails: number): boolean =>
   toPlace - fromPlace <= 2 || Math.abs(fails - holds) <= shortMost * Math.max(holds, fails);
-
-/** The farthest unclear value that held in more than the wanted share of its runs. */
-function bestOf(
-  unclear: readonly number[],
-  { share }: Sampling,
-  line: readonly PlanValue[],
-  triedAt: (value: PlanValue) => Tried | null,
-): number | null {
-  for (const place of unclear.toReversed()) {
-    const tried = triedAt(line[place] ?? "");
-    if (tried !== null && tried.held / tried.replications > share) return Number(line[place]);
-  }
-  return null;
-}
 
 const runsMost = 1_000_000;
 

@@ -16,6 +16,7 @@ import { sentencesOf } from "./sentences.ts";
 import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
 import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
 import { parseVary, type Vary } from "./vary.ts";
+import { percent } from "./words.ts";
 
 /** A question, as people write it. At least one of `vary`, `storm` and `compare`. */
 export interface PlanOptions {
@@ -25,10 +26,12 @@ export interface PlanOptions {
   readonly until?: readonly string[] | undefined;
   /** Which end of what holds; by what is varied where it is left out. */
   readonly find?: Find | undefined;
-  /** The most replications of a point; 64 where it is left out. */
+  /** The most replications of a point; as many as `inRuns` needs, and 64 or more, where it is left out. */
   readonly replications?: number | undefined;
   /** Above 1/2 and below 1; 0.95 where it is left out. */
   readonly confidence?: number | undefined;
+  /** The goals must hold in more than this share of runs, from 1/2; 0.95 where it is left out and one axis is searched, else 1/2. */
+  readonly inRuns?: number | undefined;
   /** `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
   readonly storm?: string | undefined;
   /** Within how many windows after the trigger the load must be back; by the end of the run where it is left out. */
@@ -50,7 +53,12 @@ export interface PreparedPlan {
 
 /** Figures that are measured whatever the goals are. */
 const alwaysMeasured = ["refusedShare", "waitP50Ms", "waitP95Ms", "admitted", "fairness"] as const;
-const replicationsDefault = 64;
+/** The first of 64, 128, 256, ... that is enough. */
+function replicationsFor(least: number): number {
+  let most = 64;
+  while (most < least) most *= 2;
+  return most;
+}
 const replicationsMost = 10_000;
 
 /**
@@ -61,10 +69,10 @@ const replicationsMost = 10_000;
 export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedPlan {
   const varies = variesOf(scenario, options);
   const notes: string[] = adviseScenario(scenario, scenario.rules ?? parseRules({}));
-  const goals = varies.length === 0 ? [] : readGoals(scenario, options, notes);
-  const sampling = readSampling(options);
+  const goals = varies.length === 0 && !comparesToGoals(options) ? [] : readGoals(scenario, options, notes);
+  const sampling = readSampling(options, varies.length === 1 && goals.length > 0 ? 0.95 : 0.5);
   const storm = readStorm(scenario, options);
-  const find = goals.length === 0 ? null : (options.find ?? guessFind(varies));
+  const find = goals.length === 0 || varies.length === 0 ? null : (options.find ?? guessFind(varies));
   if (find !== null && options.find === undefined && varies.every(({ axis }) => axis.unit !== "choice"))
     notes.push(
       `the ${find} value is looked for, since ${varies.at(-1)?.axis.path} is varied; --find says otherwise`,
@@ -88,13 +96,19 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
     parseMeasured(name, scenario),
   ]);
   const asked: Asked = { scenario, question, varies, storm, compares: options.compare === true, notes };
-  const shop = (): Workshop => ({ outcomes: new Outcomes(), sampling, goals, figures });
+  const most = sampling.looks.at(-1) ?? 1;
+  const screen = sampling.share === 0.5 ? sampling : samplingOf(most, sampling.confidence);
+  const shop = (): Workshop => ({ outcomes: new Outcomes(), sampling, screen, goals, figures });
   return {
     question,
     figures: figures.map(([, reference]) => reference),
     steps: () => stepsOf(asked, shop(), options.find === undefined),
   };
 }
+
+/** Tells whether alternatives are held to goals. */
+const comparesToGoals = ({ compare, until = [] }: PlanOptions): boolean =>
+  compare === true && until.length > 0;
 
 interface Asked {
   readonly scenario: Scenario;
@@ -136,7 +150,13 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): Steps<PlanRes
 function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }: PlanOptions): Vary[] {
   if (vary.length > 2)
     throw usage({ path: "--vary", got: `${vary.length} of them`, allowed: "one, or two for a heat map" });
-  if (vary.length === 0 && (until.length > 0 || (storm === undefined && compare !== true)))
+  if (vary.length === 0 && until.length > 0 && compare !== true && storm !== undefined)
+    throw usage({
+      path: "--until",
+      got: `${until.length === 1 ? "a goal" : "goals"} with --storm alone`,
+      allowed: "goals of --vary or --compare: recovery is the goal of --storm",
+    });
+  if (vary.length === 0 && storm === undefined && compare !== true)
     throw usage({
       path: "--vary",
       got: "nothing",
@@ -166,20 +186,28 @@ function readGoals(scenario: Scenario, { until = [] }: PlanOptions, notes: strin
   return goals;
 }
 
-function readSampling({ replications = replicationsDefault, confidence = 0.95 }: PlanOptions): Sampling {
+function readSampling(
+  { replications, confidence = 0.95, inRuns }: PlanOptions,
+  shareDefault: number,
+): Sampling {
+  const share = inRuns ?? shareDefault;
+  if (!(share >= 0.5 && share < 1))
+    throw usage({ path: "--in-runs", got: String(share), allowed: "from 50% to below 100%, such as 95%" });
   if (!(confidence > 0.5 && confidence < 1))
     throw usage({
       path: "--confidence",
       got: String(confidence),
       allowed: "above 0.5 and below 1, such as 0.95",
     });
-  const least = replicationsLeast(confidence);
-  if (Number.isSafeInteger(replications) && replications >= least && replications <= replicationsMost)
-    return samplingOf(replications, confidence);
+  const least = replicationsLeast(confidence, share);
+  const most = replications ?? replicationsFor(least);
+  if (Number.isSafeInteger(most) && most >= least && most <= replicationsMost)
+    return samplingOf(most, confidence, share);
+  const fewer = share === 0.5 ? "" : `; --in-runs 50% takes ${replicationsLeast(confidence)}`;
   throw usage({
     path: "--replications",
-    got: String(replications),
-    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree decide nothing at ${confidence * 100}%`,
+    got: String(most),
+    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree tell nothing of ${percent(share)} of runs at ${percent(confidence)} confidence${fewer}`,
   });
 }
 

@@ -3,7 +3,15 @@ import type { FigureReference } from "../rules/figures.ts";
 import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
 import { allHold, type Goal } from "./goals.ts";
 import type { Variant } from "./job.ts";
-import { decide, type Outcomes, type Sampling, type Steps, type Trial, type Tried } from "./sampling.ts";
+import {
+  decide,
+  type Outcomes,
+  type Sampling,
+  type Steps,
+  stateOf,
+  type Trial,
+  type Tried,
+} from "./sampling.ts";
 import { clopperPearson, meanOf } from "./statistics.ts";
 import type { Vary } from "./vary.ts";
 
@@ -11,6 +19,8 @@ import type { Vary } from "./vary.ts";
 export interface Workshop {
   readonly outcomes: Outcomes;
   readonly sampling: Sampling;
+  /** By this, points that hold in most runs are told from those that do not; the same where no more is asked. */
+  readonly screen: Sampling;
   readonly goals: readonly Goal[];
   /** Figures that are measured, by name as written. */
   readonly figures: readonly (readonly [figure: string, reference: FigureReference])[];
@@ -34,13 +44,17 @@ export class Points {
   }
 
   /** Tries points until each is decided; without goals each as often as the first look wants. */
-  *try(points: readonly (readonly PlanValue[])[], later: number): Steps<readonly Tried[]> {
-    const { outcomes, sampling, goals } = this.#shop;
+  *try(
+    points: readonly (readonly PlanValue[])[],
+    later: number,
+    sampling = this.#shop.sampling,
+  ): Steps<readonly Tried[]> {
+    const { outcomes, goals } = this.#shop;
     const variants = points.map((values) => variantAt(this.#varies, values));
     let results: readonly Tried[];
     if (goals.length > 0)
       results = yield* decide(
-        variants.map((variant) => this.#trial(variant)),
+        variants.map((variant) => trialOf(this.#shop, variant)),
         outcomes,
         sampling,
         later,
@@ -52,21 +66,25 @@ export class Points {
     }
     for (const [index, values] of points.entries()) {
       const tried = results[index];
-      if (tried !== undefined) this.#tried.set(JSON.stringify(values), { values, tried });
+      if (tried !== undefined) this.#keep(values, tried);
     }
     return results;
   }
 
-  #trial(variant: Variant): Trial {
-    const { outcomes, goals, figures } = this.#shop;
-    const places = new Map(figures.map(([figure], index) => [figure, index]));
-    return {
-      variants: [variant],
-      holds(replication) {
-        const measured = outcomes.of(variant, replication).figures;
-        return allHold(goals, (figure) => measured[places.get(figure) ?? -1] ?? null);
-      },
-    };
+  /** A point that was screened is judged by what is asked, too. */
+  #keep(values: readonly PlanValue[], tried: Tried): void {
+    const { goals, sampling } = this.#shop;
+    const { held, replications } = tried;
+    const state = goals.length === 0 ? tried.state : stateOf(held, replications, sampling);
+    this.#tried.set(JSON.stringify(values), { values, tried: { ...tried, state } });
+  }
+
+  /** The points that hold in most runs, by as many runs as there were. */
+  holdingMostly(): (readonly PlanValue[])[] {
+    const { screen } = this.#shop;
+    return [...this.#tried.values()]
+      .filter(({ tried: { held, replications } }) => stateOf(held, replications, screen) === "holds")
+      .map(({ values }) => values);
   }
 
   triedAt(values: readonly PlanValue[]): Tried | null {
@@ -97,6 +115,18 @@ export class Points {
       figures: figuresOf(this.#shop, variantAt(this.#varies, values), replications),
     };
   }
+}
+
+/** A variant's goals: whether all of them hold in a replication. */
+export function trialOf({ outcomes, goals, figures }: Workshop, variant: Variant): Trial {
+  const places = new Map(figures.map(([figure], index) => [figure, index]));
+  return {
+    variants: [variant],
+    holds(replication) {
+      const measured = outcomes.of(variant, replication).figures;
+      return allHold(goals, (figure) => measured[places.get(figure) ?? -1] ?? null);
+    },
+  };
 }
 
 /** Each figure over the replications of a variant. */

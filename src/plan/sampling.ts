@@ -29,28 +29,36 @@ export interface Sampling {
 /**
  * When to look. Each look at the same data is another chance to err, so each has its part of the risk: with
  * confidence c and n looks a look decides at 1 - (1 - c) / n (Bonferroni's bound). The first look comes as soon as
- * runs that all agree could decide it.
+ * runs that all agree tell more than half from less, so that hopeless points take few runs; what is to hold in a larger
+ * share of runs is sure of it at a later one.
  * @param most replications of one point
+ * @param share from 1/2, below 1
  * @throws RangeError where even `most` runs that all agree decide nothing; it says how many would
  */
 export function samplingOf(most: number, confidence: number, share = 0.5): Sampling {
+  const sampling = samplingWithin(most, confidence, share);
+  if (sampling !== null) return sampling;
+  throw new RangeError(`replications must be ${replicationsLeast(confidence, share)} or more, got ${most}`);
+}
+
+/** Returns the least number of runs that decide a point if all agree. */
+export function replicationsLeast(confidence: number, share = 0.5): number {
+  let most = 1;
+  while (samplingWithin(most, confidence, share) === null) most += 1;
+  return most;
+}
+
+function samplingWithin(most: number, confidence: number, share: number): Sampling | null {
   for (let first = 1; first <= most; first++) {
     const looks: number[] = [];
     for (let look = first; look < most; look *= 2) looks.push(look);
     looks.push(most);
+    const half = { share: 0.5, confidence, looks };
+    if (stateOf(first, first, half) !== "holds" || stateOf(0, first, half) !== "fails") continue;
     const sampling = { share, confidence, looks };
-    const decides = stateOf(first, first, sampling) === "holds" && stateOf(0, first, sampling) === "fails";
-    if (decides) return sampling;
+    return stateOf(most, most, sampling) === "holds" ? sampling : null;
   }
-  throw new RangeError(`replications must be ${replicationsLeast(confidence, share)} or more, got ${most}`);
-}
-
-/** Returns the number of runs that decide a point at one look if all agree. */
-export function replicationsLeast(confidence: number, share = 0.5): number {
-  const sampling = { share, confidence, looks: [1] };
-  let n = 1;
-  while (stateOf(n, n, sampling) !== "holds" || stateOf(0, n, sampling) !== "fails") n += 1;
-  return n;
+  return null;
 }
 
 /** Judges by `held` of `n` runs, at one look of the sampling's. */

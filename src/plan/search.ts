@@ -2,7 +2,7 @@
 // that an answer that is not one is seen, and halves then. Pure: the caller tells, candidate by candidate, what holds.
 import type { Steps, Tried } from "./sampling.ts";
 
-/** Tries candidates, by their places in the line; asked for each place once. */
+/** Tries candidates, by their places in the line. */
 export type Try = (places: readonly number[], later: number) => Steps<readonly Tried[]>;
 
 /** Findings in the order of the line: holding is expected first. */
@@ -28,23 +28,43 @@ const gridMost = 9;
  */
 export function* findEdge(length: number, tryOut: Try): Steps<Edge> {
   const known = new Map<number, Tried>();
-  const ask = function* (places: readonly number[], later: number): Steps<void> {
-    const results = yield* tryOut(places, later);
-    for (const [index, place] of places.entries()) {
-      const result = results[index];
-      if (result !== undefined) known.set(place, result);
-    }
-  };
   const grid = gridOf(length, gridMost);
-  yield* ask(grid, halvings(length / grid.length));
+  const results = yield* tryOut(grid, halvings(length / grid.length));
+  for (const [index, place] of grid.entries()) {
+    const result = results[index];
+    if (result !== undefined) known.set(place, result);
+  }
   const edge = seen(known, length);
-  if (edge.kind !== "edge") return edge;
-  let bracket = edge;
+  return edge.kind === "edge" ? yield* halve(edge, length, tryOut) : edge;
+}
+
+/**
+ * Finds the edge again where more is asked of a place than that it holds in most runs: from the last place that does,
+ * back by steps that double, to one that holds; by halving then.
+ */
+export function* proveEdge(found: Edge, length: number, tryOut: Try): Steps<Edge> {
+  const all: Bracket = { kind: "edge", holds: length - 1, fails: null, unclear: [] };
+  const first = found.kind === "all" ? all : found;
+  if (first.kind !== "edge" || first.holds === null) return found;
+  const last = first.holds;
+  let bracket: Bracket = { ...first, holds: null, unclear: [] };
+  for (let step = 0; bracket.holds === null; step = Math.max(1, step * 2)) {
+    const place = Math.max(0, last - step);
+    const [tried] = yield* tryOut([place], halvings(length));
+    bracket = narrowed(bracket, place, tried?.state ?? "unclear");
+    if (place === 0) break;
+  }
+  if (bracket.holds === length - 1) return { kind: "all" };
+  return bracket.fails === 0 ? { kind: "none" } : yield* halve(bracket, length, tryOut);
+}
+
+function* halve(found: Bracket, length: number, tryOut: Try): Steps<Bracket> {
+  let bracket = found;
   for (;;) {
     const next = nextPlace(bracket, length);
     if (next === null) return bracket;
-    yield* ask([next], halvings((bracket.fails ?? length) - (bracket.holds ?? -1)));
-    bracket = narrowed(bracket, next, known.get(next)?.state ?? "unclear");
+    const [tried] = yield* tryOut([next], halvings((bracket.fails ?? length) - (bracket.holds ?? -1)));
+    bracket = narrowed(bracket, next, tried?.state ?? "unclear");
   }
 }
 

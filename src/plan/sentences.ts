@@ -11,6 +11,6 @@ export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
   return [
     ...answerSentences(result),
     ...(storm === null ? [] : [stormSentence(storm, question.durationMs, question.confidence)]),
-    ...(comparison === null ? [] : comparisonSentences(comparison, scenario)),
+    ...(comparison === null ? [] : comparisonSentences(comparison, scenario, question.goals)),
   ];
 }

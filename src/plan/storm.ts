@@ -129,7 +129,7 @@ export function recoveredAfter(
 /** Searches for the smallest trigger that the load does not recover from. */
 export function* searchStorm(shop: Workshop, question: StormQuestion): Steps<PlanStorm> {
   const { kind, atMs, windowMs, sizes, withinWindows } = question;
-  const { outcomes, sampling } = shop;
+  const { outcomes, screen: sampling } = shop;
   const calm: Variant = { changes: [], trigger: null, windowMs };
   const hit = (size: number): Variant => ({ changes: [], trigger: { kind, atMs, size }, windowMs });
   const after = (size: number, replication: number): number | null =>
@@ -193,8 +193,8 @@ function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[])
 }
 
 /** Over the first look's replications, which every variant has. */
-function seriesOf({ outcomes, sampling }: Workshop, variant: Variant, size: number): PlanStormSeries {
-  const [times = 1] = sampling.looks;
+function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number): PlanStormSeries {
+  const [times = 1] = screen.looks;
   const runs = Array.from(
     { length: times },
     (_, replication) => outcomes.of(variant, replication).windows ?? [],

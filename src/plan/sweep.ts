@@ -8,9 +8,10 @@ import type {
   PlanValue,
 } from "../summary/plan-result.ts";
 import { answerAlong } from "./edge-answer.ts";
+import { lookFiner } from "./finer.ts";
 import { Points, type Workshop } from "./points.ts";
-import type { Steps } from "./sampling.ts";
-import { findEdge, gridOf, type Try } from "./search.ts";
+import type { Sampling, Steps } from "./sampling.ts";
+import { findEdge, gridOf, proveEdge, type Try } from "./search.ts";
 import type { Vary } from "./vary.ts";
 
 export type Find = "largest" | "smallest";
@@ -41,12 +42,18 @@ export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boole
     const answer = shop.goals.length === 0 ? null : choicesOf(measured);
     return { points: measured, answer, heatMap: null, find: null };
   }
+  const { screen, sampling } = shop;
   let sought = find;
-  let edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought));
+  let edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, screen));
   if (edge.kind === "reversed" && guessed) {
     sought = find === "largest" ? "smallest" : "largest";
-    edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought));
+    edge = yield* findEdge(candidates.length, tryAlong(points, candidates, sought, screen));
   }
+  if (edge.kind === "none" && (yield* lookFiner(points, shop.goals, candidates)))
+    edge = { kind: "not-monotone" };
+  if (sampling !== screen && edge.kind === "not-monotone") yield* points.try(points.holdingMostly(), 0);
+  else if (sampling !== screen)
+    edge = yield* proveEdge(edge, candidates.length, tryAlong(points, candidates, sought, sampling));
   const measured = points.finish();
   return {
     points: measured,
@@ -60,12 +67,13 @@ export function* sweepOne(shop: Workshop, vary: Vary, find: Find, guessed: boole
 const inOrder = (candidates: readonly PlanValue[], find: Find): readonly PlanValue[] =>
   find === "largest" ? candidates : candidates.toReversed();
 
-function tryAlong(points: Points, candidates: readonly PlanValue[], find: Find): Try {
+function tryAlong(points: Points, candidates: readonly PlanValue[], find: Find, sampling: Sampling): Try {
   const line = inOrder(candidates, find);
   return (places, later) =>
     points.try(
       places.map((place) => [line[place] ?? ""]),
       later,
+      sampling,
     );
 }
 

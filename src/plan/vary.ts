@@ -1,6 +1,7 @@
 // `agents.clients=10..500`: which place of a scenario takes which values, read from words.
 import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { parseShare } from "../rules/share.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
 import { changeScenario, findPlace, type Place, wordsOf } from "./paths.ts";
@@ -80,10 +81,7 @@ const choicesOf = (range: string): string[] =>
 
 function read(unit: Unit, text: string): number | null {
   if (unit === "count") return /^\d+$/.test(text) ? Number(text) : null;
-  if (unit === "share") {
-    const [, amount = "", percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
-    return amount === "" ? null : Number(amount) / (percent === "%" ? 100 : 1);
-  }
+  if (unit === "share") return parseShare(text);
   return text === "0" ? 0 : parseDuration(text);
 }
 

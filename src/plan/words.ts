@@ -28,14 +28,11 @@ function amountText(figure: string, amount: number): string {
   return unit === "ms" ? msText(amount) : unit === "share" ? shareText(amount) : countText(amount);
 }
 
-/** `4.2% (3.9% to 4.5%)`; `nothing to measure` where there was none. */
-export function figureText({ figure, mean, interval }: PlanFigure): string {
-  if (mean === null) return "nothing to measure";
-  const amount = amountText(figure, mean);
-  if (interval === null || interval.low === interval.high) return amount;
-  const low = amountText(figure, Math.max(0, interval.low));
-  const high = amountText(figure, interval.high);
-  return low === high ? amount : `${amount} (${low} to ${high})`;
+/** `4.2% on average, 3.1% to 5.5% by run`; `nothing to measure` where there was none. */
+export function spreadText({ figure, mean, least, most }: PlanFigure): string {
+  if (mean === null || least === null || most === null) return "nothing to measure";
+  const [low, high] = [amountText(figure, least), amountText(figure, most)];
+  return low === high ? low : `${amountText(figure, mean)} on average, ${low} to ${high} by run`;
 }
 
 /** The mean alone. */
@@ -52,5 +49,8 @@ export function listText(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
 
+/** `95%`: a share of runs or a confidence. */
+export const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`;
+
 /** `(95% confidence)`. */
-export const sureText = (confidence: number): string => `(${Math.round(confidence * 1000) / 10}% confidence)`;
+export const sureText = (confidence: number): string => `(${percent(confidence)} confidence)`;

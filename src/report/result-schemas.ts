@@ -117,6 +117,7 @@ export const planSchema = v.object({
           limits: text,
           asIs: yes,
           replications: whole,
+          held: v.nullable(whole),
           figures,
         }),
       ),

@@ -99,9 +99,9 @@ export interface PlanEvidence {
 export type PlanAnswer =
   | {
       readonly kind: "value";
-      /** The largest (smallest) value whose goals held in more than `share` of its runs. */
+      /** The largest (smallest) value whose goals surely hold in more than `share` of its runs: `holds`. */
       readonly value: number;
-      /** The error bar: the goals surely hold at `holds` and surely not at `fails`. */
+      /** The goals surely hold at `holds` and surely not at `fails`. */
       readonly holds: number;
       readonly fails: number;
     }
@@ -207,6 +207,8 @@ export interface PlanAlternative {
   /** The scenario as it stands. */
   readonly asIs: boolean;
   readonly replications: number;
+  /** In how many of them all goals held; `null` where there are no goals. */
+  readonly held: number | null;
   readonly figures: readonly PlanFigure[];
 }
 

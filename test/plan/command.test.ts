@@ -47,9 +47,9 @@ describe("an answer", () => {
   test("is said in a sentence, with a table and where the rest is; status 0", async () => {
     const { code, stdout } = await answered("whole");
     expect(stdout).toContain(
-      "crowd.clients = 20 is the largest for which refused ==0 holds; at 21 it fails (95% confidence).",
+      "crowd.clients = 20 is the largest for which refused ==0 surely holds in 95% of runs; at 21 it fails (95% confidence).",
     );
-    expect(stdout).toMatch(/^ {2}20 .*holds \(8 of 8 runs\)$/m);
+    expect(stdout).toMatch(/^ {2}20 .*holds \(128 of 128 runs\)$/m);
     expect(stdout).toMatch(/^ {2}60 .*█+ .*40 .*fails \(0 of 8 runs\)$/m);
     expect(stdout).toContain("--find says otherwise");
     expect(code).toBe(0);
@@ -78,7 +78,17 @@ describe("an answer", () => {
     ];
     const results = [];
     for (const workers of ["1", "3"]) {
-      await plan(...long, "--replications", "6", "--workers", workers, "--out", `on-${workers}`);
+      await plan(
+        ...long,
+        "--in-runs",
+        "50%",
+        "--replications",
+        "6",
+        "--workers",
+        workers,
+        "--out",
+        `on-${workers}`,
+      );
       results.push(await text(`on-${workers}`, "plan.json"));
     }
     expect(results[1]).toBe(results[0]);
@@ -98,7 +108,9 @@ describe("an answer", () => {
       "--out",
       "none",
     );
-    expect(stdout).toContain("refused ==0 holds nowhere in crowd.clients = 21..40.");
+    expect(stdout).toContain(
+      "refused ==0 holds in 95% of runs at none of 9 points tried in crowd.clients = 21..40.",
+    );
     expect(code).toBe(1);
   });
 
@@ -162,10 +174,10 @@ describe("going on", () => {
   });
 
   test("with more replications takes over what is there", async () => {
-    await plan(...question, "--replications", "6", "--out", "few");
-    const { code } = await plan(...question, "--replications", "64", "--out", "few", "--resume");
+    await plan(...question, "--replications", "128", "--out", "few");
+    const { code } = await plan(...question, "--replications", "256", "--out", "few", "--resume");
     expect(code).toBe(0);
-    expect(JSON.parse(await text("few", "plan.json"))).toMatchObject({ question: { replicationsMost: 64 } });
+    expect(JSON.parse(await text("few", "plan.json"))).toMatchObject({ question: { replicationsMost: 256 } });
   });
 
   test.each([
@@ -259,7 +271,7 @@ describe("what cannot be used", () => {
     [["--vary", "crowd.clients=1..5", "--until", "refsed<1%"], '"refused", if that was meant'],
     [[], "what to vary"],
     [["--vary", "crowd.clients=1..5", "--workers", "0"], "from 1 to 256"],
-    [["--vary", "crowd.clients=1..5", "--replications", "2"], "6 to 10000"],
+    [["--vary", "crowd.clients=1..5", "--replications", "2"], "104 to 10000"],
     [["--vary", "crowd.clients=1..5", "--replications", "many"], "--replications needs a number"],
   ])("%j", async (words, message) => {
     const { code, stdout, stderr } = await plan("crowd.ts", ...words);

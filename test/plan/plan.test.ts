@@ -30,7 +30,7 @@ describe("one axis", () => {
     expect(result.answer).toEqual({ kind: "value", value: 25, holds: 25, fails: 24 });
     expect(result.question.find).toBe("smallest");
     expect(result.sentences[0]).toBe(
-      "rules.organization.rest.limit = 25 is the smallest for which refused ==0 holds; at 24 it fails (95% confidence).",
+      "rules.organization.rest.limit = 25 is the smallest for which refused ==0 surely holds in 95% of runs; at 24 it fails (95% confidence).",
     );
   });
 
@@ -50,10 +50,12 @@ describe("one axis", () => {
     expect(all.answer).toEqual({ kind: "all" });
     expect(all.sentences[0]).toContain("the largest value is 20, or lies beyond that range");
     const one = plan(crowd(), { vary: ["crowd.clients=7"], until: ["refused==0"] });
-    expect(one.sentences[0]).toBe("refused ==0 holds all over crowd.clients = 7.");
+    expect(one.sentences[0]).toBe("refused ==0 holds in 95% of runs all over crowd.clients = 7.");
     const none = plan(crowd(), { vary: ["crowd.clients=21..40"], until: ["refused==0"] });
     expect(none.answer).toEqual({ kind: "none" });
-    expect(none.sentences[0]).toBe("refused ==0 holds nowhere in crowd.clients = 21..40.");
+    expect(none.sentences[0]).toBe(
+      "refused ==0 holds in 95% of runs at none of 9 points tried in crowd.clients = 21..40.",
+    );
   });
 
   test("an answer that is not monotone is told with its evidence", () => {
@@ -66,13 +68,31 @@ describe("one axis", () => {
       evidence: [
         { value: 10, state: "fails", held: 0 },
         { value: 20, state: "fails" },
-        { value: 30, state: "holds", held: 8, replications: 8 },
+        { value: 30, state: "holds", held: 128, replications: 128 },
         { value: 40, state: "fails" },
         { value: 50, state: "fails" },
         { value: 60, state: "fails" },
       ],
     });
     expect(island.sentences[0]).toContain("fail from 10, hold from 30 and fail from 40 on");
+  });
+
+  test("goals that hold between two points of the grid alone are found by a finer look", () => {
+    const asked = { vary: ["crowd.clients=1..81"], until: ["refused>=2", "refused<=6"] };
+    const { answer, sentences } = plan(crowd(), asked);
+    expect(answer).toMatchObject({ kind: "not-monotone" });
+    expect(sentences[0]).toMatch(/hold from 2[2-6] /);
+  });
+
+  test("what must hold in 95% of runs takes more of them than what must hold in most", () => {
+    const asked = { vary: ["crowd.clients=1..40"], until: ["refused==0"] };
+    const sure = plan(crowd(), asked);
+    const mostly = plan(crowd(), { ...asked, inRuns: 0.5 });
+    expect(sure.answer).toEqual(mostly.answer);
+    expect([sure.question.replicationsMost, mostly.question.replicationsMost]).toEqual([128, 64]);
+    expect(mostly.sentences[0]).toContain("surely holds in 50% of runs; at 21 it fails");
+    const at20 = sure.points.find(({ values }) => values[0] === 20);
+    expect(at20).toMatchObject({ state: "holds", held: 128, replications: 128 });
   });
 
   test("refused<50% means the share of calls", () => {
@@ -167,6 +187,16 @@ describe("what to change", () => {
     );
   });
 
+  test("says with which changes goals hold", () => {
+    const asked = plan(herd(), { compare: true, until: ["herd.waitP95Ms<30s"] });
+    expect(asked.answer).toBeNull();
+    const [asIs] = asked.comparison?.alternatives ?? [];
+    expect(asIs).toMatchObject({ held: 0, replications: 16 });
+    expect(asked.sentences[0]).toMatch(
+      /^herd\.waitP95Ms <30s holds in 0 of 16 runs as things stand; it holds in all of them with .*none for herd/,
+    );
+  });
+
   test("where nobody is refused there is nothing to change", () => {
     const { sentences, comparison } = plan(crowd(), { compare: true });
     expect(comparison?.alternatives).toHaveLength(1);
@@ -241,6 +271,13 @@ describe("questions that cannot be answered", () => {
   test.each<[string, PlanOptions, string, string]>([
     ["nothing asked", {}, "--vary", "agents.clients=10..500"],
     ["goals without anything to vary", { until: ["refused==0"] }, "--vary", "agents.clients=10..500"],
+    [
+      "goals of a storm",
+      { until: ["refused==0"], storm: "outage" },
+      "--until",
+      "goals of --vary or --compare",
+    ],
+    ["half of the runs or fewer", { vary, inRuns: 0.3 }, "--in-runs", "from 50%"],
     ["three axes", { vary: ["a=1..2", "b=1..2", "c=1..2"] }, "--vary", "two for a heat map"],
     [
       "one path twice",
@@ -263,7 +300,8 @@ describe("questions that cannot be answered", () => {
       "overAdmission",
       "a figure of the summary",
     ],
-    ["too few replications", { vary, replications: 3 }, "--replications", "6 to 10000"],
+    ["too few replications", { vary, replications: 64 }, "--replications", "104 to 10000: fewer than 104"],
+    ["too few for most runs", { vary, replications: 3, inRuns: 0.5 }, "--replications", "6 to 10000"],
     ["no confidence", { vary, confidence: 1 }, "--confidence", "below 1"],
     ["windows without a storm", { vary, within: 2 }, "--within", "with --storm"],
     ["an unknown storm", { storm: "flood" }, "--storm", "outage, burst"],

@@ -10,7 +10,7 @@ import {
   stateOf,
   type Tried,
 } from "../../src/plan/sampling.ts";
-import { type Edge, findEdge, gridOf } from "../../src/plan/search.ts";
+import { type Edge, findEdge, gridOf, proveEdge } from "../../src/plan/search.ts";
 
 /** Drives a search whose trials need no runs. */
 function edgeOf(length: number, stateAt: (place: number) => Tried["state"]): { edge: Edge; tried: number[] } {
@@ -50,6 +50,40 @@ describe("a truth that is monotone and without noise", () => {
   test("and goes the other way is called reversed", () => {
     const { edge } = edgeOf(500, (place) => (place < 200 ? "fails" : "holds"));
     expect(edge).toEqual({ kind: "reversed" });
+  });
+});
+
+describe("a proof of an edge that was found by most runs", () => {
+  /** Holds in most runs below one place, and in nearly all below another. */
+  function proved(length: number, mostly: number, surely: number): { edge: Edge; proof: number[] } {
+    const { edge: found } = edgeOf(length, (place) => (place < mostly ? "holds" : "fails"));
+    const proof: number[] = [];
+    const steps = proveEdge(found, length, function* (places): Steps<Tried[]> {
+      proof.push(...places);
+      return places.map((place) => ({ held: 0, replications: 8, state: place < surely ? "holds" : "fails" }));
+    });
+    const step = steps.next();
+    if (step.done !== true) throw new Error("a batch of nothing was asked for");
+    return { edge: step.value, proof };
+  }
+
+  test("is exact, from the edge downwards, with few tries", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 100_000 }), fc.nat(), fc.nat(), (length, some, fewer) => {
+        const mostly = 1 + (some % length);
+        const surely = 1 + (fewer % mostly);
+        const { edge, proof } = proved(length, mostly, surely);
+        const whole: Edge = { kind: "edge", holds: surely - 1, fails: surely, unclear: [] };
+        expect(edge).toEqual(surely === length ? { kind: "all" } : whole);
+        expect(proof[0]).toBe(mostly - 1);
+        expect(new Set(proof).size).toBe(proof.length);
+        expect(proof.length).toBeLessThanOrEqual(2 + 2 * Math.ceil(Math.log2(mostly - surely + 2)));
+      }),
+    );
+  });
+
+  test("finds none where none holds in nearly all runs", () => {
+    expect(proved(500, 300, 0).edge).toEqual({ kind: "none" });
   });
 });
 
@@ -97,6 +131,15 @@ describe("sampling", () => {
     expect(stateOf(0, 8, sampling)).toBe("fails");
     expect(stateOf(7, 8, sampling)).toBe("unclear");
     expect(stateOf(32, 64, sampling)).toBe("unclear");
+  });
+
+  test("a larger share of runs is sure of itself later, and of its failing as soon", () => {
+    const strict = samplingOf(128, 0.95, 0.95);
+    expect(strict.looks).toEqual([8, 16, 32, 64, 128]);
+    expect(stateOf(64, 64, strict)).toBe("unclear");
+    expect(stateOf(128, 128, strict)).toBe("holds");
+    expect(stateOf(4, 8, strict)).toBe("fails");
+    expect(() => samplingOf(64, 0.95, 0.95)).toThrow("replications must be 104 or more, got 64");
   });
 
   test("too few replications to decide anything are refused, with how many would do", () => {
