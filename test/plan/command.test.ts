@@ -271,7 +271,7 @@ describe("what cannot be used", () => {
     [["--vary", "crowd.clients=1..5", "--until", "refsed<1%"], '"refused", if that was meant'],
     [[], "what to vary"],
     [["--vary", "crowd.clients=1..5", "--workers", "0"], "from 1 to 256"],
-    [["--vary", "crowd.clients=1..5", "--replications", "2"], "104 to 10000"],
+    [["--vary", "crowd.clients=1..5", "--replications", "2"], "6 to 10000"],
     [["--vary", "crowd.clients=1..5", "--replications", "many"], "--replications needs a number"],
   ])("%j", async (words, message) => {
     const { code, stdout, stderr } = await plan("crowd.ts", ...words);

@@ -300,7 +300,12 @@ describe("questions that cannot be answered", () => {
       "overAdmission",
       "a figure of the summary",
     ],
-    ["too few replications", { vary, replications: 64 }, "--replications", "104 to 10000: fewer than 104"],
+    [
+      "too few replications",
+      { vary, until: ["refused==0"], replications: 64 },
+      "--replications",
+      "104 to 10000: fewer than 104",
+    ],
     ["too few for most runs", { vary, replications: 3, inRuns: 0.5 }, "--replications", "6 to 10000"],
     ["no confidence", { vary, confidence: 1 }, "--confidence", "below 1"],
     ["windows without a storm", { vary, within: 2 }, "--within", "with --storm"],
