@@ -19,6 +19,27 @@ const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     reason: "what this fast way leaves out is read by sinceEpoch, to the same number",
   },
+  {
+    path: "sim/simulator.ts",
+    text: "this.#queue = new EventQueue(0, clients + 1024);",
+    was: "1024",
+    becomes: "2048",
+    reason: "the room that a queue has at first; it grows",
+  },
+  {
+    path: "src/service/serve.ts",
+    text: "const IDLE_CHECK_MS = 20;",
+    was: "20",
+    becomes: "40",
+    reason: "how long a connection that turns idle while the service closes stays open, unseen by its client",
+  },
+  {
+    path: "src/service/worker.ts",
+    text: "const IDLE_CHECK_MS = 20;",
+    was: "20",
+    becomes: "40",
+    reason: "how long a connection that turns idle while the worker closes stays open, unseen by its client",
+  },
 ];
 
 /** Why no test can tell the mutant from the source; `null` where one should. */
