@@ -10,7 +10,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { type Content, makeFolder, writing } from "./whole-file.ts";
 import { isOwn, mayLive, type Writer, writerName, writerOf } from "./writer-name.ts";
 
-/** What a folder of results is made of. */
+/** Parts of a folder of results. */
 export interface FolderNames {
   /** Files that make the folder whole: the first to go, the last to come. */
   readonly seals: readonly string[];
@@ -18,7 +18,7 @@ export interface FolderNames {
   readonly folders: readonly string[];
 }
 
-/** What goes where nothing new takes its place. */
+/** Earlier parts that go where nothing new takes their place. */
 export interface Outdated {
   readonly files: readonly string[];
   /** Of each folder inside, the names that go; whatever else it holds is kept. */
@@ -257,7 +257,7 @@ const exists = (path: string): Promise<boolean> =>
 async function requireNoLinks(folder: string, inside: readonly string[]): Promise<void> {
   for (const place of [folder, ...inside.map((name) => join(folder, name))]) {
     const entries = await readdir(place, { withFileTypes: true }).catch((cause: NodeJS.ErrnoException) => {
-      // What is no folder is found by `requireReplaceable`.
+      // `requireReplaceable` finds a place that is no folder.
       if (place !== folder && (cause.code === "ENOENT" || cause.code === "ENOTDIR")) return [];
       return writing(place, () => Promise.reject(cause));
     });

@@ -92,7 +92,7 @@ export async function requireNoLink(path: string): Promise<void> {
   });
 }
 
-/** Whether there is a folder; `false` where there is nothing. @throws where there is something else, as the system does */
+/** Tells whether there is a folder; `false` where there is nothing. @throws Error of the file system for something else */
 async function isFolder(path: string): Promise<boolean> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return null;
@@ -112,7 +112,7 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
     return await write();
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // What the source of the content threw is no fault of the file.
+    // An error of the content's source is no fault of the file.
     if (code === undefined || cause instanceof SpillwayError) throw cause;
     throw new SpillwayError("FILE_UNWRITABLE", "a file cannot be written", {
       problems: [{ path, got: code, allowed: "a place that can be written" }],

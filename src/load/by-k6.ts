@@ -102,7 +102,7 @@ async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile
   });
 }
 
-/** What k6 needs, in a folder that only this user can read: the tokens reach it by no other way. */
+/** Writes the files that k6 needs into a folder that only this user can read: the tokens reach it by no other way. */
 async function furnish(
   workshop: string,
   { plan, isOwn, isShared, keepAlive, base, timeoutMs }: DriverRun,

@@ -70,7 +70,7 @@ function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun
 }
 
 export interface KeepOptions {
-  /** Where the trace goes. */
+  /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
   /** Aborted: the run ends soon. */
@@ -78,15 +78,15 @@ export interface KeepOptions {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** What a run came to. */
+/** The outcome of a run. */
 export interface NodeOutcome {
   readonly account: LoadAccount;
   readonly complete: boolean;
   readonly checks: readonly FailedCheck[];
   readonly lateness: Lateness;
-  /** Why lines are missing from the trace; `null` where none are. */
+  /** The reason why lines are missing from the trace; `null` where none are. */
   readonly traceFailure: string | null;
-  /** Why the clients were ended before they could say what was on the way; `null` where they were not. */
+  /** The reason why the clients were ended before they could say what was on the way; `null` where they were not. */
   readonly cut: string | null;
 }
 

@@ -59,7 +59,7 @@ export interface DriverRun extends ConnectionOptions {
   /** Path of the trace. */
   readonly trace: string;
   readonly head: TraceHead;
-  /** Where Node lets the clients go; in this thread where it is left out. */
+  /** Runs the clients under Node; in this thread where it is left out. */
   readonly drive: NodeDrive | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: RunProgress) => void) | undefined;
@@ -80,7 +80,7 @@ export interface RunProgress {
 /** Result of a run, whoever drove it. */
 export interface Driven {
   readonly account: LoadAccount;
-  /** Whether the trace has all that used these quotas, or counts it as lost (FORMAT.md). */
+  /** True if the trace has all calls that used these quotas, or counts them as lost (FORMAT.md). */
   readonly complete: boolean;
   readonly endedAt: number;
   /** Those that answers failed. */

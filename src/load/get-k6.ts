@@ -30,7 +30,7 @@ export interface GetK6Options {
   readonly onSay?: ((text: string) => void) | undefined;
   /** Takes a line for people, some times a second. */
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** Where the versions of k6 are published, without a slash at the end. Default: k6's releases at GitHub. */
+  /** URL of k6's published versions, without a slash at the end. Default: k6's releases at GitHub. */
   readonly releases?: string | undefined;
   /** Default: this machine's. */
   readonly machine?: { readonly platform: NodeJS.Platform; readonly arch: string } | undefined;

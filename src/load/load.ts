@@ -27,24 +27,24 @@ export interface LoadOptions extends ConnectionOptions {
   readonly scenario: LoadedScenario;
   readonly adjustments?: LoadAdjustments | undefined;
   readonly target: DeployedTarget | { readonly start: StartService };
-  /** Where the trace goes (`trace.ndjson`), and what k6 leaves (`k6/`); made if need be. */
+  /** Folder of the trace (`trace.ndjson`) and of k6's files (`k6/`); made if need be. */
   readonly folder: string;
   /** k6 reuses connections; the trace is not complete then (it may repeat a call by itself). Node always does. */
   readonly keepAlive?: boolean | undefined;
   /** Others use the same quotas meanwhile; the trace is not complete then. */
   readonly shared?: boolean | undefined;
-  /** How long to wait for an answer; the scenario's `network.timeout` where it is left out. */
+  /** Longest wait for an answer, ms. Default: the scenario's `network.timeout`. */
   readonly timeoutMs?: number | undefined;
-  /** Who drives, as `chooseDriver` says; k6 where it is found, else Node, where it is left out. */
+  /** The driver, as `chooseDriver` returns it. Default: k6 where it is found, else Node. */
   readonly by?: DriverChoice | undefined;
-  /** Where Node lets the clients go; in this thread where it is left out. */
+  /** Runs the clients under Node; in this thread where it is left out. */
   readonly drive?: NodeDrive | undefined;
   /** Aborted: the run ends soon, and all that was done is kept. Before anything is sent, `load` rejects. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
-/** What is being done, in words; or how far the run is. */
+/** The step that is being done, in words; or the progress of the run. */
 export type LoadProgress = { readonly doing: string } | (RunProgress & { readonly durationMs: number });
 
 export type LoadResult = (DrivenByK6 | DrivenByNode) & {
@@ -149,7 +149,7 @@ function runOf(
   };
 }
 
-/** What a scenario has and a real run has not, unless the target happens to have it. */
+/** Notes the parts of a scenario that a real run lacks, unless the target happens to have them. */
 function virtualOnly({ network, service, outages, clocks }: Scenario): string[] {
   const parts = [
     ...(network.loss > 0 ? ["loss"] : []),

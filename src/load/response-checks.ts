@@ -29,7 +29,7 @@ export interface HeaderBounds {
   readonly user: WindowBounds;
 }
 
-/** What `RateLimit-User-Scope` says (SPEC.md §5). */
+/** Returns the value of `RateLimit-User-Scope` (SPEC.md §5). */
 export function userScopeName(scope: Scope): string {
   return scope === "rest" ? "rest_user" : "graphql_user";
 }
@@ -70,7 +70,7 @@ export function headerBounds(
   };
 }
 
-/** What is wrong with the headers of one answer, or `null`. */
+/** Returns the fault of one answer's headers in words, or `null`. */
 export function headerFault(answer: Answer, bounds: HeaderBounds): string | null {
   if (!owesHeaders(answer)) return null;
   return windowFault(answer.organization, bounds.organization) ?? windowFault(answer.user, bounds.user);
@@ -109,7 +109,7 @@ function noInteger(header: string, value: HeaderValue): string {
 }
 
 /**
- * What a client can tell of its user's window where nobody else is that user and it makes one call at a time:
+ * Judges a user's window by its one client, where nobody else is that user and it makes one call at a time:
  * from one answer to the next, `remaining` falls by the call's cost at the most, and by nothing for a status
  * call. A window that rolled in between only shows more. (With several calls on the way, answers need not come
  * in the order of their charges.)

@@ -14,7 +14,7 @@ export interface RunK6Options {
   readonly k6: string;
   /** The bundle. */
   readonly script: string;
-  /** Where k6's files go; made if need be. */
+  /** Folder of k6's files; made if need be. */
   readonly folder: string;
   /** The script's `__ENV`, through the environment: no process list shows it. */
   readonly variables: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface RunK6Options {
 
 /** The names in k6's folder. */
 export const k6Files = {
-  /** What the clients wrote; it is gone once the trace is made of it. */
+  /** Lines that the clients wrote; the file goes once the trace is made of it. */
   raw: "raw.ndjson",
   summary: "summary.json",
   dashboard: "dashboard.html",
@@ -43,7 +43,7 @@ export interface K6Outcome {
   readonly interrupted: boolean;
   /** Lines that k6 could not write. */
   readonly linesFailed: number;
-  /** What k6 complained of, with how often: the first hundred. */
+  /** The first hundred complaints of k6, each with how often it came. */
   readonly complaints: readonly string[];
   /** k6's own figures (its `handleSummary` data), or `null` where it did not get so far. */
   readonly summary: K6Summary | null;

@@ -30,7 +30,7 @@ const fromSource = import.meta.url.endsWith(".ts");
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const scenariosFolder = here(fromSource ? "../../scenarios/" : "../../../scenarios/");
 
-/** What `spillway/scenario` is in a bundle: this very package's own entry, wherever the scenario's file stands. */
+/** Aliases of a bundle: `spillway/scenario` is this very package's entry, wherever the scenario's file stands. */
 export const scenarioAliases: Readonly<Record<string, string>> = {
   "spillway/scenario": here(fromSource ? "../scenario/index.ts" : "../scenario/index.js"),
 };

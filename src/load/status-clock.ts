@@ -11,7 +11,7 @@ const slackMs = 2;
 const drift = 1e-4;
 
 export class StatusClock {
-  /** How far the target's clock is ahead of the client's, ms. */
+  /** Lead of the target's clock over the client's, ms. */
   #ahead: Span = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
   #seenMs = Number.NaN;
 

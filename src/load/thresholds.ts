@@ -9,7 +9,7 @@ export const metricNames = {
   wait: "spillway_wait",
 } as const;
 
-/** How k6 says a figure; what is not here, k6 does not measure. */
+/** The metric and the measure of k6 for each figure; k6 does not measure the others. */
 const measures: {
   readonly [F in FigureReference["name"]]?: { readonly metric: string; readonly measure: string };
 } = {

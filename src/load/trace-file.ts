@@ -8,13 +8,13 @@ import { encodeHeader } from "../trace/write.ts";
 /** The header, but for what only the run shows. */
 export type TraceHead = Omit<TraceHeader, "lost">;
 
-/** What only the run shows. */
+/** Parts of the header that only the run shows. */
 export interface TraceEnd {
   /** When the first client was let go, ms since the epoch. */
   readonly startedAt: number;
   /** Upper bound of calls that were sent and have no line, those of `linesFailed` among them. */
   readonly lost: number;
-  /** What became of the header's: `false` where nobody knows how many are lost. */
+  /** The header's at the end: `false` where nobody knows how many are lost. */
   readonly complete: boolean;
 }
 
@@ -33,7 +33,7 @@ function headerLine(head: TraceHead, end: TraceEnd): string {
 export class TraceFile {
   /** Lines that could not be written: the disk is full, say. Nothing is written after the first of them. */
   linesFailed = 0;
-  /** Why they could not. */
+  /** The reason; `null` where all lines could be written. */
   failure: Error | null = null;
   readonly path: string;
   readonly #file: FileHandle;

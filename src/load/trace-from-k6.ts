@@ -7,7 +7,7 @@ import { lineBatches } from "./lines.ts";
 import { type TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
 export interface TraceFromK6Options {
-  /** What k6's `console.log` wrote. */
+  /** Path of the file that k6's `console.log` wrote. */
   readonly raw: string;
   /** The trace, which has its first header already. */
   readonly trace: TraceFile;

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { BuildFailure, BuildOptions } from "esbuild";
 import { type ErrorCode, type Problem, quote, SpillwayError } from "../rules/errors.ts";
 
-/** What a module is to be, for messages. */
+/** A kind of module, in the words of messages. */
 export interface ModuleKind {
   /** `scenario`, `adapter`: the word before "file". */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface BundledModule {
   readonly kind: ModuleKind;
   /** The user's file, absolute. */
   readonly path: string;
-  /** Whether it came with spillway, and is not the user's. */
+  /** True if it came with spillway, and is not the user's. */
   readonly isBuiltIn: boolean;
   readonly code: string;
   readonly map: SourceMapPayload;
@@ -130,7 +130,7 @@ export function invalidModule(
   });
 }
 
-/** How a file is called in messages: as short as one would type it. */
+/** Returns a file's name for messages: as short as one would type it. */
 export function shortName(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;

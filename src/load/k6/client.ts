@@ -22,7 +22,7 @@ const verdict = (name: string, holds: boolean) =>
 const passed = verdict("answer as the rules say", true);
 const passedRefusal = verdict("refusal as the rules say", true);
 
-/** What stays the same for all calls of one template. */
+/** The parts that all calls of one template share. */
 interface Prepared extends LedgerEntry {
   readonly method: string;
   /** `null` where it depends on the page. */

@@ -9,7 +9,7 @@ import type { Settings } from "./settings.ts";
 /** The exported function that every population runs. */
 const clientFunction = "client";
 
-/** What clients need beyond the last answer, to write their last lines. */
+/** Time beyond the last answer that clients need to write their last lines, ms. */
 const slackMs = 5_000;
 
 export function k6Options(settings: Settings): Options {

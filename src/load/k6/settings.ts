@@ -1,5 +1,5 @@
-// What a run is told through `__ENV` and files, read in k6's init. Every VU runs this: what is long (tokens) is
-// read and worked out once, in memory that all of them share.
+// The settings of a run, from `__ENV` and files, read in k6's init. Every VU runs this: long ones (tokens) are read
+// and worked out once, in memory that all of them share.
 import { SharedArray } from "k6/data";
 import { parseTarget, requireAllowed } from "../../connect/target.ts";
 import { parseRulesFile } from "../../rules/parse.ts";

@@ -10,7 +10,7 @@ import type { WindowPair } from "../tightest-window.ts";
 import type { Route } from "./flights.ts";
 import type { NodeRun } from "./run.ts";
 
-/** What stays the same for all calls of one template. */
+/** The parts that all calls of one template share. */
 interface Prepared {
   readonly entry: LedgerEntry;
   readonly parts: RequestParts;

@@ -170,7 +170,7 @@ class Flight implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // What was given up before it left must not leave, and nothing may leave twice, whatever undici does.
+    // A call that was given up before it left must not leave, and none may leave twice, whatever undici does.
     if (this.#isOver || this.isSent) {
       controller.abort(new Error("given up"));
       return;

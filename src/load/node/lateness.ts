@@ -1,4 +1,4 @@
-// How late the generator is: from when a call could leave first to when it left.
+// The lateness of the generator: from when a call could leave first to when it left.
 import { createHistogram } from "node:perf_hooks";
 
 /** In ms of the run's clock, over all calls that left. */

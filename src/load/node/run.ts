@@ -25,7 +25,7 @@ export const connectionsMost = 900;
 
 /** A run, but for its scenario's functions. Plain data. */
 export interface NodeTask extends ConnectionOptions {
-  /** What the run has in place of the scenario's own. */
+  /** Values in place of the scenario's own. */
   readonly changes: Pick<Scenario, "seed" | "durationMs" | "startAtMs" | "rules">;
   readonly settings: Omit<LedgerSettings, "scenario"> & Addresses;
   readonly timeoutMs: number;
@@ -33,11 +33,11 @@ export interface NodeTask extends ConnectionOptions {
   readonly startedAt: number;
 }
 
-/** What happened since the part before, and what the run came to until now. Plain data. */
+/** News since the part before, and the account of the run until now. Plain data. */
 export interface NodePart {
   /** Lines of the trace, without the last one's end. */
   readonly lines: string;
-  /** How many lines that are. */
+  /** Number of these lines. */
   readonly count: number;
   readonly account: LoadAccount;
   /** Those that answers failed, the most frequent one first. */

@@ -1,4 +1,4 @@
-// What is due when, for all clients of a run: one queue, and one timer that is set for the first of it.
+// The actions that are due, for all clients of a run: one queue, and one timer that is set for the first of it.
 import TinyQueue from "tinyqueue";
 
 /** The clock and the timer of a run. */
@@ -31,7 +31,7 @@ export class Scheduler {
   readonly #clock: Clock;
   readonly #queue = new TinyQueue<Entry>([], (a, b) => a.atMs - b.atMs || a.order - b.order);
   #planned = 0;
-  /** What the timer is set for. */
+  /** Time that the timer is set for, ms since the epoch. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | null = null;
   #isWaking = false;
@@ -68,7 +68,7 @@ export class Scheduler {
     this.#cancel = null;
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     this.#isWaking = true;
-    // What they plan for now is for the next turn: the network must have one, too.
+    // Actions that they plan for now wait for the next turn: the network must have one, too.
     for (const { action } of this.#takeDue()) if (!this.#isClosed) action();
     this.#isWaking = false;
     this.#setTimer();
