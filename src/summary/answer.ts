@@ -1,4 +1,4 @@
-// How one answer is read: was there one, was it a refusal, and whose window refused.
+// The reading of one answer: was there one, was it a refusal, and whose window refused.
 import type { Owner } from "../rules/rules.ts";
 import type { HeaderValue, TraceCall } from "../trace/record.ts";
 

@@ -1,4 +1,4 @@
-// What a scenario expected, held against what a run came to.
+// The expectations of a scenario, held against what a run came to.
 import { SpillwayError } from "../rules/errors.ts";
 import {
   type FigureReference,

@@ -29,7 +29,7 @@ export const replayFigureNames: readonly string[] = plainFigures;
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
 /**
- * What a replay came to, in figures: of callers that react where they were to, else of the log as it is. Without a
+ * Returns the figures of a replay: of callers that react where they were to, else of the log as it is. Without a
  * reaction nobody waits: waits are `null`, and what was refused was given up.
  */
 function replayFigures({ log, totals, reaction }: Replayed): Figures {

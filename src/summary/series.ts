@@ -1,5 +1,5 @@
-// What pictures are drawn from: counts over time, thinned while the trace is read, so that a million calls
-// leave a few hundred points.
+// The points that pictures are drawn from: counts over time, thinned while the trace is read, so that a million calls
+// leave a few hundred.
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { isAnswered, refusedBy } from "./answer.ts";
@@ -31,14 +31,14 @@ export interface WindowSeries extends WindowKey {
   /** A step line: each value holds until the next point; it falls to 0 where a window ends. */
   readonly counts: readonly Point[];
   readonly limits: readonly Point[];
-  /** How many calls these windows refused, at the middle of each of `refusalSlots` spans of time. */
+  /** Number of calls that these windows refused, at the middle of each of `refusalSlots` spans of time. */
   readonly refusals: readonly Point[];
   readonly windows: readonly WindowSummary[];
   /** There are too many windows to draw each: a point of `counts` is the highest count of one or several. */
   readonly perWindow: boolean;
 }
 
-/** What the answers of one span of time were. */
+/** Counts of the answers of one span of time. */
 export interface TrafficSlot extends Record<CallOutcome, number> {
   readonly atMs: number;
 }

@@ -1,4 +1,4 @@
-// What a run came to, in figures: the shape of summary.json. Plain data, bounded in size whatever the trace.
+// The figures of a run: the shape of summary.json. Plain data, bounded in size whatever the trace.
 import type { FigureName } from "../rules/figures.ts";
 import type { Scope } from "../rules/rules.ts";
 import type { TraceSource } from "../trace/record.ts";
@@ -9,7 +9,7 @@ export type Figures = Readonly<Record<FigureName, number | null>>;
 /** Clients that are alike: the part of a client's name before the slash. */
 export interface PopulationSummary {
   readonly name: string;
-  /** How many clients were seen. */
+  /** Number of clients that were seen. */
   readonly clients: number;
   readonly figures: Figures;
   /** The waits at each of `waitShares`, in ms, nearest rank; empty where no job was answered. */
@@ -74,7 +74,7 @@ export const waitShares: readonly number[] = [
 export const usersMost = 1_000;
 export const windowsMost = 2_000;
 
-/** What became of one expectation of the scenario. */
+/** The result of one expectation of the scenario. */
 export interface ExpectationResult {
   readonly figure: string;
   /** As the scenario has it, `<5%`. */

@@ -1,4 +1,4 @@
-// What became of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
+// The outcome of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
 // The marks are bounded: those that no picture could tell apart become one, and where there are still too many, the
 // rest of the run is left out. A mark for many calls, over hours, would say nothing of what waits for what.
 import type { Owner } from "../rules/rules.ts";
@@ -6,7 +6,7 @@ import type { TraceCall } from "../trace/record.ts";
 import { isAnswered } from "./answer.ts";
 import type { PopulationSummary } from "./summary.ts";
 
-/** How a call may end; `refusedByUnknown`: by a window that neither the body nor the headers name. */
+/** Ends of a call; `refusedByUnknown`: by a window that neither the body nor the headers name. */
 export const callOutcomes = [
   "admitted",
   "refusedByUser",
@@ -64,7 +64,7 @@ interface Row {
   marks: Map<number, { atMs: number; count: number }>;
 }
 
-/** How many rows each population gets: one each in turn, until there are no more rows, or no more clients. */
+/** Returns each population's number of rows: one each in turn, until there are no more rows, or no more clients. */
 export function rowsOf(populations: readonly PopulationSummary[]): Map<string, number> {
   const calling = populations.filter(({ figures }) => (figures.calls ?? 0) > 0);
   const rows = new Map(calling.map(({ name }) => [name, 0]));

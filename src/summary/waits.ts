@@ -1,7 +1,7 @@
 // Waits of jobs, and their percentiles, exact either way: kept one by one, which any trace's can be, or counted, as
 // those of a simulation can, which are whole milliseconds.
 
-/** What a tally asks of waits, ms from 0 on. */
+/** The waits of a tally, ms from 0 on. */
 export interface Waits<Same> {
   add(waitMs: number): void;
   /** Adds another's. */

@@ -5,7 +5,7 @@ import { type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
 
 /** One window, by what is known of its end: it lies in `[earliestEnd, latestEnd]`, ms since the epoch. */
 export interface WindowEnd {
-  /** How long it is; `null` where the rules are not known. */
+  /** Its length; `null` where the rules are not known. */
   readonly windowMs: number | null;
   earliestEnd: number;
   latestEnd: number;
@@ -16,7 +16,7 @@ const disorderMs = 120_000;
 /** Rounding that the rules do not tell of, and clocks that drift, part readings of one window by less. */
 const slackMs = 500;
 
-/** How far before `sent + reset` a reading's span begins, ms; it ends a second less this behind `received + reset`. */
+/** Returns the ms from a reading's span's begin to `sent + reset`; it ends a second less this behind `received + reset`. */
 export function spanBeforeMs(rules: Rules | null, scope: Scope): number {
   const rounding = rules === null ? "ceil" : semanticsOf(rules, scope).reset;
   return { ceil: 1000, floor: 0, round: 500 }[rounding];

@@ -5,7 +5,7 @@ import { integer, member } from "./answer.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
 import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
 
-/** What one answer shows of one window. */
+/** The reading of one window in one answer. */
 export interface Reading {
   readonly org: string;
   /** `null` for the organization's window. */
@@ -35,13 +35,13 @@ function headerReading(call: TraceCall, owner: "organization" | "user"): Reading
   return { org, user: organization ? null : call.user, scope, limit, count, reset, sent, received };
 }
 
-/** What the headers show of the organization's window; `null` where they show none. */
+/** Reads the organization's window from the headers; `null` where they show none. */
 export const organizationReading = (call: TraceCall): Reading | null => headerReading(call, "organization");
 
-/** What the headers show of the user's window; `null` where they show none. */
+/** Reads the user's window from the headers; `null` where they show none. */
 export const userReading = (call: TraceCall): Reading | null => headerReading(call, "user");
 
-/** What a status body shows of the organization's windows. */
+/** Reads the organization's windows from a status body. */
 export function statusReadings(call: TraceCall): Reading[] {
   const { org, sent, received } = call;
   return scopes.flatMap((scope) => {

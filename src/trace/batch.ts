@@ -4,7 +4,7 @@ import type { Scope } from "../rules/rules.ts";
 import type { Names } from "./names.ts";
 import type { CallKind, TraceCall } from "./record.ts";
 
-/** What a call has, bit by bit, in `CallBatch.has`. */
+/** Bits of `CallBatch.has`: the members that a call has. */
 export const has = {
   user: 1,
   cost: 2,
@@ -61,7 +61,7 @@ export class CallBatch {
   /** Parsed; the same object for the same text, so not to be changed. */
   readonly body: unknown[] = new Array(capacity).fill(undefined);
   readonly refusal: unknown[] = new Array(capacity).fill(undefined);
-  /** Where in `bytes` the texts stand. */
+  /** Places of the texts in `bytes`. */
   readonly warningAt = new Int32Array(capacity);
   readonly warningEnd = new Int32Array(capacity);
   readonly userWarningAt = new Int32Array(capacity);

@@ -16,13 +16,13 @@ const smallest = 1 << 18;
 export class Block {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(smallest + slack);
   view: DataView<ArrayBuffer> = new DataView(this.bytes.buffer);
-  /** Where the lines end, behind the last line's newline. */
+  /** End of the lines, behind the last line's newline. */
   end = 0;
   /** `false` where that newline was not in the trace. */
   ended = true;
   /** The number of the next line, from 1; whoever takes lines counts on. */
   line = 1;
-  /** How many bytes there are, with those behind the last whole line. */
+  /** Number of bytes, with those behind the last whole line. */
   filled = 0;
 
   add(chunk: Uint8Array): void {

@@ -53,7 +53,7 @@ const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f && byte !== quoteMark && byte !== backslash ? 1 : 0,
 );
 
-/** What a reading method gives where there is nothing that it can read. */
+/** Result of a reading method where there is nothing that it can read. */
 const FAILED = -1;
 /** The same where -1 is a number like others. */
 const NO_NUMBER = -0x8000_0000;

@@ -11,7 +11,7 @@ export class Names {
   /** Numbers by hash, in open addressing; -1 is free. */
   #slots = new Int32Array(1024).fill(-1);
   #hashes = new Int32Array(512);
-  /** Where each name's bytes begin; the next one's begin where they end. */
+  /** Start of each name's bytes; the next one's begin where they end. */
   #starts = new Int32Array(513);
   #bytes = new Uint8Array(8192);
   readonly #texts: string[] = [];

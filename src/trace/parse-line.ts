@@ -9,7 +9,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const byteOrderMark = "\uFEFF";
 
 /**
- * What the block's next line holds.
+ * Reads the block's next line.
  * @param from where it begins
  * @param to its newline
  * @throws SpillwayError `TRACE_INVALID`

@@ -1,10 +1,10 @@
-// What no line shows alone: the order of the lines, and that no call stands there twice.
+// Checks that no line allows alone: the order of the lines, and that no call stands there twice.
 import { quote, type SpillwayError } from "../rules/errors.ts";
 import { CallNumbers } from "./call-numbers.ts";
 import type { Names } from "./names.ts";
 import { traceError } from "./trace-error.ts";
 
-/** How far apart lines may stand from the order of `received` (FORMAT.md). */
+/** Greatest distance of a line from the order of `received`, ms (FORMAT.md). */
 export const outOfOrderMsMost = 120_000;
 
 export class SequenceChecks {

@@ -5,7 +5,7 @@ import type { CallBatch } from "./batch.ts";
 import { BatchReader } from "./batch-reader.ts";
 import { Block, newline } from "./blocks.ts";
 
-/** How many bytes of lines are sorted at most; all of them are in memory. */
+/** Greatest number of bytes that are sorted; all of them are in memory. */
 const sortedBytesMost = 2 ** 32;
 
 /** Lines are read again so many bytes at a time. */
@@ -51,7 +51,7 @@ class KeptLines {
   readonly #bytesMost: number;
   #bytes = 0;
   readonly #segments: Uint8Array[] = [];
-  /** How much of the last segment is used. */
+  /** Bytes that are used of the last segment. */
   #used = 0;
   #count = 0;
   #received = new Float64Array(1 << 12);

@@ -18,7 +18,7 @@ const decoder = new TextDecoder();
 
 export class ValueMemory {
   readonly #known: (Known | undefined)[] = new Array(remembered).fill(undefined);
-  /** What `read` read. */
+  /** Value that `read` read. */
   last: unknown = undefined;
 
   /**
@@ -60,7 +60,7 @@ function stands({ bytes, view }: Known, other: DataView, at: number): boolean {
   return true;
 }
 
-/** Where the brackets that open at `at` are closed; -1 where something else than plain ASCII comes before. */
+/** Returns where the brackets that open at `start` are closed; -1 where something else than plain ASCII comes before. */
 function endOfValue(view: DataView, start: number): number {
   let depth = 0;
   let isText = false;

@@ -29,7 +29,7 @@ export class AccessLogFormat implements LineFormat {
   readonly #roles: ColumnRoles;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
-  /** Where the field last read stands. */
+  /** Place of the field last read. */
   #from = 0;
   #to = 0;
 

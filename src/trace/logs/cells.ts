@@ -1,7 +1,7 @@
 // A row's fields as places in the bytes of its line: no text is made of a field that is only compared or counted. What
 // stands escaped in its line is written out once more, in bytes of its own.
 
-/** What a field may be to us; a column of a log has one of these roles, or none. */
+/** Roles of fields; a column of a log has one of them, or none. */
 export const roles = [
   "time",
   "user",
@@ -45,7 +45,7 @@ const slack = 64;
 
 /** The fields of one row; filled again for each. A field that is not there is empty. */
 export class Cells {
-  /** Where the fields stand: the line's block, or texts written out. */
+  /** Bytes of the fields: the line's block, or texts written out. */
   view: DataView = new DataView(new ArrayBuffer(slack));
   /** By role: where the field begins in `view`, and where it ends; it is empty where that is not behind. */
   readonly from = new Int32Array(roles.length);

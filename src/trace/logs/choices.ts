@@ -1,4 +1,4 @@
-// What people may say of a log, and what is taken where they say nothing: apart from all that reads logs, so that a
+// The choices that people have for a log, and their defaults: apart from all that reads logs, so that a
 // command line can name it without loading any of that.
 
 export const logFormats = ["access-log", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;

@@ -1,4 +1,4 @@
-// What columns are called in the logs that people have, and what stands in them.
+// The names of columns in the logs that people have, and the values in them.
 
 import type { Role } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
@@ -11,9 +11,9 @@ export type NamedRole = Exclude<Role, "select" | "selectToo">;
 interface Guess {
   /** Names without case and punctuation, the likeliest first. */
   readonly names: readonly string[];
-  /** What a value must look like, for a column of such a name. */
+  /** Tells whether a value fits, for a column of such a name. */
   readonly fits: (value: string) => boolean;
-  /** What values alone must look like, where no name fits. */
+  /** Tells whether a value fits by itself, where no name does. */
   readonly byValue?: (value: string) => boolean;
 }
 

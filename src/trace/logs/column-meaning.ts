@@ -1,5 +1,5 @@
-// What the columns that were found mean together: units, what a row's time is the time of, whose rows without an
-// organization are.
+// The meaning of the found columns together: units, the event that a row's time is of, the owner of rows without an
+// organization.
 import type { DurationUnit } from "./choices.ts";
 import { type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
 import type { ColumnUse } from "./mapping.ts";

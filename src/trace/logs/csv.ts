@@ -15,7 +15,7 @@ export type Separator = (typeof separators)[number];
 
 export class CsvFormat implements LineFormat {
   readonly isRow = true;
-  /** What each byte is. */
+  /** Meaning of each byte. */
   readonly #marks = new Uint8Array(256);
   readonly #skip: WordSkip;
   readonly #separatorText: Separator;

@@ -1,4 +1,4 @@
-// What a field says, from its bytes: numbers, statuses, methods.
+// Values of a field, from its bytes: numbers, statuses, methods.
 import { hashStep } from "../names.ts";
 import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
 import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
@@ -102,7 +102,7 @@ export function decimal(view: DataView, from: number, to: number): number {
   return point === -1 ? value : value / (powersOfTen[to - point - 1] ?? 1);
 }
 
-/** What is no plain number of a few digits: rare enough to be a text first. */
+/** Reads a number that is not a few plain digits: rare enough to be a text first. */
 function numberOf(view: DataView, from: number, to: number): number {
   const text = to - from > 40 ? "" : textOf(view, from, to);
   const value = /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;

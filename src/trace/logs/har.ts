@@ -14,7 +14,7 @@ import type { LogBatch } from "./rows.ts";
 /** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
 const bytesMost = 1 << 28;
 
-/** Where an entry has what we ask for; a header's name stands behind `response` and `request`. */
+/** Places of the roles in an entry; a header's name stands behind `response` and `request`. */
 const places: readonly (readonly [NamedRole, readonly string[]])[] = [
   ["time", ["startedDateTime"]],
   ["duration", ["time"]],
@@ -103,7 +103,7 @@ function textsOf(entry: unknown): (string | undefined)[] {
   };
   for (const [role, path] of places) put(role, textOfValue(memberOf(entry, path)));
   for (const [role, side, name] of headers) put(role, headerOf(memberOf(entry, [side, "headers"]), name));
-  // What a browser did not wait for has a negative time.
+  // An entry that a browser did not wait for has a negative time.
   if (texts[roles.indexOf("duration")]?.startsWith("-")) put("duration", undefined);
   return texts;
 }

@@ -45,7 +45,7 @@ export class InstantReader {
   readonly #zoneMinutes: number;
   #date = -1;
   #dateMs = 0;
-  /** Where `#fraction` and `#zone` are. */
+  /** Place that `#fraction` and `#zone` have come to. */
   #at = 0;
 
   constructor(zoneMinutes = 0) {

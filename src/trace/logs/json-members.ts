@@ -12,7 +12,7 @@ export interface WantedMember {
   next: WantedMember | null;
   /** The role of what stands there, or `NO_ROLE`. */
   role: number;
-  /** What is wanted of the object that stands there. */
+  /** Wanted members of the object that stands there. */
   child: WantedMembers | null;
   /** All roles that are found there and below. */
   readonly below: number[];

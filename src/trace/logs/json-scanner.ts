@@ -96,7 +96,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** What stands behind a key; of a member that comes twice the last one counts, as JSON.parse has it. */
+  /** Reads the value behind a key; of a member that comes twice the last one counts, as JSON.parse has it. */
   #member(member: WantedMember, cells: Cells, depth: number): boolean {
     const { role, child } = member;
     if (child === null) return role === NO_ROLE ? this.#value(depth) : this.#field(role, cells);
@@ -264,8 +264,8 @@ const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
 /**
- * Whether a number reads the same from its digits as by way of a double. Where it is a name it must be whole, without
- * a sign, of at most 15 digits: `1.0` is `1` to JSON.parse. A time or a count may have a fraction; seconds since the
+ * Tells whether a number reads the same from its digits as by way of a double. Where it is a name it must be whole,
+ * without a sign, of at most 15 digits: `1.0` is `1` to JSON.parse. A time or a count may have a fraction; seconds since the
  * epoch have ten digits and six more behind the point, which is farther apart than doubles are there (2^-22 s).
  */
 function isHeldByDouble(view: DataView, from: number, to: number, isNumeric: boolean): boolean {

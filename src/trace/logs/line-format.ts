@@ -1,11 +1,11 @@
-// What a format of lines has to tell: where a line's fields stand. The fast way takes lines as they mostly are, straight
+// A format of lines: it tells where a line's fields stand. The fast way takes lines as they mostly are, straight
 // from their bytes; any other line goes the slow way, as a text, which also says what is wrong with it.
 import { type Cells, NO_ROLE } from "./cells.ts";
 
 /** `scan` leaves the line to `parse`. */
 export const NOT_SCANNED = -1;
 
-/** What `parse` makes of a line: its fields' texts by role; or why it is no row. */
+/** Result of `parse` for a line: its fields' texts by role; or why it is no row. */
 export type ParsedLine = readonly (string | undefined)[] | { readonly why: string } | "no row";
 
 export interface LineFormat {

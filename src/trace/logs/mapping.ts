@@ -15,7 +15,7 @@ import {
 import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
 import type { Sample, SampledColumn } from "./sniff.ts";
 
-/** What flags say. */
+/** The choices of the flags. */
 export interface MappingFlags {
   /** Columns by role. */
   readonly columns?: Readonly<Partial<Record<NamedRole, string>>>;
@@ -47,7 +47,7 @@ export interface LogMapping {
   readonly organization: string | null;
 }
 
-/** Where nothing is to be guessed: traces. */
+/** The mapping of traces, for which nothing is to be guessed. */
 export const noMapping: LogMapping = {
   uses: [],
   userIsToken: false,
@@ -58,7 +58,7 @@ export const noMapping: LogMapping = {
 };
 
 /**
- * What each column is taken for.
+ * Guesses the meaning of each column.
  * @param file for errors
  * @throws SpillwayError `LOG_INVALID` where there is no time, or nothing else; `USAGE` where a flag names a column that
  *   is not there
@@ -140,7 +140,7 @@ function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole)
   return [name, ...forms].some((form) => plainName(form) === wanted);
 }
 
-/** How nginx writes a request's time, which is the last field of many a log without a name. */
+/** Tells a request's time as nginx writes it: the last field of many a log, without a name. */
 const isSeconds = (value: string): boolean => /^\d+\.\d{3}$/.test(value) || value === "-";
 
 function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {

@@ -20,7 +20,7 @@ export class PathMemory {
     const length = to - from;
     if (length < lengthLeast || length > lengthMost) return false;
     const last = view.getInt32(to - 4, true);
-    // What tells paths of one API apart is mostly at their end.
+    // Paths of one API differ mostly at their end.
     const middle = view.getInt32(from + ((length - 4) >> 1), true);
     const hash = Math.imul(last ^ Math.imul(middle, 0x9e37_79b1), 0x85eb_ca6b) + length;
     const place = (hash ^ (hash >>> 15)) & (places - 1);

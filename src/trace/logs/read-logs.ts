@@ -15,7 +15,7 @@ import type { Digest } from "./secrets.ts";
 import { instantOf } from "./sniff.ts";
 import { TraceRows } from "./trace-rows.ts";
 
-/** What rows mean, beside what each file's mapping says. */
+/** The meaning of rows, beside what each file's mapping says. */
 export interface LogSettings
   extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
   /** Globs of the paths whose rows are read; all rows where it is left out. */

@@ -5,7 +5,7 @@ const examplesMost = 5;
 /** A line that is shown is cut behind so many characters. */
 const textMost = 160;
 
-/** What is counted while logs are read. */
+/** The counts of logs while they are read. */
 export class Tally {
   read = 0;
   unread = 0;

@@ -1,8 +1,8 @@
-// What a request's path says: the organization it names, and whether it is the status endpoint or GraphQL's.
+// Reading of a request's path: the organization it names, and whether it is the status endpoint or GraphQL's.
 
 import { defaultGraphqlPath, defaultStatusPath } from "./choices.ts";
 
-/** Where the organization stands in a template. */
+/** Stands for the organization in a template. */
 const wildcard = ":organization";
 
 const organizationPrefix = "/v2/organizations/";
@@ -16,15 +16,15 @@ export const STATUS_PATH = 2;
 
 /** Reads paths, and URLs; query, fragment and a trailing slash change nothing (SPEC.md §1). */
 export class RequestPath {
-  /** Where the path last read stands by itself, without scheme, host, query, fragment and slash at the end. */
+  /** Place of the path last read, without scheme, host, query, fragment and slash at the end. */
   pathFrom = 0;
   pathTo = 0;
-  /** Where the organization's slug stands in the path last read; empty where it names none. */
+  /** Place of the organization's slug in the path last read; empty where it names none. */
   organizationFrom = 0;
   organizationTo = 0;
   readonly #graphql: Uint8Array;
   readonly #statusHead: Uint8Array;
-  /** What follows the organization; `null` where the status path names none. */
+  /** Text that follows the organization; `null` where the status path names none. */
   readonly #statusTail: Uint8Array | null;
   readonly #prefix = encoder.encode(organizationPrefix);
 

@@ -35,7 +35,7 @@ import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
-/** What fields mean. */
+/** The meaning of fields. */
 export interface RowSettings {
   /** Callers are known by tokens, which are shown as fingerprints alone. */
   readonly userIsToken: boolean;
@@ -148,7 +148,7 @@ export class RowReader {
     return path !== LEFT_OUT && path !== NONE;
   }
 
-  /** What the path says, -1 where there is none; and its organization. */
+  /** Reads the kind that the path says, -1 where there is none; and its organization. */
   #readPath({ view, from, to }: Cells): number {
     const start = from[PATH] ?? 0;
     const end = to[PATH] ?? 0;
@@ -172,7 +172,7 @@ export class RowReader {
     return this.#callers.organizationAt(view, from, to, hashOf(view, from, to));
   }
 
-  /** Where neither path nor scope tells, a cost other than 1 does: of REST each call costs 1. */
+  /** Tells by a cost other than 1 what neither path nor scope tells: of REST each call costs 1. */
   #costs(cells: Cells, path: number): boolean {
     if (path !== -1 || cells.isEmpty(COST)) return false;
     const { view, from, to } = cells;

@@ -1,5 +1,5 @@
-// What every reader of logs makes of its lines: requests in columns, callers as small integers, so that ten million
-// rows cost no object each.
+// The rows that every reader of logs makes of its lines: requests in columns, callers as small integers, so that ten
+// million rows cost no object each.
 
 /** Whose request it was. */
 export interface LogCaller {
@@ -8,12 +8,12 @@ export interface LogCaller {
   readonly user: string;
 }
 
-/** What a row asked for, as `LogBatch.kind` has it. */
+/** Kinds of rows, as `LogBatch.kind` has them. */
 export const REST_CALL = 0;
 export const GRAPHQL_CALL = 1;
 /** The free status endpoint (SPEC.md §2.6). */
 export const STATUS_CALL = 2;
-/** What no quota counts. */
+/** A request that no quota counts. */
 export const OTHER_CALL = 3;
 
 /**
@@ -24,7 +24,7 @@ export interface LogBatch {
   readonly count: number;
   /** When the request began, whole ms since the epoch. */
   readonly atMs: Float64Array;
-  /** How long it took, in ms; `NaN` where the log does not say. */
+  /** Duration, ms; `NaN` where the log does not say. */
   readonly durationMs: Float64Array;
   /** Its place in `LogRows.callers`. */
   readonly caller: Int32Array;
@@ -44,7 +44,7 @@ export interface UnreadRow {
   readonly line: number;
   /** The line itself, cut short, tokens struck out. */
   readonly text: string;
-  /** What was wrong with it. */
+  /** The fault of the row, in words. */
   readonly why: string;
 }
 

@@ -4,12 +4,12 @@
 /** A token's digest in hexadecimal, at least 16 digits, the same for the same token on any machine. */
 export type Digest = (token: string) => string;
 
-/** How tokens of well-known services begin. */
+/** Beginnings of tokens of well-known services. */
 const known = /^(?:bkua_|bkpat_|gh[opsur]_|github_pat_|glpat-|sk-|pk_|xox[abprs]-|eyJ[A-Za-z0-9_-]{8,}\.)/;
 const scheme = /^(?:bearer|token|basic)\s+/i;
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
-/** Whether a caller's name is rather a secret: it is shown as a fingerprint then, whatever its column is called. */
+/** Tells whether a caller's name is rather a secret: it is shown as a fingerprint then, whatever its column is called. */
 export function looksSecret(text: string): boolean {
   if (scheme.test(text) || known.test(text)) return true;
   return text.length >= 24 && !uuid.test(text) && isRandom(text) && /^[\w.~+=-][\w.~+/=-]+$/.test(text);

@@ -1,4 +1,4 @@
-// What a log is, from its first bytes: the format that most of its first lines have, its columns, and the first
+// The kind of a log, from its first bytes: the format that most of its first lines have, its columns, and the first
 // values of each.
 import { quote, SpillwayError } from "../../rules/errors.ts";
 import {
@@ -61,7 +61,7 @@ export function sniffLog(
   return format === "csv" ? sampleCsv(lines, file) : sample;
 }
 
-/** What a line by itself looks like; `null` for anything. */
+/** Returns the format that a line by itself looks like; `null` where it may be of any. */
 export function formatOfLine(line: string): LogFormat | null {
   if (isJsonObject(line)) return "ndjson";
   return splitAccessLog(line) === null ? null : "access-log";
@@ -122,7 +122,7 @@ function sampleCsv(lines: readonly string[], file: string): Sample {
   const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);
   const [first = []] = rows;
   const hasHeader = !first.some((field) => isTime(field) || /^-?\d+(?:\.\d+)?$/.test(field));
-  // Where files were put together the names stand there again.
+  // The names stand there again where files were put together.
   const isNames = (row: readonly string[]): boolean =>
     hasHeader && row.join(separator) === first.join(separator);
   const others = rows.filter((row) => row.length === first.length && !isNames(row));

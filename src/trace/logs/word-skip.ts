@@ -13,7 +13,7 @@ export class WordSkip {
   }
 
   /**
-   * Where the first word stands that may hold a byte that matters, or one beyond ASCII. Of a byte from `least` to 0x7f
+   * Finds the first word that may hold a byte that matters, or one beyond ASCII. Of a byte from `least` to 0x7f
    * the sum with 0x80 - least has the highest bit, of a lesser one it has not, and neither carries into the next byte;
    * a byte above 0x7f may carry, but has no highest bit in ~word.
    */
