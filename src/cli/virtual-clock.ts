@@ -207,7 +207,11 @@ export class Clock {
       clearInterval: stop,
     });
     performance.now = () => this.nowMs;
-    process.hrtime = Object.assign(elapsed, { bigint: () => BigInt(this.nowMs) * 1_000_000n });
+    const bigint = (): bigint => {
+      const [seconds, nanos] = elapsed();
+      return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
+    };
+    process.hrtime = Object.assign(elapsed, { bigint });
     return () => {
       Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval });
       performance.now = now;

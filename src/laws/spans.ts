@@ -62,7 +62,8 @@ interface Envelope {
 
 /**
  * No span admits more than capacity and rate allow. The bound is the loosest of all limiters of the declared kind, so
- * that it holds for windows of any phase, buckets that refill in steps, and counters of few parts.
+ * that it holds for windows of any phase, buckets that refill in steps, and counters of few parts. A fixed window by key
+ * is held to its limit, too, where its anchor puts it.
  */
 export const rateBound: Judge = async (trial) => {
   const { script, play } = trial;
@@ -75,6 +76,8 @@ export const rateBound: Judge = async (trial) => {
     if (voidReason("rate-bound", script.rules, track.key.scope) !== null) continue;
     const bound = (spanMs: number): Envelope => envelope(algorithm, track, spanMs, stepMs);
     for (const [at, opinion] of allSpans(track, bound)) tally.add(opinion, at, track.key);
+    if (algorithm === "fixed-window" && script.keyed === true)
+      for (const [at, opinion] of ownWindows(track)) tally.add(opinion, at, track.key);
   }
   return { history, judged: tally.judged, violation: tally.violation };
 };
@@ -95,6 +98,23 @@ function* allSpans(track: Track, bound: (spanMs: number) => Envelope): Generator
     yield [last.at, breach ?? "kept"];
   }
 }
+
+/** For each admitted call of a fixed window, what that window has admitted with it. */
+function* ownWindows({ calls, limit }: Track): Generator<[number, Opinion]> {
+  const totals = new Map<number, number>();
+  for (const { at, window, charge } of calls.values()) {
+    if (window === null) continue;
+    const total = (totals.get(window) ?? 0) + charge;
+    totals.set(window, total);
+    yield [at, total <= limit ? "kept" : beyondWindow(total, limit)];
+  }
+}
+
+const beyondWindow = (total: number, limit: number): Breach => ({
+  expected: `at most ${limit} admitted in a window`,
+  got: `${total} admitted in this one, up to this call`,
+  arithmetic: `the limit is ${limit}`,
+});
 
 function beyond(total: number, spanMs: number, sum: string, most: number): Breach {
   const span = spanMs === 0 ? "at one instant" : `within ${spanMs / 1000} s`;

@@ -26,6 +26,9 @@ test("dates, and the monotonic clock's differences, are the clock's while code r
   expect(clock.during(() => process.hrtime(start))).toEqual([1, 500_001_000]);
   clock.set(atMs - 250);
   expect(clock.during(() => process.hrtime(start))).toEqual([-1, 750_002_000]);
+  const read = () => clock.during(() => process.hrtime.bigint());
+  const first = read();
+  expect(read() - first).toBe(1000n);
 });
 
 test("the process's own are back after an answer, a throw, a resolved and a rejected promise", async () => {

@@ -10,6 +10,14 @@ import {
   renderCounterexample,
 } from "../../src/laws/index.ts";
 import { type Algorithm, algorithms, lawsOf } from "../../src/rules/algorithms.ts";
+import {
+  countedLog,
+  leakyBucket,
+  roundedCounter,
+  secondWindow,
+  wholeGcra,
+  wholeTokens,
+} from "./careful-kinds.ts";
 import { entry } from "./expectations.ts";
 import {
   both,
@@ -51,6 +59,20 @@ const right: readonly [string, KindOfLimiter][] = [
   ["places", concurrency()],
   ["places with leases", concurrency({ leased: true })],
   ["a bucket and a window in a row", both],
+  ["windows of the epoch in seconds, rounded up", secondWindow("ceil", { anchor: "epoch" })],
+  ["windows in seconds, rounded down", secondWindow("floor")],
+  ["windows in seconds, rounded", secondWindow("round")],
+  ["windows that open at whole seconds", secondWindow("ceil", { opensTo: "second" })],
+  ["a bucket of whole tokens", wholeTokens("seconds")],
+  ["a bucket of whole tokens, weighted", wholeTokens("ms", true)],
+  ["a leaky bucket", leakyBucket("seconds")],
+  ["GCRA in whole ms, rounded down", wholeGcra("floor", "ms")],
+  ["GCRA in whole ms, rounded up, weighted", wholeGcra("ceil", "seconds", true)],
+  ["a log that keeps refused calls", countedLog("ms")],
+  ["a log that keeps refused calls and ends late", countedLog("seconds", true)],
+  ["a counter that rounds down", roundedCounter("floor", { weighted: true })],
+  ["a counter that rounds up", roundedCounter("ceil")],
+  ["a counter that rounds and counts refused calls", roundedCounter("round", { refused: "counted" })],
 ];
 
 describe(`a right limiter, seed ${seed}`, () => {

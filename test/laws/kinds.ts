@@ -9,7 +9,7 @@ export interface KindOfLimiter extends Omit<KeyedKind, "name"> {
 }
 
 /** A state for each key, made when the key is first used. */
-function perKey<T>(make: () => T): (key: string) => T {
+export function perKey<T>(make: () => T): (key: string) => T {
   const states = new Map<string, T>();
   return (key) => {
     const known = states.get(key);

@@ -1,13 +1,17 @@
 // Bugs that limiters of npm have shipped, each with the law that finds it: versions that have it, versions
 // beside them that have not, and one adapter for all of them.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
-import type { LawName } from "../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
+import { oldLimiter } from "./adapters/limiter.ts";
 import { nestThrottler, nestThrottlerElsewhere } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
+import { rateLimitRedis } from "./adapters/redis-stores.ts";
+import { asyncRatelimiter, ratelimiter } from "./adapters/sliding-redis.ts";
+import { upstashSlidingWindow } from "./adapters/upstash.ts";
 import type { RealRedis } from "./redis.ts";
 
 export interface PastBug {
@@ -16,7 +20,7 @@ export interface PastBug {
   /** What was wrong, in a sentence. */
   readonly wrong: string;
   readonly source: string;
-  readonly law: LawName;
+  readonly law: LimiterLawName;
   /** Rules to check under; without them they are drawn. */
   readonly rules?: RulesInput;
   readonly runs: number;
@@ -27,7 +31,7 @@ export interface PastBug {
   readonly overlapping?: true;
   /** Whether `limiter` needs a Redis; without it, it is not given one. */
   readonly onRedis?: true;
-  readonly limiter: (alias: string, law: LawName, redis: RealRedis | null) => LimiterFactory;
+  readonly limiter: (alias: string, law: LimiterLawName, redis: RealRedis | null) => LimiterFactory;
 }
 
 const github = (repository: string, path: string): string => `https://github.com/${repository}/${path}`;
@@ -146,5 +150,69 @@ export const pastBugs: readonly PastBug[] = [
     good: ["@nestjs/throttler-4-0-0"],
     overlapping: true,
     limiter: (alias, law) => nestThrottlerElsewhere(alias, [law]),
+  },
+  {
+    name: "reset-of-the-oldest",
+    package: "ratelimiter",
+    wrong:
+      "Refused calls are kept in the log, too, and the reset was that of the oldest call in it: who waited so long was refused again.",
+    source: github("tj/node-ratelimiter", "pull/44"),
+    law: "honest-wait",
+    runs: 120,
+    bad: ["ratelimiter-3-1-0"],
+    good: ["ratelimiter-3-2-0", "ratelimiter"],
+    onRedis: true,
+    limiter: (alias, law, redis) => ratelimiter(alias, [law], needed(redis)),
+  },
+  {
+    name: "log-never-shorter",
+    package: "async-ratelimiter",
+    wrong:
+      "Calls that were over were read, and not removed: a caller's log grew for as long as it called once in a window.",
+    source: "https://www.npmjs.com/package/async-ratelimiter/v/1.1.2?activeTab=versions",
+    law: "honest-wait",
+    runs: 120,
+    bad: ["async-ratelimiter-1-0-2"],
+    good: ["async-ratelimiter-1-1-2"],
+    onRedis: true,
+    limiter: (alias, law, redis) => asyncRatelimiter(alias, [law], needed(redis), "counted"),
+  },
+  {
+    name: "forgets-the-window-before",
+    package: "@upstash/ratelimit",
+    wrong:
+      "The sliding window looked for the window before under a key that was never written: around a window's end twice the limit was let through.",
+    source: "https://www.npmjs.com/package/@upstash/ratelimit/v/0.4.4?activeTab=versions",
+    law: "rate-bound",
+    runs: 100,
+    bad: ["upstash-ratelimit-0-4-3"],
+    good: ["upstash-ratelimit-0-4-4"],
+    onRedis: true,
+    limiter: (alias, law, redis) => upstashSlidingWindow(alias, [law], needed(redis)),
+  },
+  {
+    name: "count-of-a-key-that-ends",
+    package: "rate-limit-redis",
+    wrong:
+      "A call in a key's last millisecond, in which 0 ms are left, was added to the old count, and that count was given a whole window more.",
+    source: github("express-rate-limit/rate-limit-redis", "issues/216"),
+    law: "recovers",
+    runs: 100,
+    bad: ["rate-limit-redis-4-2-0"],
+    good: ["rate-limit-redis-4-3-1", "rate-limit-redis"],
+    onRedis: true,
+    limiter: (alias, law, redis) => rateLimitRedis(alias, [law], needed(redis)),
+  },
+  {
+    name: "tokens-of-an-interval",
+    package: "limiter",
+    wrong:
+      "`tryRemoveTokens` did not add to the tokens of its interval: the bucket beneath it refilled, and let almost twice the limit through.",
+    source: "https://www.npmjs.com/package/limiter/v/1.1.3?activeTab=versions",
+    law: "rate-bound",
+    runs: 200,
+    bad: ["limiter-1-1-1"],
+    good: ["limiter-1-1-5"],
+    limiter: (alias, law) => oldLimiter(alias, [law]),
   },
 ];

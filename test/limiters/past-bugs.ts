@@ -8,7 +8,7 @@ import { checkInterleavings, type InterleavingOptions } from "../../src/laws/int
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import { type PastBug, pastBugs } from "./bugs.ts";
 import { RealRedis } from "./redis.ts";
-import { keep, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
+import { keep, published, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
 
 /** One version, checked by its bug's law. */
@@ -74,7 +74,11 @@ async function overlapping(factory: LimiterFactory, options: InterleavingOptions
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
-    options: { only: { type: "string", multiple: true }, seed: { type: "string", default: "1" } },
+    options: {
+      only: { type: "string", multiple: true },
+      seed: { type: "string", default: "1" },
+      publish: { type: "boolean", default: false },
+    },
   });
   const wanted = values.only ?? pastBugs.map(({ name }) => name);
   const unknown = wanted.find((name) => !pastBugs.some((bug) => bug.name === name));
@@ -96,7 +100,7 @@ export async function run(args: string[]): Promise<number> {
   } finally {
     await redis?.stop();
   }
-  if (values.only === undefined) keep(join(reportFolder, "past-bugs.md"), page(trials, values.seed));
+  if (values.only === undefined || values.publish) publish(trials, values.seed);
   const wrong = trials.filter((trial) => !asExpected(trial));
   console.log(
     wrong.length === 0
@@ -104,6 +108,25 @@ export async function run(args: string[]): Promise<number> {
       : `${wrong.length} of ${trials.length} versions were not judged as they should be`,
   );
   return wrong.length === 0 ? 0 : 1;
+}
+
+/** A trial as it is published, by its bug's name. */
+interface Entry extends Omit<Trial, "bug"> {
+  readonly bug: string;
+}
+
+/** Writes the track record, with the trials that are published already of the bugs that were not tried. */
+function publish(found: readonly Trial[], seed: string): void {
+  const file = join(reportFolder, "past-bugs.json");
+  const tried = new Set(found.map(({ bug }) => bug.name));
+  const others = (published<Entry[]>(file) ?? []).filter(({ bug }) => !tried.has(bug));
+  const trials = pastBugs.flatMap((bug) => [
+    ...others.filter((entry) => entry.bug === bug.name).map((entry) => ({ ...entry, bug })),
+    ...found.filter((trial) => trial.bug === bug),
+  ]);
+  const entries: Entry[] = trials.map((trial) => ({ ...trial, bug: trial.bug.name }));
+  keep(file, `${JSON.stringify(entries, null, 1)}\n`);
+  keep(join(reportFolder, "past-bugs.md"), page(trials, seed));
 }
 
 function lineOf(trial: Trial): string {

@@ -13,6 +13,7 @@ export interface RedisClient {
   connect(): Promise<void>;
   disconnect(): void;
   on(event: "error", listener: (error: Error) => void): unknown;
+  call(...words: string[]): Promise<unknown>;
   flushall(): Promise<unknown>;
   time(): Promise<readonly (string | number)[]>;
   eval(script: string, keys: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;

@@ -1,5 +1,5 @@
 // What the table and the track record share: where they are kept, and how a counterexample is shown there.
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { LawReport } from "../../src/laws/report.ts";
 import { renderCounterexample } from "../../src/laws/timeline.ts";
@@ -13,6 +13,10 @@ export function keep(file: string, text: string): void {
   writeFileSync(unfinished, text);
   renameSync(unfinished, file);
 }
+
+/** What was published before, as JSON; `null` where nothing was. */
+export const published = <T>(file: string): T | null =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as T) : null;
 
 /** A counterexample's rules and timeline. */
 export const timelineOf = (report: LawReport): string[] => withoutRepeat(renderCounterexample(report));

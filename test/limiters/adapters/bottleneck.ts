@@ -2,7 +2,7 @@
 // cannot start at once is dropped, which is the refusal.
 import { setImmediate } from "node:timers/promises";
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { scopes } from "../../../src/rules/rules.ts";
 import { load } from "../strangers.ts";
 import { clock, keyedFactory, keyOf, limitOf } from "./keyed.ts";
@@ -24,7 +24,7 @@ interface Package {
 }
 
 /** @param name the package as test/limiters/package.json names it */
-export function bottleneck(name: string, claims: readonly LawName[]): LimiterFactory {
+export function bottleneck(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const Bottleneck = load<Package>(name);
   return keyedFactory({
     name,

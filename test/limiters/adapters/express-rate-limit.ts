@@ -1,6 +1,6 @@
 // express-rate-limit with its MemoryStore, asked through its middleware as Express would.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { integer, keyedFactory, limitOf, type Said } from "./keyed.ts";
 
@@ -17,15 +17,16 @@ interface Response {
   send(body: unknown): void;
 }
 
-interface Package {
-  rateLimit(options: {
-    windowMs: number;
-    limit: number;
-    standardHeaders: "draft-6";
-    legacyHeaders: false;
-    validate: false;
-  }): (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void>;
-}
+/** `store` and `keyGenerator`: not its own store in memory, and not a mapped address a key. */
+export type RateLimit = (options: {
+  windowMs: number;
+  limit: number;
+  standardHeaders: "draft-6";
+  legacyHeaders: false;
+  validate: false;
+  store?: unknown;
+  keyGenerator?: (request: Request) => string;
+}) => (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void>;
 
 /** An address a key: mapped IPv4, as a server on a dual-stack socket sees IPv4 clients. */
 function addressBook(): (key: string) => string {
@@ -38,8 +39,8 @@ function addressBook(): (key: string) => string {
 }
 
 /** @param name the package as test/limiters/package.json names it */
-export function expressRateLimit(name: string, claims: readonly LawName[]): LimiterFactory {
-  const { rateLimit } = load<Package>(name);
+export function expressRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
+  const { rateLimit } = load<{ rateLimit: RateLimit }>(name);
   return keyedFactory({
     name,
     algorithm: "fixed-window",
@@ -57,13 +58,14 @@ export function expressRateLimit(name: string, claims: readonly LawName[]): Limi
       });
       const addressOf = addressBook();
       return {
-        decide: ({ organization, user }) => ask(middleware, addressOf(`${organization}/${user}`)),
+        decide: ({ organization, user }) => askExpress(middleware, addressOf(`${organization}/${user}`)),
       };
     },
   });
 }
 
-async function ask(middleware: ReturnType<Package["rateLimit"]>, ip: string): Promise<Said> {
+/** Asks the middleware as Express would. */
+export async function askExpress(middleware: ReturnType<RateLimit>, ip: string): Promise<Said> {
   const headers = new Map<string, string>();
   let admitted = false;
   const response: Response = {

@@ -1,6 +1,6 @@
 // @fastify/rate-limit with its LocalStore, in a Fastify application, asked without a socket.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
 
@@ -27,7 +27,7 @@ type Fastify = () => Application;
  */
 export function fastifyRateLimit(
   names: { readonly plugin: string; readonly fastify: string },
-  claims: readonly LawName[],
+  claims: readonly LimiterLawName[],
 ): LimiterFactory {
   const plugin = load<unknown>(names.plugin);
   const fastify = load<Fastify>(names.fastify);

@@ -1,6 +1,6 @@
 // hono-rate-limiter with its MemoryStore, in a Hono application.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
 
@@ -15,19 +15,32 @@ interface Application {
   request(path: string, init: RequestInit): Promise<Response>;
 }
 
+/** `store`: not its own store in memory. */
+interface Settings {
+  readonly windowMs: number;
+  readonly limit: number;
+  readonly store?: unknown;
+}
+
 interface Package {
-  rateLimiter(options: {
-    windowMs: number;
-    limit: number;
-    standardHeaders: "draft-6";
-    keyGenerator(context: Context): string;
-  }): unknown;
+  rateLimiter(
+    options: Settings & { standardHeaders: "draft-6"; keyGenerator(context: Context): string },
+  ): unknown;
+}
+
+/** An application of Hono with the middleware in it. */
+export function honoWith(name: string, settings: Settings): Application {
+  const { rateLimiter } = load<Package>(name);
+  const { Hono } = load<{ Hono: new () => Application }>("hono");
+  const keyGenerator = ({ req }: Context): string => req.header("x-caller") ?? "";
+  const application = new Hono();
+  application.use(rateLimiter({ ...settings, standardHeaders: "draft-6", keyGenerator }));
+  application.get("/", (context) => context.text("done"));
+  return application;
 }
 
 /** @param name the package as test/limiters/package.json names it */
-export function honoRateLimiter(name: string, claims: readonly LawName[]): LimiterFactory {
-  const { rateLimiter } = load<Package>(name);
-  const { Hono } = load<{ Hono: new () => Application }>("hono");
+export function honoRateLimiter(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   return keyedFactory({
     name,
     algorithm: "fixed-window",
@@ -35,17 +48,14 @@ export function honoRateLimiter(name: string, claims: readonly LawName[]): Limit
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: ["counted"] },
     create: (rules) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const keyGenerator = ({ req }: Context): string => req.header("x-caller") ?? "";
-      const application = new Hono();
-      application.use(rateLimiter({ windowMs, limit, standardHeaders: "draft-6", keyGenerator }));
-      application.get("/", (context) => context.text("done"));
-      return { decide: (call) => ask(application, keyOf(call)) };
+      const application = honoWith(name, limitOf(rules, "rest"));
+      return { decide: (call) => askHono(application, keyOf(call)) };
     },
   });
 }
 
-async function ask(application: Application, caller: string): Promise<Said> {
+/** Asks the application as a client would. */
+export async function askHono(application: Application, caller: string): Promise<Said> {
   const { status, headers } = await application.request("/", { headers: { "x-caller": caller } });
   const limit = integer(headers.get("ratelimit-limit"));
   const remaining = integer(headers.get("ratelimit-remaining"));

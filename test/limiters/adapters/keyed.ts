@@ -11,7 +11,7 @@ import type {
 } from "../../../src/engine/adapter.ts";
 import { stillSeam } from "../../../src/laws/seam.ts";
 import type { Algorithm } from "../../../src/rules/algorithms.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
 
 /** One clock for all of them: some read it once, when they are loaded. */
@@ -38,7 +38,7 @@ export interface Said extends Partial<WindowReading> {
 export interface Keyed {
   readonly name: string;
   readonly algorithm: Algorithm;
-  readonly claims: readonly LawName[];
+  readonly claims: readonly LimiterLawName[];
   readonly scopes: readonly Scope[];
   readonly semantics: NonNullable<LimiterFactory["semantics"]>;
   /** Makes one limiter, with the clock set; its answers are awaited with the clock in place. */

@@ -1,6 +1,6 @@
 // koa-ratelimit with its memory driver, asked through its middleware as Koa would.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { integer, keyedFactory, keyOf, limitOf, type Said, underClock } from "./keyed.ts";
 
@@ -23,7 +23,7 @@ type Package = (options: {
 }) => Middleware;
 
 /** @param name the package as test/limiters/package.json names it */
-export function koaRatelimit(name: string, claims: readonly LawName[]): LimiterFactory {
+export function koaRatelimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   // It takes the time when it is loaded, and from then on counts by the monotonic clock.
   const ratelimit = underClock(() => load<Package>(name));
   return keyedFactory({

@@ -1,6 +1,6 @@
 // @nestjs/throttler: its guard with its storage in memory, asked as Nest would before a handler.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
 import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
 
@@ -24,6 +24,14 @@ interface Package {
   readonly ThrottlerException: new () => Error;
   readonly ThrottlerGuard: new (options: Options, storage: Storage, reflector: unknown) => Guard;
 }
+
+/** Makes a guard with one throttler, and asks it before a call of a key, as Nest would. Version 5 or later. */
+export const guarding = (
+  name: string,
+  throttler: { readonly ttl: number; readonly limit: number },
+  storage: Storage,
+): Promise<(key: string) => Promise<Said>> =>
+  asking(name, { throttlers: [throttler], getTracker: ({ ip }) => ip }, storage);
 
 /** Asks a guard before a call of a key, as Nest would. */
 async function asking(
@@ -50,7 +58,7 @@ async function asking(
  * The guard with the package's own storage in memory.
  * @param name the package as test/limiters/package.json names it, version 5 or later
  */
-export function nestThrottler(name: string, claims: readonly LawName[]): LimiterFactory {
+export function nestThrottler(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   return keyedFactory({
     name,
     // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.
@@ -61,8 +69,7 @@ export function nestThrottler(name: string, claims: readonly LawName[]): Limiter
     create: async (rules) => {
       const { limit, windowMs: ttl } = limitOf(rules, "rest");
       const storage = new (load<Package>(name).ThrottlerStorageService)();
-      const getTracker = ({ ip }: { ip: string }): string => ip;
-      const ask = await asking(name, { throttlers: [{ ttl, limit }], getTracker }, storage);
+      const ask = await guarding(name, { ttl, limit }, storage);
       return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
     },
   });
@@ -72,7 +79,7 @@ export function nestThrottler(name: string, claims: readonly LawName[]): Limiter
  * The guard with a storage elsewhere, as one on Redis would be: others may come in before each of its methods.
  * @param name the package as test/limiters/package.json names it, version 3 or 4
  */
-export function nestThrottlerElsewhere(name: string, claims: readonly LawName[]): LimiterFactory {
+export function nestThrottlerElsewhere(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   return keyedFactory({
     name: `${name} with a storage elsewhere`,
     // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.

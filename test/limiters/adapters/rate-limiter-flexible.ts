@@ -1,6 +1,6 @@
 // rate-limiter-flexible, in memory and on Redis: `consume` throws its result where a key has too few points.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
-import type { LawName } from "../../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, scopes } from "../../../src/rules/rules.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
@@ -62,7 +62,11 @@ function asks(limiters: Readonly<Record<string, Limiter>>): Asks {
 const semantics = { anchor: ["first-request"], refused: ["counted"] } as const;
 
 /** RateLimiterMemory, in a process that is `frozen` between requests or not. */
-export function flexibleMemory(name: string, claims: readonly LawName[], frozen = false): LimiterFactory {
+export function flexibleMemory(
+  name: string,
+  claims: readonly LimiterLawName[],
+  frozen = false,
+): LimiterFactory {
   const { RateLimiterMemory } = load<Package>(name);
   const make = (rules: Rules): Record<Scope, MemoryLimiter> => {
     const limiterOf = (scope: Scope): MemoryLimiter => {
@@ -94,7 +98,7 @@ export function flexibleMemory(name: string, claims: readonly LawName[], frozen 
 /** RateLimiterRedis, with an insurance limiter in memory, of many points, where `insured`. */
 export function flexibleRedis(
   name: string,
-  claims: readonly LawName[],
+  claims: readonly LimiterLawName[],
   redis: RealRedis,
   insured = false,
 ): LimiterFactory {

@@ -1,0 +1,93 @@
+// Logs of calls on Redis: ratelimiter, which takes a callback, and async-ratelimiter, which is made after it. Both tell
+// how many calls were left before this one; none is a refusal.
+import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
+import type { RealRedis } from "../redis.ts";
+import { load } from "../strangers.ts";
+import { type Asks, keyedFactory, keyOf, limitOf, type Said, underClock } from "./keyed.ts";
+
+interface Status {
+  readonly remaining: number;
+  readonly total: number;
+  /** Seconds since the epoch, rounded down. */
+  readonly reset: number;
+  /** ms since the epoch, rounded down. */
+  readonly resetMs?: number;
+}
+
+interface LogOptions {
+  readonly db: unknown;
+  readonly id: string;
+  readonly max: number;
+  readonly duration: number;
+}
+
+type Ratelimiter = new (
+  options: LogOptions,
+) => { get(done: (error: Error | null, status: Status) => void): void };
+
+type AsyncRatelimiter = new (
+  options: Omit<LogOptions, "id">,
+) => { get(options: { id: string }): Promise<Status> };
+
+/** A reset that is rounded down is meant to be over at the next whole unit. */
+function said({ remaining, total, reset, resetMs }: Status): Said {
+  const resetAtMs = resetMs === undefined ? (reset + 1) * 1000 : resetMs + 1;
+  const left = Math.max(0, remaining - 1);
+  return { admitted: remaining > 0, limit: total, remaining: left, resetAtMs };
+}
+
+/** @param refused whether refused calls are kept in the log, too */
+function logFactory(
+  name: string,
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+  refused: "counted" | "uncounted",
+  create: (limit: number, windowMs: number, db: unknown) => Asks,
+): LimiterFactory {
+  return keyedFactory({
+    name,
+    algorithm: "sliding-log",
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: [refused] },
+    onTime: (nowMs) => redis.setNow(nowMs),
+    create: async (rules, seam) => {
+      await redis.clear();
+      const { limit, windowMs } = limitOf(rules, "rest");
+      return create(limit, windowMs, seam.over(redis.client));
+    },
+  });
+}
+
+/** @param name the package as test/limiters/package.json names it */
+export function ratelimiter(
+  name: string,
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+): LimiterFactory {
+  // It takes the time when it is loaded, and from then on counts by the monotonic clock.
+  const Limiter = underClock(() => load<Ratelimiter>(name));
+  return logFactory(name, claims, redis, "counted", (max, duration, db) => ({
+    decide: (call) =>
+      new Promise((resolve, reject) => {
+        new Limiter({ id: keyOf(call), db, max, duration }).get((error, status) =>
+          error === null ? resolve(said(status)) : reject(error),
+        );
+      }),
+  }));
+}
+
+/** @param name the package as test/limiters/package.json names it */
+export function asyncRatelimiter(
+  name: string,
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+  refused: "counted" | "uncounted",
+): LimiterFactory {
+  const Limiter = underClock(() => load<AsyncRatelimiter>(name));
+  return logFactory(name, claims, redis, refused, (max, duration, db) => {
+    const limiter = new Limiter({ db, max, duration });
+    return { decide: async (call) => said(await limiter.get({ id: keyOf(call) })) };
+  });
+}
