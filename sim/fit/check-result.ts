@@ -35,6 +35,8 @@ export interface FitCheck {
   readonly rows: readonly CheckRow[];
   /** Of all calls together. */
   readonly error: FitError;
+  /** Reason for which a log cannot teach what is off, in words; `null` if none is known. */
+  readonly why: string | null;
   /** Figures that are off, in words. */
   readonly findings: readonly string[];
 }

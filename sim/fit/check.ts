@@ -47,8 +47,9 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<number, F
       ),
     ),
   );
-  const off = rows.filter((row) => row.off);
-  return { seeds: runs.length, rows, error: errorOf(rows), findings: off.map(findingText) };
+  const isWhole = ({ population }: CheckRow): number => (population === null ? 0 : 1);
+  const off = rows.filter((row) => row.off).sort((a, b) => isWhole(a) - isWhole(b));
+  return { seeds: runs.length, rows, error: errorOf(rows), why: whyOf(rows), findings: off.map(findingText) };
 }
 
 /** Counts of one population's calls. */
@@ -174,6 +175,17 @@ function rowOf(
     most: sample.most,
     off,
   };
+}
+
+/** Callers who are each for themselves fill no window as those do whom one event wakes. */
+function whyOf(rows: readonly CheckRow[]): string | null {
+  const last = rows.at(-1)?.population ?? null;
+  const whole = rows.filter(({ population }) => population === last);
+  const isAbove = (figure: CheckedFigure): boolean =>
+    whole.some((row) => row.figure === figure && row.off && row.recorded > row.most);
+  const calls = whole.find(({ figure }) => figure === "calls");
+  if (calls?.off !== false || !isAbove("busiest") || !isAbove("refused")) return null;
+  return "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";
 }
 
 /** The relative error of the recording as a whole; of one population where there is no whole. */

@@ -90,7 +90,7 @@ function behaviourText(behaviour: FittedBehaviour): string {
 function checkParts(check: FitCheck): string[] {
   return [
     `## Check: the scenario simulates what it was fitted to`,
-    `${checkText(check)}.`,
+    `${checkText(check)}.${check.why === null ? "" : ` Why: ${check.why}.`}`,
     table(
       ["population", "figure", "recorded", "simulated", "of all simulations", "off"],
       check.rows.map((row) => [

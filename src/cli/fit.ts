@@ -265,6 +265,7 @@ async function say(
     const { checkText } = await import("../../sim/fit/check-text.ts");
     const text = checkText(check);
     terminal.say(check.findings.length === 0 ? text : pc.yellow(text));
+    if (check.why !== null) terminal.say(`  why: ${check.why}`);
   }
   terminal.say(`${pc.bold(shortName(model.name))}: ${foundText(model)}`);
   for (const population of model.populations) {

@@ -46,7 +46,7 @@ test("a scenario that was fitted to its like has no figure off", () => {
     },
   });
   const check = checked(traced(polling), 5);
-  expect(check.findings).toEqual([]);
+  expect(check).toMatchObject({ findings: [], why: null });
   expect(checkText(check)).toBe("check: 5 simulations of the scenario are as the recording, within chance");
   const refused = check.rows.find(({ population, figure }) => population === null && figure === "refused");
   expect(refused?.recorded).toBeGreaterThan(100);
@@ -58,6 +58,7 @@ test("what no fit can learn is off, by name, in the first line and as the scenar
   expect(checkText(check)).toMatch(/^check: off by more than chance: /);
   expect(check.findings.join("\n")).toMatch(/^all: refused: \d+ recorded, \d+( to \d+)? simulated$/m);
   expect(check.error.refused).toBeGreaterThan(0.5);
+  expect(check.why).toContain("callers called together");
   expect(checkTable(check).join("\n")).toMatch(/ all: refused +\d+ +\d+ .*!$/m);
   expect(checked(recordingOf(woken), 5)).toEqual(check);
 });
