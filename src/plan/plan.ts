@@ -9,6 +9,7 @@ import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
 import { compare, comparedFigures } from "./comparison.ts";
 import { type Goal, goalsOf, parseGoal, parseMeasured } from "./goals.ts";
 import type { Job } from "./job.ts";
+import { errorNotes } from "./model-error.ts";
 import type { Workshop } from "./points.ts";
 import { runJob } from "./run-job.ts";
 import { Outcomes, replicationsLeast, type Sampling, type Steps, samplingOf } from "./sampling.ts";
@@ -68,7 +69,10 @@ const replicationsMost = 10_000;
  */
 export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedPlan {
   const varies = variesOf(scenario, options);
-  const notes: string[] = adviseScenario(scenario, scenario.rules ?? parseRules({}));
+  const notes: string[] = [
+    ...adviseScenario(scenario, scenario.rules ?? parseRules({})),
+    ...errorNotes(scenario.fitError),
+  ];
   const goals = varies.length === 0 && !comparesToGoals(options) ? [] : readGoals(scenario, options, notes);
   const sampling = readSampling(options, varies.length === 1 && goals.length > 0 ? 0.95 : 0.5);
   const storm = readStorm(scenario, options);
@@ -98,7 +102,14 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   const asked: Asked = { scenario, question, varies, storm, compares: options.compare === true, notes };
   const most = sampling.looks.at(-1) ?? 1;
   const screen = sampling.share === 0.5 ? sampling : samplingOf(most, sampling.confidence);
-  const shop = (): Workshop => ({ outcomes: new Outcomes(), sampling, screen, goals, figures });
+  const shop = (): Workshop => ({
+    outcomes: new Outcomes(),
+    sampling,
+    screen,
+    goals,
+    figures,
+    fitError: scenario.fitError,
+  });
   return {
     question,
     figures: figures.map(([, reference]) => reference),

@@ -1,8 +1,10 @@
 // The points of a sweep: what is tried at each, how often, and what was measured there.
 import type { FigureReference } from "../rules/figures.ts";
+import type { FitError } from "../scenario/scenario.ts";
 import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
 import { allHold, type Goal } from "./goals.ts";
 import type { Variant } from "./job.ts";
+import { widened } from "./model-error.ts";
 import {
   decide,
   type Outcomes,
@@ -22,6 +24,8 @@ export interface Workshop {
   /** By this, points that hold in most runs are told from those that do not; the same where no more is asked. */
   readonly screen: Sampling;
   readonly goals: readonly Goal[];
+  /** The scenario's own, which intervals are widened by. */
+  readonly fitError: FitError | null;
   /** Figures that are measured, by name as written. */
   readonly figures: readonly (readonly [figure: string, reference: FigureReference])[];
 }
@@ -131,16 +135,23 @@ export function trialOf({ outcomes, goals, figures }: Workshop, variant: Variant
 
 /** Each figure over the replications of a variant. */
 export function figuresOf(shop: Workshop, variant: Variant, replications: number): PlanFigure[] {
-  const { outcomes, figures, sampling } = shop;
+  const { outcomes, figures, sampling, fitError } = shop;
   const runs = Array.from(
     { length: replications },
     (_, replication) => outcomes.of(variant, replication).figures,
   );
-  return figures.map(([figure], index) => {
+  return figures.map(([figure, { name }], index) => {
     const values = runs.map((run) => run[index] ?? null).filter((value) => value !== null);
     const { mean, interval } = meanOf(values, sampling.confidence);
     const least = values.length === 0 ? null : Math.min(...values);
     const most = values.length === 0 ? null : Math.max(...values);
-    return { figure, measured: values.length, mean, interval, least, most };
+    return {
+      figure,
+      measured: values.length,
+      mean,
+      interval: widened(interval, name, fitError),
+      least,
+      most,
+    };
   });
 }

@@ -62,7 +62,7 @@ export interface PlanFigure {
   /** Replications in which there was something to measure; the numbers are over these. */
   readonly measured: number;
   readonly mean: number | null;
-  /** Student's t for the mean; `null` of fewer than two. */
+  /** Student's t for the mean, widened by the error of a fitted scenario (`fitError`); `null` of fewer than two. */
   readonly interval: Interval | null;
   readonly least: number | null;
   readonly most: number | null;

@@ -8,6 +8,7 @@ import { type PlanOptions, plan, preparePlan } from "../../src/plan/plan.ts";
 import { decide, Outcomes, type Steps, samplingOf, type Tried } from "../../src/plan/sampling.ts";
 import { findEdge } from "../../src/plan/search.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import type { Scenario } from "../../src/scenario/scenario.ts";
 import type { PlanAnswer } from "../../src/summary/plan-result.ts";
 import { crowd, herd } from "./worlds.ts";
 
@@ -93,6 +94,23 @@ describe("one axis", () => {
     expect(mostly.sentences[0]).toContain("surely holds in 50% of runs; at 21 it fails");
     const at20 = sure.points.find(({ values }) => values[0] === 20);
     expect(at20).toMatchObject({ state: "holds", held: 128, replications: 128 });
+  });
+
+  test("intervals of a fitted scenario are wider by the error that the fit found in itself", () => {
+    const asked = { vary: ["herd.clients=20,30"] };
+    const figuresOf = (scenario: Scenario) =>
+      new Map(plan(scenario, asked).points[0]?.figures.map((one) => [one.figure, one]));
+    const fitted = { ...herd(), fitError: { calls: 0.1, refused: -0.5, waitP95Ms: 0 } };
+    const [plain, wide] = [figuresOf(herd()), figuresOf(fitted)];
+    const share = plain.get("refusedShare")?.interval ?? { low: 0, high: 0 };
+    expect(share.high).toBeGreaterThan(0);
+    expect(wide.get("refusedShare")?.interval).toEqual({ low: share.low * 0.5, high: share.high / 0.5 });
+    expect(wide.get("refusedShare")?.mean).toBe(plain.get("refusedShare")?.mean);
+    expect(wide.get("waitP95Ms")).toEqual(plain.get("waitP95Ms"));
+    expect(wide.get("fairness")).toEqual(plain.get("fairness"));
+    expect(plan(fitted, asked).notes).toContain(
+      "the fit of this scenario simulated calls by 10% too low, refusals by 50% too high: intervals are wider by that, decisions are not",
+    );
   });
 
   test("refused<50% means the share of calls", () => {

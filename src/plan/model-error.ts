@@ -1,0 +1,45 @@
+// The error that a fit found in its own scenario, in the intervals of figures: runs differ by chance alone, and know
+// nothing of what the scenario gets wrong.
+import type { FigureReference } from "../rules/figures.ts";
+import type { FitError } from "../scenario/scenario.ts";
+import type { Interval } from "../summary/plan-result.ts";
+import { percent } from "./words.ts";
+
+/** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
+function errorOf(name: FigureReference["name"], error: FitError): number {
+  if (name.startsWith("wait")) return error.waitP95Ms;
+  if (name.startsWith("refused")) return error.refused;
+  return name === "calls" || name === "admitted" || name === "jobs" ? error.calls : 0;
+}
+
+/** An interval as far as the truth may lie off by the error, on either side. */
+export function widened(
+  interval: Interval | null,
+  name: FigureReference["name"],
+  error: FitError | null,
+): Interval | null {
+  if (interval === null || error === null) return interval;
+  // An error of 1 says that all is missing: no interval is wide enough, so it goes to ten times the amount.
+  const share = Math.min(0.9, Math.abs(errorOf(name, error)));
+  const [low, high] = [interval.low * (1 - share), interval.high / (1 - share)];
+  return { low: Math.min(interval.low, low), high: Math.max(interval.high, high) };
+}
+
+/** Names the error, for people. */
+export function errorNotes(error: FitError | null): string[] {
+  if (error === null) return [];
+  const words = (
+    [
+      ["calls", error.calls],
+      ["refusals", error.refused],
+      ["95% of waits", error.waitP95Ms],
+    ] as const
+  )
+    .filter(([, share]) => share !== 0)
+    .map(([name, share]) => `${name} by ${percent(Math.abs(share))} too ${share > 0 ? "low" : "high"}`);
+  return words.length === 0
+    ? []
+    : [
+        `the fit of this scenario simulated ${words.join(", ")}: intervals are wider by that, decisions are not`,
+      ];
+}
