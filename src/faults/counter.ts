@@ -21,7 +21,7 @@ export interface WindowKey {
   readonly scope: Scope;
 }
 
-/** What is remembered of a window. */
+/** The memory of a window. */
 export interface CounterWindow {
   /** ms since the epoch; 0 where none is open. */
   resetAtMs: number;
@@ -39,7 +39,7 @@ export type NextWindow = Omit<CounterWindow, "seenMs" | "number">;
 
 const fresh = (): CounterWindow => ({ resetAtMs: 0, count: 0, seenMs: 0, number: 0, struck: false });
 
-/** What a call found in a window. */
+/** The state in which a call found a window. */
 export interface Found {
   readonly count: number;
   readonly resetAtMs: number;
@@ -75,7 +75,7 @@ export class Counter implements Store {
     return this.decideOn(call, this.look(call, nowMs), nowMs);
   }
 
-  /** What a call finds in its windows. */
+  /** Returns the states in which a call finds its windows. */
   look(call: Call, nowMs: number): Readonly<Record<Owner, Found>> {
     const found = (owner: Owner): Found => ({ ...this.window(keyOf(call, owner), nowMs) });
     return { organization: found("organization"), user: found("user") };
@@ -129,7 +129,7 @@ export class Counter implements Store {
     return this.isPostpaid(key.scope) ? room > 0 : cost <= room;
   }
 
-  /** What a decision adds to one of its windows; `null` where it counts nothing there. */
+  /** Returns the amount that a decision adds to one of its windows; `null` where it counts nothing there. */
   amount({ scope, cost }: Call, owner: Owner, refusedBy: Owner | null): number | null {
     if (refusedBy === null) return this.isPostpaid(scope) ? null : cost;
     const { refused, refusedByUser } = this.#semantics[scope];
@@ -200,7 +200,7 @@ export class Counter implements Store {
     };
   }
 
-  /** What is left of a window with this count, as it is shown. */
+  /** Returns the rest of a window with this count, as it is shown. */
   remaining(key: WindowKey, count: number): number {
     const left = this.limitOf(key).limit - count;
     return this.#semantics[key.scope].remaining === "signed" ? left : Math.max(0, left);
@@ -240,7 +240,7 @@ export class Counter implements Store {
     return { count: 0, resetAtMs: this.endOf(key, nowMs), struck: false };
   }
 
-  /** Where the window of this instant ends; 0 where nothing says that yet. */
+  /** Returns the end of this instant's window; 0 where nothing says it yet. */
   endOf(key: WindowKey, nowMs: number): number {
     const { lengthMs } = this.limitOf(key);
     return this.isEpoch(key.scope) ? nowMs - (nowMs % lengthMs) + lengthMs : 0;

@@ -31,7 +31,7 @@ export class Nodes implements Store {
     return node;
   }
 
-  /** What makes up one answer is read at one instant, by one process. */
+  /** Returns the store of one answer: all its readings are of one instant, by one process. */
   #reader(nowMs: number): Store {
     return this.#node(nowMs === this.#lastMs ? this.#last : this.#draw(nowMs));
   }

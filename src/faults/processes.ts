@@ -23,7 +23,7 @@ export class LaggingCopy implements Store {
     this.#lagMs = lagMs;
   }
 
-  /** What happens reaches the copy in the order in which it happened, whatever the clock said. */
+  /** Tells the copy of each event in the order in which it happened, whatever the clock said. */
   #hear(nowMs: number, happen: () => void): void {
     this.#latestMs = Math.max(this.#latestMs, nowMs);
     this.#heard.push({ atMs: this.#latestMs, happen });

@@ -4,7 +4,7 @@ import { longestMs, Mistakes } from "./mistakes.ts";
 import type { Network } from "./network.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** What a run may change of a scenario. */
+/** Changes that a run may make to a scenario. */
 export interface Adjustments {
   readonly seed?: number | undefined;
   readonly durationMs?: number | undefined;

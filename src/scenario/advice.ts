@@ -1,4 +1,4 @@
-// What is legal in a scenario but surely not meant.
+// Advice on parts of a scenario that are legal but surely not meant.
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
@@ -7,8 +7,9 @@ import { type Population, type Scenario, staysOf } from "./scenario.ts";
 import { defaultOrganization } from "./seats.ts";
 
 /**
- * What a scenario surely does not mean, a sentence each: calls that can never be admitted (SPEC.md §2.7), which waiting
- * for a reset does not help; populations that nobody comes of in this run; outages after its end.
+ * Returns the parts of a scenario that are surely not meant, a sentence each: calls that can never be admitted
+ * (SPEC.md §2.7), which waiting for a reset does not help; populations that nobody comes of in this run; outages after
+ * its end.
  * @param scenario as it is run
  * @param rules the rules of the run
  * @throws SpillwayError `SCENARIO_INVALID` where one of the two is none

@@ -10,7 +10,7 @@ export interface ConstantArrivals {
   readonly rate: number;
   /** One second where it is left out. */
   readonly timeUnit?: Duration;
-  /** How many clients k6 keeps ready; the simulator always has enough. */
+  /** Number of clients that k6 keeps ready; the simulator always has enough. */
   readonly preAllocatedVUs: number;
   readonly maxVUs?: number;
 }
@@ -35,7 +35,7 @@ export interface PoissonArrivals {
   readonly rate: number;
   /** One second where it is left out. */
   readonly timeUnit?: Duration;
-  /** How many clients k6 has at most; one that is due while all are busy comes late. */
+  /** Greatest number of clients of k6; one that is due while all are busy comes late. */
   readonly preAllocatedVUs: number;
 }
 
@@ -44,7 +44,7 @@ export interface CronArrivals {
   readonly executor: "cron";
   /** Minute, hour, day, month, weekday, in UTC: `"0 * * * *"`. Of the clock of `startAt`; in k6, of the real one. */
   readonly schedule: string;
-  /** How many come each time. */
+  /** Number of clients that come each time. */
   readonly clients: number;
   /** Each of them comes at random so much later at most; all at once where it is left out. */
   readonly spread?: Duration;
@@ -75,7 +75,7 @@ export interface DayArrivals {
  */
 export interface FleetArrivals {
   readonly executor: "ramping-vus";
-  /** How many there are at the start; 1 where it is left out. */
+  /** Number of clients at the start; 1 where it is left out. */
   readonly startVUs?: number;
   readonly stages: readonly { readonly target: number; readonly duration: Duration }[];
 }

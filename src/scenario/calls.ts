@@ -6,7 +6,7 @@ import { Mistakes } from "./mistakes.ts";
 /** A query that asks for more points than this is answered with errors and counts nothing (SPEC.md §6). */
 export const pointsMost = 50_000;
 
-/** How many pipelines each organization of the service's sample data has. */
+/** Number of pipelines of each organization in the service's sample data. */
 const samplePipelines = 10;
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;

@@ -117,7 +117,7 @@ function parseExpect(
   return expectations;
 }
 
-/** What the number of arrivals goes by. */
+/** The parts of a run that the number of arrivals goes by. */
 type Run = Pick<Scenario, "startAtMs" | "durationMs">;
 
 function parsePopulations(value: unknown, run: Run, mistakes: Mistakes): Population[] {

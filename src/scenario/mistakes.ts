@@ -1,4 +1,4 @@
-// What is wrong with a scenario, collected: everything that can be told at once is reported at once.
+// The mistakes of a scenario, collected: everything that can be told at once is reported at once.
 import { closest } from "../rules/closest.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
@@ -109,20 +109,20 @@ export class Mistakes {
     }
   }
 
-  /** What `defineScenario` makes. */
+  /** Checks for a scenario as `defineScenario` makes it. */
   scenario(path: string, value: unknown): void {
     const { format } = (value ?? {}) as { format?: unknown };
     if (format !== "spillway-scenario") this.add(path, value, "a scenario that defineScenario made");
   }
 
-  /** What `rest`, `status`, `graphql` and `pipelinesQuery` make. */
+  /** Checks for a call as `rest`, `status`, `graphql` and `pipelinesQuery` make it. */
   call(path: string, value: unknown): void {
     const call = value as Partial<CallTemplate> | null | undefined;
     const fits = typeof call?.path === "string" && typeof call.name === "string" && call.cost !== undefined;
     if (!fits) this.add(path, value, 'a call, such as rest("/v2/user"), status() or pipelinesQuery(50)');
   }
 
-  /** What `poller`, `worker` and their like make. */
+  /** Checks for a behaviour as `poller`, `worker` and their like make it. */
   behaviour(path: string, value: unknown): Behaviour {
     const shape = value as Partial<Behaviour> | null | undefined;
     const fits =

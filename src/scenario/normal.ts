@@ -38,7 +38,7 @@ const farTail: readonly [Polynomial, Polynomial] = [
 ];
 
 /**
- * How many standard deviations above the mean a share of all values ends.
+ * Returns the standard deviations above the mean at which a share of all values ends.
  * @param share above 0 and below 1
  */
 export function normalQuantile(share: number): number {

@@ -84,7 +84,7 @@ function seated(scenario: Scenario, seatFor: (population: Population, n: number)
   };
 }
 
-/** How many users a population's clients are. */
+/** Returns the number of users that a population's clients are. */
 function userCount(scenario: Scenario, place: number): number {
   const user = scenario.populations[place]?.user ?? "shared";
   if (user === "shared") return 1;

@@ -1,4 +1,4 @@
-// How a length of time is spread over its draws: the same each time, uniform, lognormal, or as it was measured. All
+// The spread of a length of time over its draws: the same each time, uniform, lognormal, or as it was measured. All
 // draws are whole milliseconds, and the same bits on every machine.
 import { exp, ln } from "./elementary.ts";
 import { type Duration, type DurationSpan, longestMs, type Mistakes, type Span } from "./mistakes.ts";
@@ -52,7 +52,7 @@ export type Spread = Span | Lognormal | Quantiles;
 const quantilesMost = 10_001;
 const z95 = normalQuantile(0.95);
 
-/** What is allowed of draws, ms. */
+/** The bounds of draws, ms. */
 interface Bounds {
   readonly leastMs: number;
   readonly mostMs: number;

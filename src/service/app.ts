@@ -18,7 +18,7 @@ export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly now: () => number;
   /** The counters; a `Limiter` of its own where it is left out. */
   readonly store?: Counters;
-  /** How long each GraphQL query is in flight; none where it is left out. */
+  /** Time that each GraphQL query is in flight, ms; none where it is left out. */
   readonly executionDelayMs?: number;
   /** Waits; `executionDelayMs` and slow stores need it. Injected, so that tests hold calls in flight as they like. */
   readonly sleep?: (ms: number) => Promise<void>;

@@ -1,4 +1,4 @@
-// How the counters of a deployment of several processes lie: rightly, or as one of the faults has them.
+// The arrangement of a deployment's counters over several processes: rightly, or as one of the faults has them.
 import { Limiter } from "../engine/limiter.ts";
 import type { SlowStore, Store } from "../engine/store.ts";
 import type { ChosenFault } from "../faults/choice.ts";
@@ -7,11 +7,11 @@ import { DisputedLimits, UnsteadyCounter } from "../faults/processes.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Change, published } from "./copy.ts";
 
-/** How several processes count. */
+/** The way in which several processes count. */
 export interface Arrangement {
-  /** What each worker has of its own: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  /** Each worker's own part: all counters; a copy to read from; nothing, so that it asks for each answer. */
   readonly own: "counters" | "copy" | "nothing";
-  /** How much later a worker's copy hears of a change, in ms. */
+  /** Delay until a worker's copy hears of a change, ms. */
   readonly lagMs: number;
   /**
    * The counters that worker `n`, from 0, asks for.

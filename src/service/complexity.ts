@@ -1,4 +1,4 @@
-// What a GraphQL query costs (SPEC.md §1): every object-typed field is one point, times the page sizes of the
+// The cost of a GraphQL query (SPEC.md §1): every object-typed field is one point, times the page sizes of the
 // connections above it.
 //
 // A connection's page size multiplies what lies beneath its `edges`, and nothing else: `edges` itself is one
@@ -90,9 +90,9 @@ export function requestedPoints(
   return { points, introspection, fields, names };
 }
 
-/** Where the walk stands. */
+/** A place of the walk. */
 interface Place {
-  /** How many times the enclosing object may come back, by the page sizes above it. */
+  /** Greatest number of enclosing objects that may come back, by the page sizes above. */
   readonly multiplier: number;
   /** The same, by the data that there are. */
   readonly objects: number;

@@ -5,7 +5,7 @@ import { Limiter } from "../engine/limiter.ts";
 import type { RemoteStore, Store } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 
-/** What changed the primary's counters, and when by its clock. */
+/** A change of the primary's counters, and its time by the primary's clock. */
 export type Change =
   | { readonly change: "decide"; readonly call: Call; readonly nowMs: number }
   | {

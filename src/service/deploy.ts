@@ -8,11 +8,11 @@ import { serveWorkers } from "./workers.ts";
 
 export interface DeployOptions
   extends Omit<ServeOptions, "store" | "change" | "userOf" | "now" | "sleep" | "onUnexpected"> {
-  /** What is wrong with it; nothing where it is left out. */
+  /** Its fault; none where it is left out. */
   readonly fault?: ChosenFault | undefined;
   /** Of the fault's draws, a whole number. */
   readonly seed?: number | undefined;
-  /** How many processes answer; 1, or as many as the fault needs, where it is left out. */
+  /** Number of processes that answer. Default: 1, or as many as the fault needs. */
   readonly workers?: number | undefined;
   /** The program of a worker; the package's own where it is left out. */
   readonly workerFile?: string | undefined;
@@ -23,7 +23,7 @@ export interface DeployOptions
 export interface Deployment {
   /** Without a slash at its end: `http://127.0.0.1:4100`. */
   readonly url: string;
-  /** How many processes answer. */
+  /** Number of processes that answer. */
   readonly workers: number;
   /** Takes no new connection and waits for the calls on their way. May be called again. */
   close(): Promise<void>;

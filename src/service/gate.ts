@@ -39,7 +39,7 @@ export interface GateOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** What every route needs: who calls, the counters, the clock, the way out. */
+/** The needs of every route: who calls, the counters, the clock, the way out. */
 export class Gate {
   readonly store: Counters;
   /** Milliseconds since the Unix epoch. */
@@ -107,13 +107,13 @@ export class Gate {
     return fieldsOf(scope, readings, requested, 0);
   }
 
-  /** What an answer is to, decided now. */
+  /** Describes the call that an answer is to, decided now. */
   about(kind: Answered["kind"], { organization, user }: Caller, scope: Scope): Answered {
     return { kind, organization, user, scope, nowMs: this.now() };
   }
 
   /**
-   * What the counters say: itself where they say it at once.
+   * Returns what the counters say: itself where they say it at once.
    * @throws RangeError where they are slow and nobody said how to wait
    */
   wait<T extends object>(said: T | Pending<T> | Promise<T>): T | Promise<T> {

@@ -8,7 +8,7 @@ import { fieldsOf, type Gate } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
 
 export interface GraphqlOptions {
-  /** How long each query is in flight. */
+  /** Time that each query is in flight, ms. */
   readonly executionDelayMs?: number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -123,7 +123,7 @@ async function answer(
   gate.send(reply, 200, fields, result, gate.about("call", caller, "graphql"));
 }
 
-/** What the headers show: under `prepaid` the decision's readings, else those of the completion (SPEC.md §5). */
+/** Returns the readings for the headers: under `prepaid` the decision's, else those of the completion (SPEC.md §5). */
 async function settled(gate: Gate, decision: Decision, actual: number): Promise<Readings> {
   if (decision.reservation === null) return decision;
   const completed = await gate.store.settle(decision.reservation, actual, gate.now());

@@ -4,7 +4,7 @@ import type { Call, Decision, Readings, Reservation, Status } from "../engine/ad
 import type { RemoteStore, SlowStore, Store } from "../engine/store.ts";
 import type { Scope } from "../rules/rules.ts";
 
-/** What can be asked of counters elsewhere. They go by their own clock: no question has a time. */
+/** A question to counters elsewhere. They go by their own clock: no question has a time. */
 export type Question =
   | { readonly ask: "decide"; readonly call: Call }
   | { readonly ask: "settle"; readonly reservation: Reservation; readonly actual: number }

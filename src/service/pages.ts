@@ -13,7 +13,7 @@ export interface PageRequest {
 const wholeFrom1 = (text: string | null): number | null =>
   text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
 
-/** What is no whole number from 1 counts as not given; more than 100 a page are 100. */
+/** Reads the page that is asked for. No whole number from 1 counts as not given; more than 100 a page are 100. */
 export function pageRequest(query: URLSearchParams): PageRequest {
   return {
     page: wholeFrom1(query.get("page")) ?? 1,

@@ -16,15 +16,15 @@ const names: readonly string[] = [
   "End to end",
 ];
 
-/** How many pipelines each organization has. */
+/** Number of pipelines of each organization. */
 export const PIPELINES = names.length;
-/** How many builds each pipeline has, numbered from 1. */
+/** Number of builds of each pipeline, numbered from 1. */
 export const BUILDS = 240;
 
 const FIRST_BUILD_MS = Date.UTC(2026, 0, 1);
 const BUILD_EVERY_MS = 15 * 60_000;
 
-/** What has a UUID for REST and an opaque id for GraphQL. */
+/** An object with a UUID for REST and an opaque id for GraphQL. */
 interface Identified {
   readonly id: string;
   readonly graphqlId: string;

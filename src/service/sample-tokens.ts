@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Token, type TokenScope, tokenScopes } from "../rules/tokens.ts";
 
 export interface SampleTokensOptions {
-  /** How many users, each with one token: `user-0`, `user-1`, ... */
+  /** Number of users, each with one token: `user-0`, `user-1`, ... */
   readonly users?: number;
   readonly organization?: string;
   readonly scopes?: readonly TokenScope[];

@@ -63,7 +63,7 @@ export const schema = buildSchema(`
   type PageInfo { hasNextPage: Boolean!, hasPreviousPage: Boolean!, startCursor: String, endCursor: String }
 `);
 
-/** What queries start from: the caller's own data, resolved field by field as it is asked for. */
+/** Returns the root of queries: the caller's own data, resolved field by field as it is asked for. */
 export function rootValue(organization: string, user: string) {
   return {
     viewer: { user: userNode(sampleUser(user)) },

@@ -13,9 +13,9 @@ export interface ServeOptions extends Omit<AppOptions, "now" | "sleep"> {
   /** Milliseconds since the Unix epoch, whole; the wall clock where it is left out. */
   readonly now?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
-  /** How often idle keys are dropped, in ms. */
+  /** Time between two droppings of idle keys, ms. */
   readonly sweepEveryMs?: number;
-  /** How long `close` waits for calls on their way before it cuts them off, in ms. */
+  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
   readonly closeWithinMs?: number;
 }
 

@@ -11,9 +11,9 @@ import type { FromWorker, ToWorker, WorkersOptions, WorkerTask } from "./workers
 
 const CLOSE_WITHIN_MS = 10_000;
 const START_WITHIN_MS = 20_000;
-/** How much is kept of what a worker that does not start says. */
+/** Characters that are kept of what a worker says that does not start. */
 const SAID_MOST = 4_000;
-/** How much longer than its own patience a worker is given to end before it is killed. */
+/** Time beyond its own patience that a worker has to end before it is killed. */
 const KILL_AFTER_MS = 2_000;
 /** A worker that has not said by then that it is ending is blocked, and is killed. */
 const ANSWER_WITHIN_MS = 2_000;
@@ -199,7 +199,7 @@ export class Team {
   }
 }
 
-/** How a worker ended that was to start, and what it said last. */
+/** Describes the end of a worker that was to start, and its last words. */
 function endOf(code: number | null, signal: NodeJS.Signals | null, said: string): string {
   const error = /^\w*Error\b.*$/m.exec(said)?.[0];
   return `it ended with ${signal ?? `status ${code}`}${error === undefined ? "" : ` (${error})`}`;

@@ -9,13 +9,13 @@ import type { Letter, Reply } from "./letters.ts";
 import { bind, urlOf } from "./listen.ts";
 import { Team } from "./team.ts";
 
-/** What a worker is told to be. Plain JSON. */
+/** The task of a worker. Plain JSON. */
 export interface WorkerTask {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
-  /** What it has of its own: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  /** Its own part: all counters; a copy to read from; nothing, so that it asks for each answer. */
   readonly own: "counters" | "copy" | "nothing";
-  /** How much later its copy hears of a change. */
+  /** Delay until its copy hears of a change, ms. */
   readonly lagMs: number;
   readonly executionDelayMs: number;
   readonly closeWithinMs: number;
@@ -45,15 +45,15 @@ export interface WorkersOptions {
   readonly host?: string;
   readonly executionDelayMs?: number;
   readonly sweepEveryMs?: number;
-  /** How long `close` waits for calls on their way before it cuts them off, in ms. */
+  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
   readonly closeWithinMs?: number;
   /** The program of a worker; `worker.js` beside this module where it is left out. */
   readonly workerFile?: string;
-  /** How long workers may take to start, in ms. */
+  /** Longest time that workers may take to start, ms. */
   readonly startWithinMs?: number;
-  /** How long the first wait is before a worker that ended by itself is started again, in ms; each is twice as long. */
+  /** First wait before a worker that ended by itself is started again, ms; each further one is twice as long. */
   readonly restartAfterMs?: number;
-  /** How long a worker may take to say that it is ending before it is taken for blocked and killed, in ms. */
+  /** Time that a worker has to say that it is ending, ms; then it is taken for blocked and killed. */
   readonly answerWithinMs?: number;
   /** Told of an error that nobody meant, and of a worker that ended by itself. */
   readonly onUnexpected?: (error: Error) => void;

@@ -10,7 +10,7 @@ export interface AimdOptions {
   readonly start: number;
   /** Calls a minute added by each answer; 1 where it is left out. */
   readonly increase?: number;
-  /** What a refusal, a failure or silence leaves of the rate, above 0 and below 1; 0.5 where it is left out. */
+  /** Share of the rate that a refusal, a failure or silence leaves, above 0 and below 1; 0.5 where it is left out. */
   readonly decrease?: number;
   /** Calls a minute, never fewer and never more; 1 and 60,000 where they are left out. */
   readonly least?: number;

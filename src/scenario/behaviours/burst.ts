@@ -5,7 +5,7 @@ import { nextTick } from "../ticks.ts";
 
 export interface BurstOptions {
   readonly call: CallTemplate;
-  /** How many calls at once, 1 to 10,000. */
+  /** Number of calls at once, 1 to 10,000. */
   readonly size: number;
   /** Again every so long, counted from the client's start; once where it is left out. */
   readonly every?: Duration;

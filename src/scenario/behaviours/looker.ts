@@ -13,7 +13,7 @@ export interface LookerOptions {
   readonly calls: readonly WeightedCall[];
   /** Calls only while the organization's window has more than this left; 0 where it is left out. */
   readonly leave?: number;
-  /** How many calls follow one look; 1 where it is left out. */
+  /** Number of calls after one look; 1 where it is left out. */
   readonly callsPerLook?: number;
   /** From an answer to the next look or call; none where it is left out. */
   readonly think?: SpreadInput;

@@ -6,13 +6,13 @@ import { choiceOf, type WeightedCall } from "./weighted-calls.ts";
 
 export interface PacedOptions {
   readonly calls: readonly WeightedCall[];
-  /** How many clients share the organization's window, this one included; 1 where it is left out. */
+  /** Number of clients that share the organization's window, this one included; 1 where it is left out. */
   readonly sharedBy?: number;
-  /** How many share the user's window; 1 where it is left out. */
+  /** Number of clients that share the user's window; 1 where it is left out. */
   readonly userSharedBy?: number;
   /** From an answer to the next call at least; none where it is left out. */
   readonly least?: Duration;
-  /** How many calls it makes; no bound where it is left out. */
+  /** Number of calls that it makes; no bound where it is left out. */
   readonly jobs?: number;
 }
 
@@ -55,7 +55,7 @@ export function paced(options: PacedOptions): Behaviour<{ done: number }> {
   };
 }
 
-/** How far apart calls of this cost must be for `remaining` to last until the reset; free ones need no distance. */
+/** Returns the smallest gap in ms between calls of this cost that makes `remaining` last until the reset; 0 for free ones. */
 function spacingMs(cost: number, remaining: number, reset: number): number {
   if (cost === 0 || remaining === ABSENT || reset === ABSENT) return 0;
   const resetMs = reset * 1000;

@@ -10,11 +10,11 @@ export interface PagerOptions {
   readonly pages: number;
   /** Entries on a page, 1 to 100; 30 where it is left out. */
   readonly perPage?: number;
-  /** How many pages to ask for at once, when the first one has shown that there are more; 1 where it is left out. */
+  /** Number of pages to ask for at once, when the first one has shown that there are more; 1 where it is left out. */
   readonly parallel?: number;
   /** Reads the list again every so long, counted from the client's start; once where it is left out. */
   readonly every?: Duration;
-  /** How many entries the simulator lets there be; without it no page is ever the last. */
+  /** Number of entries that the simulator lets there be; without it no page is ever the last. */
   readonly entries?: number;
 }
 

@@ -7,9 +7,9 @@ export interface QueueOptions {
   readonly call: CallTemplate;
   /** A job comes every so long, counted from the client's start; all are there at once where it is left out. */
   readonly every?: Duration;
-  /** How many jobs come in all; no bound where it is left out (then `every` is needed). */
+  /** Number of jobs in all; no bound where it is left out (then `every` is needed). */
   readonly jobs?: number;
-  /** How many calls are on the way at once, 1 to 1,000. */
+  /** Greatest number of calls on the way at once, 1 to 1,000. */
   readonly workers: number;
 }
 

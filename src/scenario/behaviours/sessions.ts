@@ -8,7 +8,7 @@ import { busyUntil, parseRhythm, type Rhythm, type RhythmInput } from "../rhythm
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
 
 interface SessionBounds {
-  /** What a client does in a session; it begins anew in each. */
+  /** Behaviour of a client in a session; it begins anew in each. */
   readonly of: Behaviour;
   /** Time from a session's start until nothing more is begun in it. No bound where it is left out. */
   readonly length?: SpreadInput;
@@ -20,7 +20,7 @@ interface SessionBounds {
 export interface AwayOptions extends SessionBounds {
   /** Time from the end of a session to the next start, as long as `rhythm` says that it takes. */
   readonly away: SpreadInput;
-  /** How fast `away` passes, by hour and weekday. Evenly where it is left out. */
+  /** Speed at which `away` passes, by hour and weekday. Even where it is left out. */
   readonly rhythm?: RhythmInput;
 }
 

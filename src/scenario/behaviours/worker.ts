@@ -9,7 +9,7 @@ export interface WorkerOptions {
   readonly calls: readonly WeightedCall[];
   /** From an answer to the next call; the same each time, or at random, whole milliseconds. None where it is left out. */
   readonly think?: SpreadInput;
-  /** How many calls it makes, each counted once however often it is retried; no bound where it is left out. */
+  /** Number of calls that it makes, each counted once however often it is retried; no bound where it is left out. */
   readonly jobs?: number;
 }
 

@@ -5,7 +5,7 @@ import { waitReset } from "../retries/wait-reset.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface BkJobListOptions {
-  /** How many jobs there are, for the simulator; 5,000, the most that it lists, where it is left out. */
+  /** Number of jobs, for the simulator; 5,000, the most that it lists, where it is left out. */
   readonly jobs?: number;
 }
 

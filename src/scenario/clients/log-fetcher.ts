@@ -5,7 +5,7 @@ import { retryAfter } from "../retries/retry-after.ts";
 import { type ClientPreset, presetOptions } from "./preset.ts";
 
 export interface LogFetcherOptions {
-  /** How many logs at once; 160 where it is left out. */
+  /** Number of logs at once; 160 where it is left out. */
   readonly logs?: number;
 }
 

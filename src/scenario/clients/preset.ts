@@ -1,4 +1,4 @@
-// What a preset is: a real client's behaviour and what it does when it is refused, to be spread into a
+// A preset: a real client's behaviour and what it does when it is refused, to be spread into a
 // population: `watchers: { clients: 3, ...bkBuildWatch() }`.
 import type { Behaviour, RefusalPolicy } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";

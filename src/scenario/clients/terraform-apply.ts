@@ -5,7 +5,7 @@ import { waitReset } from "../retries/wait-reset.ts";
 import { type ClientPreset, presetOptions, requireOneOf } from "./preset.ts";
 
 export interface TerraformApplyOptions {
-  /** How many resources it reads; 200 where it is left out. */
+  /** Number of resources that it reads; 200 where it is left out. */
   readonly resources?: number;
   /** By which API; REST where it is left out. */
   readonly api?: "rest" | "graphql";

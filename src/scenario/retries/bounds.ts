@@ -1,9 +1,9 @@
-// What every retry policy has in common: when it stops trying.
+// The bounds that all retry policies share: when they stop trying.
 import { type ClientEvent, type ClientRecord, GIVE_UP, type RefusalPolicy } from "../client.ts";
 import type { Duration, Mistakes } from "../mistakes.ts";
 
 export interface BoundsInput {
-  /** How often a call is made in all, the first time included; no bound where it is left out. */
+  /** Greatest number of attempts at a call, the first one included; no bound where it is left out. */
   readonly attempts?: number;
   /** No attempt is sent later than this after the call was first wanted; no bound where it is left out. */
   readonly deadline?: Duration;

@@ -14,7 +14,7 @@ export interface ExponentialOptions extends BoundsInput {
   /** No wait is longer. */
   readonly most: Duration;
   /**
-   * How a wait of w ms is drawn, uniform over whole milliseconds; `none` where it is left out. `full`: from 0
+   * Way in which a wait of w ms is drawn, uniform over whole milliseconds; `none` where it is left out. `full`: from 0
    * to w. `equal`: from w/2 to w. `half`: from w/2 to 3w/2, at most `most`. `decorrelated`: from `first` to
    * three times the wait before, at most `most`, whatever `factor` is. (The names of the AWS Architecture Blog,
    * "Exponential Backoff And Jitter"; `half` is the Go package backoff's RandomizationFactor of 0.5.)
@@ -48,7 +48,7 @@ export function exponential(options: ExponentialOptions): RefusalPolicy {
 interface Wait {
   /** Without jitter. */
   readonly waitMs: number;
-  /** What was waited last for this call; 0 at first. */
+  /** Last wait for this call, ms; 0 at first. */
   readonly beforeMs: number;
   readonly first: number;
   readonly most: number;

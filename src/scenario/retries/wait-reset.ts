@@ -11,7 +11,7 @@ export interface WaitResetOptions extends BoundsInput {
    */
   readonly of: "organization" | "both";
   /**
-   * What the seconds are counted from; `answer` where it is left out. `second`: from the whole second that the
+   * Instant that the seconds are counted from; `answer` where it is left out. `second`: from the whole second that the
    * answer fell in, as programs count that add seconds to a clock of seconds. Windows end on whole seconds
    * (SPEC.md §3), so all that were refused by one window wake up in one millisecond: its end.
    */
