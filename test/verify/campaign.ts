@@ -128,7 +128,7 @@ are slow or missing, calls without a line, clocks that are off, windows that wer
 limits, some have windows of 1 and 2 s. All are correct, so that each accusation is a false alarm. ${tally.switches.size} of the
 ${values} values of a switch in a scope were drawn; the rarest one, \`${rarest?.[0]}\`, in ${count(rarest?.[1] ?? 0)} runs. Repeat it with
 
-    ${commandOf(settings)}
+    ${commandOf({ ...settings, runs: tally.runs })}
 
 It took ${Math.round(ms / 60_000)} minutes of one core, with node ${process.versions.node}.
 `;

@@ -38,3 +38,13 @@ test("several restarts within one window: a sweep", () => {
   clues.restarts({ ...name, user: "bob" }, opensAt, spans);
   expect(weights(clues)).toEqual([0.4, 2]);
 });
+
+test("what an answer contradicts weighs a fifth, whatever else is known", () => {
+  const clues = restarted(20_000, 20_040, 19_970, 20_010);
+  clues.rulesOut("double-roll");
+  clues.rulesOut("one-extra");
+  const [rolled, swept] = weights(clues);
+  expect(rolled).toBeCloseTo(0.4, 10);
+  expect(swept).toBe(0.4);
+  expect(clues.weight("one-extra")).toBeCloseTo(0.2 * new Clues().weight("one-extra"), 10);
+});
