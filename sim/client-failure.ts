@@ -1,7 +1,7 @@
-// What is said where a client of a scenario does what cannot be: by name, and at which instant of virtual time.
+// The error of a client of a scenario that does what cannot be: by name, and at which instant of virtual time.
 import { SpillwayError } from "../src/rules/errors.ts";
 
-/** Where it was. */
+/** The client, and the instant. */
 export interface Culprit {
   /** `population/index`. */
   readonly client: string;

@@ -20,7 +20,7 @@ export const OPEN = 4;
 export const STOPPED = 5;
 /** Draws of the network, apart from the client's own: what one client draws moves no other one's trips. */
 const RANDOM = 6;
-/** How far its clock is ahead of the deployment's, ms. */
+/** Lead of its clock over the deployment's, ms. */
 const CLOCK = 10;
 /** Calls that it has given up and the deployment has not. */
 const ORPHANS = 11;
@@ -100,7 +100,7 @@ export class ClientTable {
     return this.#doubles[client * DOUBLES + END] as number;
   }
 
-  /** How far a client's clock is ahead of the deployment's, ms. */
+  /** Returns the lead of a client's clock over the deployment's, ms. */
   clockMs(client: number): number {
     return this.ints[client * INTS + CLOCK] as number;
   }

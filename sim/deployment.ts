@@ -1,4 +1,4 @@
-// What the simulator sees of a deployment. There are two doors: `Deployment`, where calls are flights and answers are
+// A deployment as the simulator sees it. There are two doors: `Deployment`, where calls are flights and answers are
 // numbers, for the right one, which is asked millions of times a second; and `SimulatedDeployment`, where answers are
 // objects, for one with a fault or a stranger's (`object-deployment.ts` makes the first of the second).
 import type { Pending } from "../src/engine/store.ts";
@@ -13,13 +13,13 @@ export interface Caller {
   readonly handle: number;
 }
 
-/** What an answer shows; who asked, and when, is the client's to add. */
+/** The parts of an answer; who asked, and when, is the client's to add. */
 export type Answer = Omit<TraceCall, "sent" | "received" | "client" | "call">;
 
-/** What becomes of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
+/** Outcome of a call that arrives: its answer, a query that runs, or a decision that takes its time. */
 export type Outcome<Running extends object> = Answer | Running | Pending<Answer | Running>;
 
-/** What is not known at once; virtual time stands still until it is. */
+/** A value that may not be known at once; virtual time stands still until it is. */
 type Eventually<T> = T | Promise<T>;
 
 /**
@@ -35,7 +35,7 @@ export interface SimulatedDeployment<Running extends object> {
   complete(caller: Caller, call: CallTemplate, running: Running, nowMs: number): Eventually<Answer>;
 }
 
-/** What becomes of a call that arrives: it is answered, it runs, or (from 0 on) it is decided so many ms later. */
+/** Fate of a call that arrives: it is answered, it runs, or (from 0 on) it is decided so many ms later. */
 export type Fate = number;
 export const ANSWERED: Fate = -1;
 export const RUNS: Fate = -2;

@@ -61,7 +61,7 @@ export class Driver {
     this.#clients.giveIfOver(client);
   }
 
-  /** What the client's own clock shows, now and when it stops sending. */
+  /** Sets the client's own clock, now and when it stops sending. */
   #setClock(client: number, nowMs: number): void {
     const startMs = this.#startAtMs + this.#clients.clockMs(client);
     this.#event.nowMs = startMs + nowMs;

@@ -1,4 +1,4 @@
-// What may happen in virtual time: an event is one of these, and its subject (a client, a stream of arrivals, a
+// The events of virtual time: an event is one of these, and its subject (a client, a stream of arrivals, a
 // flight) times 8.
 
 /** A client of a closed population begins. */

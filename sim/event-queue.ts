@@ -1,4 +1,4 @@
-// What happens next in virtual time: a hierarchical timing wheel over whole milliseconds. Its events are integers
+// The next events in virtual time: a hierarchical timing wheel over whole milliseconds. Its events are integers
 // and its lists run through one typed array, so that nothing is allocated per event once it has grown to the most
 // events that ever wait at once.
 //
@@ -27,7 +27,7 @@
 // A slot's list is a chain of chunks of seven events, each a line of the processor's cache: with a million events,
 // a list of single ones costs a miss for every event that is appended to, placed anew or taken; this one an eighth.
 
-/** What `pop` returns where nothing is left. */
+/** Result of `pop` where nothing is left. */
 export const NOTHING = -1;
 
 const BITS = 10;
@@ -55,7 +55,7 @@ const lowestBit = (word: number): number => 31 - Math.clz32(word & -word);
 export class EventQueue {
   #chunks: Int32Array<ArrayBuffer>;
   #free = NONE;
-  /** Where the chunks end that were ever in use. */
+  /** End of the chunks that were ever in use. */
   #used = CHUNK;
   #size = 0;
   /** Of each slot's list the position of the first event, `NONE` where it is empty, and that behind the last. */
@@ -64,7 +64,7 @@ export class EventQueue {
   /** A bit for each slot in use, and in `#levels` one for each of these words that is not 0. */
   readonly #words = new Int32Array(LEVELS * WORDS);
   readonly #levels = new Int32Array(LEVELS);
-  /** What is in later blocks, in order of scheduling. */
+  /** Events of later blocks, in order of scheduling. */
   #far: { readonly timeMs: number; readonly event: number }[] = [];
   #blockMs: number;
   /** Now, ms from the start of its block. */

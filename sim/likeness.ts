@@ -1,4 +1,4 @@
-// What a simulation takes from an earlier run's trace to be like it: who sat where, how long trips took, how late
+// The facts that a simulation takes from an earlier run's trace to be like it: who sat where, how long trips took, how late
 // clients were.
 import type { Network } from "../src/scenario/network.ts";
 import type { Spread } from "../src/scenario/spread.ts";
@@ -7,7 +7,7 @@ import type { TraceCall } from "../src/trace/record.ts";
 /** In so many equal parts times are told apart. */
 const parts = 200;
 
-/** How often each whole number was seen. */
+/** Counts of the whole numbers that were seen. */
 class Histogram {
   readonly #counts = new Map<number, number>();
   #size = 0;
@@ -34,7 +34,7 @@ class Histogram {
   }
 }
 
-/** How long answered calls took. */
+/** Durations of answered calls. */
 class Times {
   readonly restMs = new Histogram();
   readonly graphqlMs = new Histogram();

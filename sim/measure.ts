@@ -31,7 +31,7 @@ export function measure(scenario: Scenario, options: SimulateOptions = {}): Meas
 interface MeasuredPopulation {
   readonly place: number;
   readonly name: string;
-  /** How many clients were seen: each has one call whose number is 0. */
+  /** Number of clients that were seen: each has one call whose number is 0. */
   clients: number;
   readonly tally: Tally<CountedWaits>;
   /** Attempts that broke off, by client, job and attempt: a retry that follows one of them follows no refusal. */

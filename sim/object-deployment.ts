@@ -24,9 +24,9 @@ export class ObjectDeployment<Running extends object> implements Deployment {
   readonly #flights: Flight.FlightTable;
   readonly #handles = new Map<Caller, number>();
   readonly #callers: Caller[] = [];
-  /** What is known of each flight: a decision that takes its time, a query that runs, or the answer. */
+  /** State of each flight: a decision that takes its time, a query that runs, or the answer. */
   readonly #outcomes: Outcome<Running>[] = [];
-  /** What the last flight that was asked for waits for. */
+  /** Outcome that the last flight that was asked for waits for. */
   #awaited: Promise<Outcome<Running>> | null = null;
   #arrived: Outcome<Running> | null = null;
   /** The flight that was asked for last: whose call it was, where the deployment throws. */

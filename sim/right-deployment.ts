@@ -97,7 +97,7 @@ export class RightDeployment implements Deployment {
     return ANSWERED;
   }
 
-  /** What the body of a status answer shows beside the headers. */
+  /** Adds what the body of a status answer shows beside the headers. */
   #showStatus(flight: number, caller: number, nowMs: number): void {
     const { doubles } = this.#flights;
     const at = flight * Flight.DOUBLES;
@@ -194,7 +194,7 @@ export class RightDeployment implements Deployment {
     return statusBody({ rest, graphql }).scopes;
   }
 
-  /** What every answer shows, its members in the trace's order. */
+  /** Returns the parts of every answer, its members in the trace's order. */
   #shown(caller: number, call: CallTemplate, status: number): Answer {
     const [broad, narrow] = [this.#broad, this.#narrow];
     const answer: Answer = {

@@ -2,7 +2,7 @@
 // from those before it, so its whole stay is known when it comes: nothing has to happen in between.
 import type { Service } from "../src/scenario/network.ts";
 
-/** What `take` returns where the queue is full. */
+/** Result of `take` where the queue is full. */
 export const FULL = -1;
 
 export class Servers {

@@ -79,7 +79,7 @@ export function headerOf({ scenario, rules }: World): TraceHeader {
   };
 }
 
-/** What a run came to, beside its answers. */
+/** The result of a run, beside its answers. */
 export interface RunLength {
   /** Events of the queue: a call is three (sent, arrived, answered), an executed query four. */
   readonly events: number;
@@ -115,7 +115,7 @@ export function simulateNumbers(
   return { events: simulator.events, endedAtMs: simulator.nowMs };
 }
 
-/** What is simulated, everything decided. */
+/** The simulated world, everything decided. */
 export interface World {
   readonly scenario: Scenario;
   /** As far as a limiter of somebody else's follows them. */

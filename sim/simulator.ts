@@ -19,7 +19,7 @@ import { LookAhead } from "./look-ahead.ts";
 import { FULL, Servers } from "./servers.ts";
 import { Transit } from "./transit.ts";
 
-/** What `next` returns where a decision is waited for outside of virtual time: below 0, as where the run is over. */
+/** Result of `next` where a decision is waited for outside of virtual time: below 0, as where the run is over. */
 export const AWAITING = -2;
 
 /** Clients of an open population that have still to come. */
@@ -91,7 +91,7 @@ export class Simulator {
     this.#populate();
   }
 
-  /** How many events there were. */
+  /** Number of events so far. */
   get events(): number {
     return this.#events;
   }

@@ -1,4 +1,4 @@
-// What a trace shows of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
+// The answer in a trace of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
 import type { AnsweredCall } from "./answered-call.ts";
 import type { Answer } from "./deployment.ts";
 

@@ -105,7 +105,7 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
     });
   }
 
-  /** What is never told of a completion shows what it showed when it decided. */
+  /** Completes a query. A limiter that is never told of completions shows what it showed when it decided. */
   #settled(
     reservation: unknown,
     decided: PartialDecision,
@@ -184,6 +184,6 @@ export class AdapterDeployment implements SimulatedDeployment<RunningQuery> {
   }
 }
 
-/** What a limiter is handed it may keep and not change. */
+/** Makes the call that a limiter is handed: it may keep it, and not change it. */
 const askedCall = ({ organization, user }: Caller, { scope, cost }: CallTemplate): Call =>
   Object.freeze({ organization, user, scope, cost });

@@ -16,7 +16,7 @@ import type { Answer, Caller } from "../deployment.ts";
 
 export type PartialStatus = { readonly [S in Scope]?: Partial<WindowReading> };
 
-/** What headers show of one window; all of it `null` where the limiter shows nothing. */
+/** The values that headers show of one window; all `null` where the limiter shows nothing. */
 interface Shown {
   readonly limit: number | null;
   readonly current: number | null;
@@ -102,7 +102,7 @@ export class PartialAnswers {
     };
   }
 
-  /** What is shown of a window, and what follows from it by the rules: whoever shows a count shows what is left. */
+  /** Returns the shown values of a window, and those that follow by the rules: whoever shows a count shows what is left. */
   #shown(
     { organization, user }: Caller,
     scope: Scope,

@@ -1,4 +1,4 @@
-// How a stranger's limiter is asked in virtual time: told what time it is, guarded against what it may do wrong, and
+// Asks a stranger's limiter in virtual time: it is told what time it is, guarded against what it may do wrong, and
 // waited for only where it gives a promise.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { copyOf, isObject, type Mistake } from "../../src/engine/answer-form.ts";
@@ -114,7 +114,7 @@ export class LimiterAsker {
     });
   }
 
-  /** What is promised to be plain JSON is kept as JSON: a live reference in it does not survive. */
+  /** Copies a value that is promised to be plain JSON: a live reference in it does not survive. */
   throughJson(what: string, value: unknown): unknown {
     try {
       return JSON.parse(JSON.stringify(value ?? null));

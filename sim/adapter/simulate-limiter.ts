@@ -33,7 +33,7 @@ export interface LimiterSimulation {
  * Simulates a scenario against a limiter: the adapter that the laws check (`checkLaws`), asked by the scenario's
  * clients over its network. Calls of a scope that it does not know are let through uncounted.
  *
- * What is not shown is `null` in the trace. A verdict on it is one on what the limiter claims (`claimedVerdict`).
+ * A value that is not shown is `null` in the trace. A verdict on it is one on what the limiter claims (`claimedVerdict`).
  * A promise that never settles is never waited for in vain only if the factory sees to it (`patient` of the laws):
  * there is no clock here.
  * @throws SpillwayError as `simulate` does. Reading `calls` throws `ADAPTER_FAILED`, naming call, client and virtual

@@ -14,7 +14,7 @@ const longestMs = 0x7fffffff;
 export class ReplayCalls {
   count = 0;
   atMs = new Float64Array(0);
-  /** How long it took, whole ms; 0 where the log does not say. */
+  /** Durations, whole ms; 0 where the log does not say. */
   durationMs = new Int32Array(0);
   user = new Int32Array(0);
   cost = new Int32Array(0);

@@ -1,4 +1,4 @@
-// How full windows would have been if nothing had been refused, and so how large limits would have had to be.
+// The use of windows if nothing had been refused, and so the limits that would have been needed.
 //
 // A limit L refuses nobody exactly if, of every window, no call finds less room than it needs: `count + cost <= L` at
 // each decision, or `count < L` under `postpaid` (SPEC.md §7 `refusal-justified`). Let counts be those of a world
@@ -14,20 +14,20 @@ const COUNT = 1;
 /** The highest count of this window, and the limit that it needed. */
 const PEAK = 2;
 const NEEDED = 3;
-/** How long the owner's windows are, ms, and their limit. */
+/** Length of the owner's windows, ms, and their limit. */
 const LENGTH = 4;
 const LIMIT = 5;
 /** The highest count of any window that is over; below 0 where there was none. */
 const PEAK_MOST = 6;
 
-/** How this scope charges (SPEC.md §8). */
+/** The way in which this scope charges (SPEC.md §8). */
 export interface Charging {
   readonly epoch: boolean;
   readonly reserved: boolean;
   readonly postpaid: boolean;
 }
 
-/** What an owner's windows are like. */
+/** The shape of an owner's windows. */
 export interface WindowShape {
   readonly lengthMs: number;
   readonly limit: number;

@@ -1,5 +1,5 @@
-// What is due later, by time: a binary heap over two typed arrays. (The simulator's wheel is faster but tells the next
-// event only by moving to it, and here the log says how far time goes.)
+// The events that are due later, by time: a binary heap over two typed arrays. (The simulator's wheel is faster but tells
+// the next event only by moving to it, and here the log says how far time goes.)
 
 export class DueHeap {
   #times = new Float64Array(64);

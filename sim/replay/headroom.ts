@@ -1,4 +1,4 @@
-// How full the windows of a log would have been: shares of their limits, gathered by organization, kind of owner and
+// The use of a log's windows, as it would have been: shares of their limits, gathered by organization, kind of owner and
 // scope in histograms of whole thousandths, so that millions of windows cost a counter each step.
 import { GRAPHQL, REST, type ScopeIndex } from "../../src/engine/core.ts";
 import { type Owner, type Rules, type Scope, scopes, semanticsOf } from "../../src/rules/rules.ts";
@@ -10,7 +10,7 @@ import {
 import type { ReplayCallers, ReplayOwner } from "./callers.ts";
 import { DemandWindows } from "./demand.ts";
 
-/** How fine shares are kept: thousandths. */
+/** Steps of a share: thousandths. */
 const STEPS = 1000;
 
 /** The windows of one kind of owner and one scope, within an organization or in all. */

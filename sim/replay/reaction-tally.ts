@@ -1,4 +1,4 @@
-// What is counted of callers that react: tries, waits, and who never got through.
+// The counts of callers that react: tries, waits, and who never got through.
 import { ADMITTED, type Outcome, REFUSED_BY_ORGANIZATION } from "../../src/engine/core.ts";
 import {
   type AddedWaits,

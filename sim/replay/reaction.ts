@@ -28,7 +28,7 @@ import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
 import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress } from "./replay.ts";
 
-/** What callers do about a refusal. */
+/** The reaction of callers to a refusal. */
 export interface Reaction {
   readonly onRefused: RefusalPolicy;
   /** As it was asked for, for the result; the policy's name where it is left out. */
@@ -44,14 +44,14 @@ export interface Reaction {
   readonly keepRefused?: boolean;
 }
 
-// What may happen to a call: an event is one of these, and the call's place times 2.
+// The events of a call: an event is one of these, and the call's place times 2.
 const SEND = 0;
 /** An admitted call is over. */
 const END = 1;
 
 /** A refusal takes this long to reach its caller: no log says, and at no time at all a caller could retry for ever. */
 const refusalMs = 1;
-/** What is not through is given up when the log's span has passed once more, and this at least. */
+/** Calls that are not through are given up when the log's span has passed once more, and this at least. */
 const drainLeastMs = 3_600_000;
 /** So many events happen before the rest of the process has its turn. */
 const turn = 100_000;
@@ -235,7 +235,7 @@ class ReactingRun {
     const atMs = this.#retryAt(user);
     if (atMs === GIVE_UP) {
       this.tally.gaveUp(user);
-      // Where the log has no durations nothing may move because of one that is made up.
+      // Nothing may move because of a duration that is made up where the log has none.
       this.#over(call, Math.min(answeredMs, nowMs + (this.#calls.durationMs[call] as number)));
       return;
     }

@@ -23,7 +23,7 @@ export interface ReplayOptions {
   readonly files?: readonly string[];
   /** Bounds by figure, `{refusedShare: "<1%"}`; of callers that react where there is a reaction. */
   readonly expect?: Readonly<Record<string, string>>;
-  /** What callers do when refused; where it is left out the log is replayed as it is alone. */
+  /** The reaction of callers that are refused; where it is left out the log is replayed as it is alone. */
   readonly reaction?: Reaction | undefined;
   /** Once it is aborted nothing more is read; what was read is told. */
   readonly signal?: { readonly aborted: boolean } | undefined;
@@ -34,7 +34,7 @@ export interface ReplayOptions {
 export interface ReplayProgress {
   /** Rows replayed so far; or, while callers react, calls of `of` that are settled. */
   readonly rows: number;
-  /** How many there are; `null` while the log is read. */
+  /** Their number; `null` while the log is read. */
   readonly of: number | null;
 }
 
@@ -169,7 +169,7 @@ class ReplayRun {
     else this.#settle(item, this.#nowMs);
   }
 
-  /** What is over when another call begins was over before it. */
+  /** Settles the calls that are over when another one begins: they were over before it. */
   #settleUntil(nowMs: number): void {
     while (this.#due.firstMs <= nowMs) {
       const atMs = this.#due.firstMs;

@@ -1,4 +1,4 @@
-// What a replay counts of each call that it decides: by user, over time, and by the window that refused.
+// The counts of a replay, of each call that it decides: by user, over time, and by the window that refused.
 import {
   ADMITTED,
   GRAPHQL,

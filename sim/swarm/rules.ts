@@ -8,7 +8,7 @@ import type { Plain, PlainObject } from "./world-recipe.ts";
 /** The values of a switch that may be drawn; one that is left out may have any. */
 export type AllowedSwitches = { readonly [S in SwitchName]?: readonly SwitchValue<S>[] };
 
-/** What populations must know of the rules. */
+/** The parts of the rules that populations must know. */
 export interface DrawnRules {
   readonly rules: PlainObject;
   /** The longest window that is drawn, ms. */

@@ -4,7 +4,7 @@ import { isRecipe, type Plain, type PlainObject, type WorldRecipe } from "./worl
 
 export interface Shrunk {
   readonly world: WorldRecipe;
-  /** How many smaller worlds were tried. */
+  /** Number of smaller worlds that were tried. */
   readonly tried: number;
 }
 

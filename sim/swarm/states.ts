@@ -206,7 +206,7 @@ const numberIn = (value: unknown, name: string, otherwise: number): number => {
 const countIn = (refusal: unknown): number => numberIn(refusal, "current", Number.NEGATIVE_INFINITY);
 const limitIn = (refusal: unknown): number => numberIn(refusal, "limit", Number.POSITIVE_INFINITY);
 
-/** How often each was reached. */
+/** Number of times that each was reached. */
 export type StateCounts = Readonly<Record<StateName, number>>;
 
 export const countsOf = (counts: ReadonlyMap<StateName, number>): StateCounts =>

@@ -20,7 +20,7 @@ import { countsOf, type StateCounts, type StateName, StateWatch, stateNames } fr
 import { type Constraints, drawWorld } from "./world.ts";
 import { scenarioOf, sourceOf, type WorldRecipe } from "./world-recipe.ts";
 
-/** What answers in every world: the right deployment where neither is given. */
+/** The deployment of every world: the right one where neither is given. */
 export interface SwarmTarget {
   readonly fault?: ChosenFault | undefined;
   readonly limiter?:
@@ -29,12 +29,12 @@ export interface SwarmTarget {
 }
 
 export interface SwarmOptions extends SwarmTarget {
-  /** How many worlds, from number 0 on. */
+  /** Number of worlds, from number 0 on. */
   readonly worlds: number;
   readonly seed: number;
   /** It ends after so many worlds that fail; 1 where it is left out. */
   readonly failuresMost?: number | undefined;
-  /** How many worlds are tried to make a failing one smaller; 400 where it is left out. */
+  /** Greatest number of worlds that are tried to make a failing one smaller; 400 where it is left out. */
   readonly triesMost?: number | undefined;
   /** Once it is aborted no further world is begun; what is done is kept. */
   readonly signal?: { readonly aborted: boolean } | undefined;
@@ -50,7 +50,7 @@ export interface SwarmProgress {
   readonly shrinking: string | null;
 }
 
-/** What a world fails by: a law, or a limiter that throws. */
+/** The failure of a world: a law, or a limiter that throws. */
 export interface WorldFailure {
   readonly law: LawName | null;
   readonly suspects: readonly string[];
@@ -66,7 +66,7 @@ export interface FailingWorld extends WorldFailure {
   readonly shrunk: {
     readonly calls: number;
     readonly populations: number;
-    /** How many smaller worlds were tried. */
+    /** Number of smaller worlds that were tried. */
     readonly tried: number;
     readonly explanation: string;
     /** A scenario's file. */
@@ -74,7 +74,7 @@ export interface FailingWorld extends WorldFailure {
   };
 }
 
-/** What a swarm came to; plain JSON. */
+/** The result of a swarm; plain JSON. */
 export interface SwarmResult {
   readonly format: "spillway-swarm";
   readonly version: 1;
@@ -84,14 +84,14 @@ export interface SwarmResult {
   readonly calls: number;
   /** Windows that the oracle judged. */
   readonly windows: number;
-  /** How often interesting states were reached. */
+  /** Counts of the interesting states that were reached. */
   readonly states: StateCounts;
   readonly unreached: readonly StateName[];
   readonly failures: readonly FailingWorld[];
   readonly interrupted: boolean;
 }
 
-/** What does not go with a target is not drawn. */
+/** Returns the parts that do not go with a target: they are not drawn. */
 function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
   const semantics = fault?.fault.semantics ?? limiter?.factory.semantics;
   const known = limiter?.factory.scopes ?? scopes;
@@ -143,7 +143,7 @@ interface Outcome {
 }
 
 const usualTries = 400;
-/** What is simpler may have so many calls, though the world that was drawn has fewer. */
+/** A simpler world may have so many calls, though the one that was drawn has fewer. */
 const fewCalls = 60;
 
 class Swarm {
@@ -232,7 +232,7 @@ class Swarm {
   }
 }
 
-/** How a world that is made smaller is judged. */
+/** The way in which a world that is made smaller is judged. */
 interface Smaller {
   /** Of several laws that are broken, the one to be told of. */
   readonly law: LawName | null;

@@ -52,7 +52,7 @@ export interface PlainObject {
   readonly [member: string]: Plain;
 }
 
-/** What `defineScenario` takes, as data. A population's `preset` stands for a known client's members. */
+/** The input of `defineScenario`, as data. A population's `preset` stands for a known client's members. */
 export interface WorldRecipe extends PlainObject {
   readonly name: string;
   readonly seed: number;

@@ -7,7 +7,7 @@ import { drawFeatures, type Feature } from "./features.ts";
 import { type AllowedSwitches, drawRules } from "./rules.ts";
 import type { Plain, PlainObject, WorldRecipe } from "./world-recipe.ts";
 
-/** What is not drawn: where a fault or a limiter does not go with it. */
+/** Parts that are not drawn: a fault or a limiter does not go with them. */
 export interface Constraints {
   readonly switches?: AllowedSwitches | undefined;
   readonly without?: readonly Feature[] | undefined;
