@@ -20,6 +20,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "what this fast way leaves out is read by sinceEpoch, to the same number",
   },
   {
+    path: "src/rules/depth.ts",
+    text: "for (let depth = 0; depth <= depthMost && level.length > 0; depth++)",
+    was: ">",
+    becomes: ">=",
+    reason: "an empty level stays empty: more turns, to the same answer",
+  },
+  {
     path: "sim/simulator.ts",
     text: "this.#queue = new EventQueue(0, clients + 1024);",
     was: "1024",
