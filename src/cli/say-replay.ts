@@ -1,5 +1,5 @@
 // What a replay says on the terminal: who would have been refused, when, how often; how much room there was; which
-// limits would have refused nobody; what waiting would have done.
+// limits would have refused no row; what waiting would have done.
 
 import { policyMeaning } from "../plan/policies.ts";
 import { duration, figureText, instant, ownerName, share } from "../report/format.ts";

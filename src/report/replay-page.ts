@@ -158,7 +158,7 @@ function headroomSection(result: ReplayResult, gallery: Gallery): Html | null {
 <h2>How much room there was</h2>
 <p>What each window would have counted if nothing had been refused, as a share of its limit: above 100% it would have refused. Of the windows in which there was a call.</p>
 <figure>${gallery.draw(headroomPicture(headroom))}${table(headroomColumns, headroom, { caption: "Use of the windows, as a share of their limit" })}</figure>
-${several ? foldedTable(headroomColumns, organizations.slice(0, 40), { caption: "Each organization's windows, the fullest first", opener: "Each organization's windows" }) : null}<h3>Limits that would have refused nobody</h3>
+${several ? foldedTable(headroomColumns, organizations.slice(0, 40), { caption: "Each organization's windows, the fullest first", opener: "Each organization's windows" }) : null}<h3>Limits that would have refused no row as it came</h3>
 ${table(smallestColumns, smallestLimits, { caption: "The smallest limit under which no window of a kind would have refused a call", titled: true })}</section>
 `;
 }

@@ -57,15 +57,22 @@ export function hitWords({ totals }: ReplayResult): string {
   );
 }
 
-/** Which limits would have done, where one did not. */
-export function smallestWords({ smallestLimits }: ReplayResult): string {
+/**
+ * Says which limits would have done for the rows as they came, where one did not; and that this is no limit for the
+ * demand, where refusals that the log itself has put some of it off.
+ */
+export function smallestWords({ smallestLimits, recorded }: ReplayResult): string {
   const lacking = smallestLimits.filter(({ limit, smallest }) => smallest > limit);
   if (lacking.length === 0) return "";
   const words = lacking.map(
     ({ owner, scope, limit, smallest }) =>
       `${count(smallest)} instead of ${count(limit)} ${scopeUnits[scope]} for ${owner === "organization" ? "the organization" : "a user"} (${scopeWords[scope]})`,
   );
-  return `Nobody would have been refused with ${words.join(", ")}.`;
+  const putOff =
+    recorded === null || recorded.refused === 0
+      ? ""
+      : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and what was tried again came later than it was wanted.`;
+  return `No row of this log, as it came, would have been refused with ${words.join(", ")}.${putOff}`;
 }
 
 export function lookedAtWords({ log, totals }: ReplayResult): string {

@@ -90,7 +90,7 @@ export interface Headroom {
   readonly smallestLimit: number;
 }
 
-/** The smallest limit under which windows of a kind would have refused nobody. Exact. */
+/** The smallest limit under which windows of a kind would have refused no row of the log, as it came. Exact. */
 export interface SmallestLimit {
   readonly owner: Owner;
   readonly scope: Scope;

@@ -50,7 +50,7 @@ const commands = [
   "simulate steady --duration 30s --seed 3 --out steady",
   "simulate herd --duration 1m --fault one-extra --out herd",
   "simulate --fault list",
-  "plan steady --vary rules.user.rest.limit=5..50:15 --until refusedShare<5% --duration 20s --replications 6 --workers 1 --out plan",
+  "plan steady --vary rules.user.rest.limit=5..50:15 --until refusedShare<5% --duration 20s --in-runs 50% --replications 6 --workers 1 --out plan",
   "replay access.log --dry-run",
   "replay access.log --out replay",
   "replay access.log --on-refused waitReset+0..5s --out reacting",

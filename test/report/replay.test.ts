@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { share } from "../../src/report/format.ts";
 import { renderReplayJunit, renderReplayMarkdown } from "../../src/report/replay-documents.ts";
 import { renderReplay } from "../../src/report/replay-page.ts";
-import { replayAnswer, replayOutcome } from "../../src/report/replay-words.ts";
+import { replayAnswer, replayOutcome, smallestWords } from "../../src/report/replay-words.ts";
 import { count } from "../../src/rules/words.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { readMarkup } from "./markup.ts";
@@ -40,7 +40,17 @@ describe("the page", () => {
       says(`>${share(useP50)}<`);
     }
     for (const { smallest } of result.smallestLimits) says(`>${count(smallest)}</span>`);
-    says("Limits that would have refused nobody");
+    says("Limits that would have refused no row as it came");
+  });
+
+  it("promises no limit for a demand that the log's own refusals put off", () => {
+    const smallest = result.smallestLimits.map((one) => ({ ...one, smallest: one.limit + 7 }));
+    const seen = { calls: 900, refused: 40, both: 30, onlyInLog: 10, onlyInReplay: 0 };
+    const words = (recorded: ReplayResult["recorded"]) =>
+      smallestWords({ ...result, smallestLimits: smallest, recorded });
+    expect(words(null)).toMatch(/^No row of this log, as it came, would have been refused with [^.]*\.$/);
+    expect(words({ ...seen, refused: 0 })).toBe(words(null));
+    expect(words(seen)).toContain("The demand may need more: the log has 40 refusals");
   });
 
   it("names whom it would have hit, the rows that could not be read, and the rules", () => {
