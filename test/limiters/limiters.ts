@@ -1,22 +1,35 @@
 // Limiters of npm as they are today: how each is set up, what its documentation promises, and which laws say so.
 // A law that none of these words promises is not claimed, and its absence is no fault.
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
-import type { LawName } from "../../src/rules/laws.ts";
+import type { LimiterLawName } from "../../src/rules/laws.ts";
 import { bottleneck } from "./adapters/bottleneck.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
+import { hapiRateLimit } from "./adapters/hapi-rate-limit.ts";
 import { honoRateLimiter } from "./adapters/hono-rate-limiter.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
+import { koa2Ratelimit } from "./adapters/koa2-ratelimit.ts";
 import { limiter } from "./adapters/limiter.ts";
 import { nestThrottler } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
+import { honoRedis, nestLabRedis, rateLimitRedis } from "./adapters/redis-stores.ts";
+import { asyncRatelimiter, ratelimiter } from "./adapters/sliding-redis.ts";
 import type { RealRedis } from "./redis.ts";
 
 /** Words of a package's documentation, and the laws that say the same. */
 export interface Wording {
   readonly words: string;
   readonly link: string;
-  readonly laws: readonly LawName[];
+  readonly laws: readonly LimiterLawName[];
+}
+
+/** One bug of today's version. */
+export interface Fault {
+  /** The rows of the table that it breaks. */
+  readonly rows: readonly string[];
+  readonly why: string;
+  /** File in reports/limiters with the text of an issue for its maintainers. */
+  readonly issue: string;
 }
 
 export interface Stranger {
@@ -25,16 +38,23 @@ export interface Stranger {
   /** How it is set up and asked. */
   readonly setting: string;
   readonly promises: readonly Wording[];
+  /** Why it breaks what it breaks: found by reading its code, after the laws had named the calls. */
+  readonly broken?: Fault;
   /** Of the runs asked for, the share that it is given: some take long to make. */
   readonly share?: number;
-  limiter(claims: readonly LawName[], redis: RealRedis): LimiterFactory;
+  limiter(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory;
 }
 
 const npm = (name: string): string => `https://www.npmjs.com/package/${name}`;
 
 /** What follows where a window is kept for each key, from its first call, and holds a maximum. */
-const perKey: readonly LawName[] = ["isolated"];
-const fixedWindow: readonly LawName[] = ["refusal-justified", "recovers", "twice-at-most", "time-translates"];
+const perKey: readonly LimiterLawName[] = ["isolated"];
+const fixedWindow: readonly LimiterLawName[] = [
+  "refusal-justified",
+  "recovers",
+  "twice-at-most",
+  "time-translates",
+];
 
 const expressDocs = "https://express-rate-limit.mintlify.app/reference/configuration";
 const fastifyDocs = "https://github.com/fastify/fastify-rate-limit#readme";
@@ -70,11 +90,20 @@ const flexiblePromises: readonly Wording[] = [
   },
 ];
 
+const overlapping = "overlapping calls";
+
+const sharesItsCount: Fault = {
+  rows: [overlapping],
+  why: "The store counts a call and answers with the very object in which it counts; the middleware awaits that answer and reads the count afterwards. Calls of one key that begin in one turn of the event loop are all counted before the first of them reads, so all read the last count: of 6 where 5 are allowed, none is let through. It fails closed, never beyond the limit. `test/limiters/pipelined.test.ts` shows it on the wire.",
+  issue: "issues/shared-count.md",
+};
+
 export const strangers: readonly Stranger[] = [
   {
     name: "express-rate-limit",
     package: "express-rate-limit",
     setting: 'its middleware with the MemoryStore, `standardHeaders: "draft-6"`, a mapped IPv4 address a key',
+    broken: sharesItsCount,
     promises: [
       {
         words:
@@ -106,6 +135,7 @@ export const strangers: readonly Stranger[] = [
     package: "@fastify/rate-limit",
     setting: "the plugin with its LocalStore in Fastify 5, asked by `inject`, a key from a header",
     share: 0.3,
+    broken: sharesItsCount,
     promises: [
       {
         words: "maximum number of requests a single client can perform inside a timeWindow",
@@ -134,6 +164,7 @@ export const strangers: readonly Stranger[] = [
     name: "hono-rate-limiter",
     package: "hono-rate-limiter",
     setting: 'its middleware with the MemoryStore in Hono, `standardHeaders: "draft-6"`, a key from a header',
+    broken: sharesItsCount,
     promises: [
       {
         words:
@@ -167,7 +198,7 @@ export const strangers: readonly Stranger[] = [
     name: "rate-limiter-flexible, Redis",
     package: "rate-limiter-flexible",
     setting: "RateLimiterRedis on a real Redis by ioredis, `consume(key, cost)`",
-    share: 0.5,
+    share: 0.1,
     promises: flexiblePromises,
     limiter: (claims, redis) => flexibleRedis("rate-limiter-flexible", claims, redis),
   },
@@ -175,6 +206,7 @@ export const strangers: readonly Stranger[] = [
     name: "koa-ratelimit",
     package: "koa-ratelimit",
     setting: "its middleware with the memory driver, a key from the context's address",
+    broken: sharesItsCount,
     promises: [
       {
         words: "`max` max requests within `duration`; `id` id to compare requests [ip]",
@@ -233,8 +265,159 @@ export const strangers: readonly Stranger[] = [
     ],
     limiter: (claims) => bottleneck("bottleneck", claims),
   },
+  {
+    name: "rate-limit-redis",
+    package: "rate-limit-redis",
+    setting: "its RedisStore in express-rate-limit's middleware, on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "max: 100, // Limit each IP to 100 requests per `window`",
+        link: npm("rate-limit-redis"),
+        laws: [...perKey, ...fixedWindow, "conserved", "monotone", "limit-agrees"],
+      },
+    ],
+    limiter: (claims, redis) => rateLimitRedis("rate-limit-redis", claims, redis),
+  },
+  {
+    name: "hono-rate-limiter, Redis",
+    package: "hono-rate-limiter",
+    setting: "its RedisStore in its middleware in Hono, on a real Redis by ioredis",
+    share: 0.1,
+    broken: {
+      rows: ["conserved", "refusal-justified", "monotone", "recovers", overlapping],
+      why: "A call in a key's last millisecond, in which 0 ms are left, is added to the old count, and that count is given a whole window more: a caller at its limit is refused for another window. rate-limit-redis had the same script until 4.2.",
+      issue: "issues/key-that-ends.md",
+    },
+    promises: [
+      {
+        words:
+          "The maximum number of connections to allow during the `window` before rate limiting the client.",
+        link: npm("hono-rate-limiter"),
+        laws: [...perKey, ...fixedWindow, "conserved", "monotone", "limit-agrees"],
+      },
+    ],
+    limiter: (claims, redis) => honoRedis("hono-rate-limiter", claims, redis),
+  },
+  {
+    name: "@nest-lab/throttler-storage-redis",
+    package: "@nest-lab/throttler-storage-redis",
+    setting: "its storage in @nestjs/throttler's guard, one throttler, on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "throttlers: [{ limit: 5, ttl: seconds(60) }]",
+        link: npm("@nest-lab/throttler-storage-redis"),
+        laws: [...perKey, "rate-bound", "limit-agrees"],
+      },
+    ],
+    limiter: (claims, redis) => nestLabRedis("@nest-lab/throttler-storage-redis", claims, redis),
+  },
+  {
+    name: "koa2-ratelimit",
+    package: "koa2-ratelimit",
+    setting: "its middleware with its store in memory, a key from the context's address",
+    promises: [
+      {
+        words:
+          "max number of connections during `interval` milliseconds before sending a `429` response code",
+        link: npm("koa2-ratelimit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+    ],
+    limiter: (claims) => koa2Ratelimit("koa2-ratelimit", claims, null),
+  },
+  {
+    name: "koa2-ratelimit, Redis",
+    package: "koa2-ratelimit",
+    setting: "its middleware with its RedisStore, on a real Redis by node-redis",
+    share: 0.1,
+    broken: {
+      rows: [overlapping],
+      why: "It reads the count, and then writes 1, or adds 1: calls that overlap all read no count, and each writes 1.",
+      issue: "issues/koa2-ratelimit.md",
+    },
+    promises: [
+      {
+        words:
+          "max number of connections during `interval` milliseconds before sending a `429` response code",
+        link: npm("koa2-ratelimit"),
+        laws: [...perKey, "refusal-justified", "twice-at-most", "rate-bound"],
+      },
+    ],
+    limiter: (claims, redis) => koa2Ratelimit("koa2-ratelimit", claims, redis),
+  },
+  {
+    name: "hapi-rate-limit",
+    package: "hapi-rate-limit",
+    setting:
+      "the plugin with hapi's cache in memory, `userLimit` alone, asked by `inject`, a key from a header",
+    share: 0.1,
+    broken: {
+      rows: [overlapping],
+      why: "It reads the count from the cache, and then writes the next one: calls that overlap read the same count, and all are let through, with hapi's own cache in memory, too.",
+      issue: "issues/hapi-rate-limit.md",
+    },
+    promises: [
+      {
+        words: "`userLimit`: number of total requests a user can make per period.",
+        link: npm("hapi-rate-limit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+      {
+        words: "`x-ratelimit-userlimit`: Will equal `userLimit`",
+        link: npm("hapi-rate-limit"),
+        laws: ["limit-agrees"],
+      },
+      {
+        words: "`x-ratelimit-userremaining`: Remaining number of requests user has this period",
+        link: npm("hapi-rate-limit"),
+        laws: ["conserved", "monotone"],
+      },
+    ],
+    limiter: (claims) => hapiRateLimit("hapi-rate-limit", claims),
+  },
+  {
+    name: "ratelimiter",
+    package: "ratelimiter",
+    setting: "`get` on a real Redis by ioredis; its reset, rounded down, is read as the next ms",
+    share: 0.1,
+    promises: [
+      {
+        words: "`remaining` - number of calls left in current `duration`; `total` - `max` value",
+        link: npm("ratelimiter"),
+        laws: [...perKey, "rate-bound", "twice-at-most", "recovers", "time-translates", "limit-agrees"],
+      },
+      {
+        words: "`resetMs` - time since epoch in milliseconds at which the rate limiting period will end",
+        link: npm("ratelimiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: (claims, redis) => ratelimiter("ratelimiter", claims, redis),
+  },
+  {
+    name: "async-ratelimiter",
+    package: "async-ratelimiter",
+    setting: "`get({ id })` on a real Redis by ioredis; its reset, rounded down, is read as the next second",
+    share: 0.1,
+    promises: [
+      {
+        words: "The maximum number of requests within `duration`.",
+        link: npm("async-ratelimiter"),
+        laws: [...perKey, "rate-bound", "twice-at-most", "recovers", "time-translates"],
+      },
+      { words: "`total`: `max` value.", link: npm("async-ratelimiter"), laws: ["limit-agrees"] },
+      {
+        words: "`reset`: time since epoch in seconds that the rate limiting period will end",
+        link: npm("async-ratelimiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: (claims, redis) => asyncRatelimiter("async-ratelimiter", claims, redis, "uncounted"),
+  },
 ];
 
-export const claimsOf = ({ promises }: Stranger): readonly LawName[] => [
+export const claimsOf = ({ promises }: Stranger): readonly LimiterLawName[] => [
   ...new Set(promises.flatMap(({ laws }) => laws)),
 ];

@@ -1,20 +1,20 @@
 // `npm run limiters`: runs the laws over limiters of npm, and publishes which of them each keeps, breaks, or does
-// not claim.
+// not claim. With `--only NAME --publish` the others keep the cells that they have.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkLaws } from "../../src/laws/check.ts";
 import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import type { Outcome } from "../../src/laws/report.ts";
-import { type LimiterLawName, lawNames } from "../../src/rules/laws.ts";
-import { claimsOf, type Stranger, strangers } from "./limiters.ts";
+import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
+import { claimsOf, type Fault, type Stranger, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
-import { keep, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
+import { keep, published, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
 
 /** The rows: the laws over calls that follow one another, and all of them over calls that overlap. */
 const overlapping = "overlapping calls";
-const rows: readonly Row[] = [...lawNames, overlapping];
+const rows: readonly Row[] = [...limiterLawNames, overlapping];
 type Row = LimiterLawName | typeof overlapping;
 
 /** One limiter under one law. */
@@ -45,15 +45,18 @@ interface Wish {
   readonly laws: readonly Row[];
 }
 
+/** Fewer runs than this may come to nothing that a law judges. */
+const runsLeast = 8;
+
 /**
  * Runs the laws over one limiter.
  * @throws Error where the limiter fails: an adapter that does not fit is no finding
  */
 export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis): Promise<Cell[]> {
   const { seed } = wish;
-  const runs = Math.ceil(wish.runs * (stranger.share ?? 1));
+  const runs = Math.max(runsLeast, Math.ceil(wish.runs * (stranger.share ?? 1)));
   const factory = stranger.limiter(claimsOf(stranger), redis);
-  const laws = lawNames.filter((law) => wish.laws.includes(law));
+  const laws = limiterLawNames.filter((law) => wish.laws.includes(law));
   const { laws: reports } = await checkLaws(factory, { seed, runs, laws });
   const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
   if (!wish.laws.includes(overlapping)) return cells;
@@ -92,6 +95,7 @@ export async function run(args: string[]): Promise<number> {
       law: { type: "string", multiple: true },
       seed: { type: "string", default: "1" },
       runs: { type: "string", default: "200" },
+      publish: { type: "boolean", default: false },
     },
   });
   const chosen = strangers.filter(({ name }) => values.only?.includes(name) ?? true);
@@ -115,14 +119,23 @@ export async function run(args: string[]): Promise<number> {
   } finally {
     await redis.stop();
   }
-  if (values.only === undefined && values.law === undefined) {
-    keep(
-      join(reportFolder, "table.json"),
-      `${JSON.stringify({ seed: Number(values.seed), cells }, null, 1)}\n`,
-    );
-    keep(join(reportFolder, "README.md"), page(cells, values.seed));
-  }
+  if (values.law === undefined && (values.only === undefined || values.publish))
+    publish(cells, Number(values.seed));
   return 0;
+}
+
+/** Writes the table, with the cells that are published already of the limiters that were not run. */
+function publish(found: readonly Cell[], seed: number): void {
+  const file = join(reportFolder, "table.json");
+  const run = new Set(found.map(({ limiter }) => limiter));
+  const known = new Set(strangers.map(({ name }) => name));
+  const { cells: earlier } = published<{ cells: Cell[] }>(file) ?? { cells: [] };
+  const others = earlier.filter(({ limiter }) => known.has(limiter) && !run.has(limiter));
+  const cells = strangers.flatMap(({ name }) =>
+    [...others, ...found].filter(({ limiter }) => limiter === name),
+  );
+  keep(file, `${JSON.stringify({ seed, cells }, null, 1)}\n`);
+  keep(join(reportFolder, "README.md"), page(cells, `${seed}`));
 }
 
 function lineOf(stranger: Stranger, cells: readonly Cell[]): string {
@@ -151,31 +164,30 @@ const unclaimed: { readonly [L in LimiterLawName]?: string } = {
 };
 
 function page(cells: readonly Cell[], seed: string): string {
-  const claimed = lawNames.filter((law) =>
+  const claimed = limiterLawNames.filter((law) =>
     cells.some((cell) => cell.law === law && cell.outcome !== "not claimed"),
   );
-  const row = (law: Row): string => {
-    const marked = strangers.map(({ name }) => {
-      const cell = cells.find((candidate) => candidate.law === law && candidate.limiter === name);
+  const columns: readonly Row[] = [...claimed, overlapping];
+  const row = (stranger: Stranger): string => {
+    const marked = columns.map((law) => {
+      const cell = cells.find((candidate) => candidate.law === law && candidate.limiter === stranger.name);
       return cell === undefined ? "" : marks[cell.outcome];
     });
-    return `| ${law === overlapping ? law : `\`${law}\``} | ${marked.join(" | ")} |`;
+    const about = [stranger.name, versionOf(stranger.package), runsOf(cells, stranger)];
+    return `| ${[...about, ...marked].join(" | ")} |`;
   };
   return `${[
     "# Laws over limiters of npm",
     "",
     `Written by \`npm run limiters\` (seed ${seed}). *keeps*: no counterexample was found, which proves nothing; *–*: its documentation does not promise this law, so nothing is held against it; *not seen*: it is promised, and nothing that the limiter shows could be judged by it. [Bugs of the past](past-bugs.md) shows what the same laws find where there is something to find.`,
     "",
-    `| law | ${strangers.map(({ name }) => name).join(" | ")} |`,
-    `|---|${strangers.map(() => "---|").join("")}`,
-    `| version | ${strangers.map((stranger) => versionOf(stranger.package)).join(" | ")} |`,
-    `| runs a law | ${strangers.map((stranger) => runsOf(cells, stranger)).join(" | ")} |`,
-    ...claimed.map(row),
-    row(overlapping),
+    `| limiter | version | runs a law | ${columns.map((law) => (law === overlapping ? law : `\`${law}\``)).join(" | ")} |`,
+    `|---|---|---|${columns.map(() => "---|").join("")}`,
+    ...strangers.map(row),
     "",
     "Laws that none of them claims:",
     "",
-    ...lawNames
+    ...limiterLawNames
       .filter((law) => !claimed.includes(law))
       .map((law) => `- \`${law}\`: ${unclaimed[law] ?? "nothing is said of it"}.`),
     "",
@@ -190,33 +202,27 @@ function page(cells: readonly Cell[], seed: string): string {
 const runsOf = (cells: readonly Cell[], { name }: Stranger): number =>
   Math.max(0, ...cells.filter(({ limiter }) => limiter === name).map(({ runs }) => runs));
 
-/** What breaks the row of overlapping calls, found by reading the stores after the laws had named them. */
-const sharedCount: readonly string[] = [
-  "All of it is one thing, in calls that overlap: the store counts a call and answers with the very object in which it counts; the middleware awaits that answer and reads the count afterwards. Calls of one key that begin in one turn of the event loop are all counted before the first of them reads, so all read the last count: of 6 where 5 are allowed, none is let through. It fails closed, never beyond the limit, and calls of separate turns are not touched.",
-  "",
-  "A client that pipelines requests in one packet makes it so: `test/limiters/pipelined.test.ts` shows it on the wire, on servers set up by the packages' documentation and without any law.",
-  "",
-];
-
 function breaks(cells: readonly Cell[]): string[] {
-  const broken = cells.filter(({ outcome }) => outcome === "breaks");
-  if (broken.length === 0) return [];
-  return [
-    "## What is broken",
-    "",
-    ...sharedCount,
-    ...broken.flatMap(({ limiter, version, law, command, counterexample = [] }) => [
-      `### ${limiter} ${version}: \`${law}\``,
-      "",
-      `\`${command}\``,
-      "",
-      "```",
-      ...counterexample,
-      "```",
-      "",
-    ]),
-  ];
+  const faulty = strangers.flatMap(({ name, broken }) => {
+    const own = cells.filter(({ limiter, outcome }) => limiter === name && outcome === "breaks");
+    return own.length === 0 ? [] : [...faultText(own, broken)];
+  });
+  return faulty.length === 0 ? [] : ["## What is broken", "", ...faulty];
 }
+
+const faultText = (cells: readonly Cell[], fault: Fault | undefined): string[] => [
+  `### ${cells[0]?.limiter} ${cells[0]?.version}`,
+  "",
+  ...(fault === undefined ? [] : [`${fault.why} [The issue](${fault.issue}).`, ""]),
+  ...cells.flatMap(({ law, command, counterexample = [] }) => [
+    `\`${law}\`, by \`${command}\`:`,
+    "",
+    "```",
+    ...counterexample,
+    "```",
+    "",
+  ]),
+];
 
 const promised = ({ name, package: from, setting, promises }: Stranger): string[] => [
   "",
@@ -238,6 +244,8 @@ const method: readonly string[] = [
   "- Time: while a package's code runs, `Date`, timers, `performance.now` and `process.hrtime` are a clock of ours (`src/cli/virtual-clock.ts`); a microsecond passes at each reading of the monotonic one.",
   "- Redis is a real one, Debian's `redis-server`. It runs under libfaketime, which gives it our clock by a file (`test/limiters/redis.ts`). Redis keeps a key for the whole millisecond in which it ends, so windows on Redis end late here.",
   "- *Overlapping calls*: two or three calls of one instant are started together, in every order; some order of them, one after the other, must explain who was admitted, by the laws that the limiter claims. In all other rows calls follow one another.",
+  "- `ratelimiter` and `async-ratelimiter` round their reset down, and it is read as the next unit: that waiting is over a moment later is no fault.",
+  "- Not seen by a law, but by reading on: `@nest-lab/throttler-storage-redis` has the fault of hono-rate-limiter's RedisStore ([the issue](issues/key-that-ends.md)), which the guard's blocks hide from what it promises; and hono-rate-limiter's `skipFailedRequests` takes failed calls off the next window ([the issue](issues/skip-failed-requests.md)). Each issue has a program that shows it by the package's own client.",
   "- `@nestjs/throttler` keeps a log of hits and `limiter` refills all the time: theirs are no fixed windows, so of the laws on windows they claim none. `bottleneck` queues; without a queue it is a limiter.",
   "- Left out: `@upstash/ratelimit`. Its scripts ask for a flag that only Upstash's own Redis knows (`allow-key-locking`; Redis 7.0 answers `Unexpected flag in script shebang`), and a stand-in that takes it out would be another program.",
 ];
