@@ -2,6 +2,7 @@
 
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
+import { stateText } from "../report/plan-words.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
@@ -82,7 +83,7 @@ function pointLines({ question, points }: PlanResult): string[] {
     const said =
       point.state === null
         ? counted(point.replications, "run")
-        : `${point.state} (${point.held} of ${counted(point.replications, "run")})`;
+        : `${stateText(point)} (${point.held} of ${counted(point.replications, "run")})`;
     return [
       valueText(axis.unit, point.values[0] ?? ""),
       paint(bar),

@@ -3,7 +3,7 @@
 import { count } from "../rules/words.ts";
 import type { PlanPoint } from "../summary/plan-result.ts";
 import { type Html, html } from "./html.ts";
-import { figureNamed, figureUnit, intervalText, meanText } from "./plan-words.ts";
+import { figureNamed, figureUnit, intervalText, meanText, stateText } from "./plan-words.ts";
 
 export function stateCell(state: PlanPoint["state"]): Html | string {
   if (state === null) return "–";
@@ -12,6 +12,12 @@ export function stateCell(state: PlanPoint["state"]): Html | string {
     ? html`<span class="state good">✓ holds</span>`
     : html`<span class="state bad">✗ fails</span>`;
 }
+
+/** A point's state. */
+export const pointCell = (point: PlanPoint): Html | string =>
+  stateText(point) === "held so far"
+    ? html`<span class="state none">? held so far</span>`
+    : stateCell(point.state);
 
 /** In how many runs, and what that says of all runs. */
 export function heldCell({ held, replications, heldShare }: PlanPoint): Html | string {

@@ -17,6 +17,7 @@ import {
   planAnswer,
   planOutcome,
   questionWords,
+  stateText,
   valueText,
 } from "./plan-words.ts";
 
@@ -44,7 +45,12 @@ export function renderPlanMarkdown(result: PlanResult): string {
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-const stateMarks = { holds: "✅ holds", fails: "❌ fails", unclear: "❔ unclear" } as const;
+const stateMarks = {
+  holds: "✅ holds",
+  fails: "❌ fails",
+  unclear: "❔ unclear",
+  "held so far": "❔ held so far",
+} as const;
 
 /** Along the first value, up to where the second one holds. */
 function frontierBlock({ question, heatMap }: PlanResult): string {
@@ -72,7 +78,7 @@ function pointsBlock(result: PlanResult): string {
     ...question.vary.map((axis, place) => plain(valueText(axis, point.values[place] ?? ""))),
     ...figures.map((figure) => amountOf(point, figure)),
     heldWords(point) ?? "–",
-    point.state === null ? "–" : stateMarks[point.state],
+    point.state === null ? "–" : stateMarks[stateText(point)],
   ]);
   const text = table(
     [...question.vary.map(({ path }) => code(path)), ...figures.map(code), "runs", "goals"],

@@ -12,7 +12,7 @@ import { intervalPicture } from "./interval-rows.ts";
 import { factList, head } from "./parts.ts";
 import { Gallery, type Picture } from "./picture.ts";
 import { alternativesSection } from "./plan-alternatives-section.ts";
-import { figureCell, heldCell, stateCell } from "./plan-cells.ts";
+import { figureCell, heldCell, pointCell } from "./plan-cells.ts";
 import { stormSection } from "./plan-storm-section.ts";
 import {
   figureNamed,
@@ -217,7 +217,7 @@ function pointsTable(result: PlanResult, axis: PlanAxis): Html {
     ...(result.question.goals.length === 0
       ? []
       : [
-          { title: "The goals", cell: ({ state }: PlanPoint) => stateCell(state) },
+          { title: "The goals", cell: pointCell },
           { title: "Runs that hold", number: true, cell: heldCell },
         ]),
     ...listedFigures(result).map(

@@ -45,6 +45,10 @@ export const stateWords: Readonly<Record<PlanState, string>> = {
   unclear: "unclear",
 };
 
+/** A point's state: `held so far` where it held in every run, and there were too few to be sure. */
+export const stateText = ({ state, held, replications }: PlanPoint): PlanState | "held so far" =>
+  state === "unclear" && held === replications ? "held so far" : (state ?? "unclear");
+
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
 
