@@ -73,7 +73,7 @@ export interface FitResult {
   readonly model: FittedModel;
   /** The scenario as TypeScript. */
   readonly source: string;
-  /** What was fitted to, beside its simulation. `null` if nobody asked. */
+  /** Recording that was fitted to, beside its simulation. `null` if nobody asked. */
   readonly check: FitCheck | null;
   readonly backtest: BacktestResult | null;
 }

@@ -183,7 +183,7 @@ function whyOf(rows: readonly CheckRow[]): string | null {
   const whole = rows.filter(({ population }) => population === last);
   const isAbove = (figure: CheckedFigure): boolean =>
     whole.some((row) => row.figure === figure && row.off && row.recorded > row.most);
-  // Where the usual window is off, too, the populations themselves are wrong.
+  // If the usual window is off, too, the populations themselves are wrong.
   const usual = whole.find(({ figure }) => figure === "admittedP50");
   if (usual?.off !== false || !isAbove("busiest") || !isAbove("refused")) return null;
   return "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";

@@ -73,7 +73,7 @@ export function guessRetry(
 /** A wait without a cap would be so many times the longest that was seen: the cap was met. */
 const capSeen = 1.2;
 
-/** Where nobody was seen to wait at the cap, two more waits grow before one is assumed. */
+/** If nobody was seen to wait at the cap, two more waits grow before one is assumed. */
 function uncapped(retry: FittedRetry, samples: readonly RetrySample[]): FittedRetry {
   if (retry.kind !== "exponential" || retry.jitter === "decorrelated") return retry;
   const last = samples.reduce((most, { attempt }) => Math.max(most, attempt), 0);

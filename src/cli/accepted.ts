@@ -1,4 +1,4 @@
-// What a scenario's owner accepts of a limiter that is approximate on purpose, for the judge.
+// Deviations that a scenario's owner accepts of a limiter that is approximate on purpose, for the judge.
 import { parseExpectation } from "../rules/figures.ts";
 import type { JudgeOptions } from "../verify/judge.ts";
 

@@ -153,7 +153,7 @@ const restingOn = (tested: Evidence | undefined): string =>
 
 const widest = Math.max(...lawNames.map((law) => law.length));
 
-/** What real time showed, in words. */
+/** Findings of real time, in words. */
 export function sayLive(
   { target, seed, runs, calls, laws, evidence, ended, counterexample, ok }: LiveReport<Verdict>,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-// What a check found, as the terminal shows it: a line a law, then what was found.
+// A check's findings, as the terminal shows them: a line a law, then the counterexamples.
 
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import { mendedText } from "../laws/known.ts";
@@ -8,7 +8,7 @@ import { counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What of the command's words the text depends on. */
+/** The command's words that the text depends on. */
 interface CheckWords {
   readonly rules?: string | undefined;
   readonly path?: string | undefined;
@@ -56,7 +56,7 @@ export async function describeCheck(
   );
 }
 
-/** What overlapping calls showed. */
+/** Lines on overlapping calls. */
 export async function describeInterleavings(report: InterleavingReport, terminal: Terminal): Promise<void> {
   const { outcome, runs, overlapped } = report;
   const text = {
@@ -99,7 +99,7 @@ function outcomeText({ outcome, runs, judged, known, reason }: LawReport): strin
   }
 }
 
-/** What switches did to a law: where they made it void; under given rules, also in which form it stood. */
+/** Tells the effect of switches on a law: where they made it void; under given rules, also in which form it stood. */
 function switchNotes({ voidRuns, changedRuns }: LawReport, given: boolean): string[] {
   const times = (count: number): string => (given ? "" : `, ${counted(count, "time")}`);
   const voids = Object.entries(voidRuns).map(([why, count]) => `void for ${why}${times(count)}`);

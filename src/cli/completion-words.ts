@@ -1,4 +1,4 @@
-// What may be typed at each place of a command: the verbs' own data, with the names that their options take.
+// Words that may be typed at each place of a command: the verbs' own data, with the names that their options take.
 import { faultNames } from "../faults/choice.ts";
 import { builtInScenarios } from "../load/scenario-file.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
@@ -6,7 +6,7 @@ import { limiterLawNames } from "../rules/laws.ts";
 import { presets } from "../rules/presets.ts";
 import { commonOptions, type Verb, type VerbOption } from "./verb.ts";
 
-/** What an argument takes: words that are known, and paths. */
+/** Values that an argument takes: words that are known, and paths. */
 export interface Values {
   readonly words: readonly string[];
   readonly paths: "none" | "files" | "folders";

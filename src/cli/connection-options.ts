@@ -1,4 +1,4 @@
-// How a target elsewhere is reached: by whose word, as whom, through which proxy.
+// The way to a target elsewhere: by whose word, as whom, through which proxy.
 import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -70,11 +70,11 @@ async function readPem(
   const text = await readText(path, `file of ${option}`);
   if ((isKey ? /-----BEGIN [A-Z ]*PRIVATE KEY-----/ : /-----BEGIN [A-Z ]*CERTIFICATE-----/).test(text))
     return text;
-  // What stands there instead may be a secret.
+  // The text there may be a secret.
   throw unusable(path, `text without ${what}`, `${what} in PEM`);
 }
 
-/** What is not understood now would fail in each call. */
+/** Refuses now what would fail in each call. */
 function requireMatch(cert: string | undefined, key: string | undefined, path: string): void {
   if (cert === undefined || key === undefined) return;
   try {

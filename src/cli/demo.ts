@@ -41,7 +41,7 @@ interface Args {
   readonly json?: boolean | undefined;
 }
 
-/** What is asked for, checked. */
+/** The options, checked. */
 interface Asked extends Args {
   readonly durationMs: number;
   readonly signal: AbortSignal;

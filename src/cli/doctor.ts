@@ -23,7 +23,7 @@ interface Finding {
   /** `missing` ends the command with 3. */
   readonly state: "ok" | "optional" | "missing";
   readonly found: string;
-  /** How to get it, a line each. */
+  /** Ways to get it, a line each. */
   readonly advice: readonly string[];
 }
 

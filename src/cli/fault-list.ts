@@ -27,11 +27,11 @@ export async function chooseFault(
   return "list";
 }
 
-/** What a run with a fault says of it. */
+/** Words of a run on its fault. */
 export interface FaultWords {
   /** `NAME` or `NAME=RATE`, for the command that repeats a run. */
   readonly text: string;
-  /** What whoever reads the run must know. */
+  /** Note that whoever reads the run must know. */
   readonly note: string;
 }
 

@@ -98,7 +98,7 @@ export const verb = defineVerb<Args>({
     const seeds = seedsOf(args.seeds);
     const name = nameOf(args);
     const rules = args.rules === undefined ? undefined : await readRules(args.rules);
-    // Where the scenario itself is printed, people's text goes to standard error, as under --json.
+    // If the scenario itself is printed, people's text goes to standard error, as under --json.
     const terminal = openTerminal(args.json === true || out === undefined);
     const interrupt = onInterrupt();
     try {

@@ -87,7 +87,7 @@ const optionRows = (options: Readonly<Record<string, VerbOption>>): Row[] =>
     return [`${alias}${optionUsage(name, option)}`, `${option.describe}${remarks(option)}`];
   });
 
-/** What may be given, and what stands for it where nothing is. */
+/** Values that may be given, and the one that stands for them where nothing is. */
 function remarks({ argument = "", array, choices, default: usual, demandOption }: VerbOption): string {
   const all = choices?.join(", ") ?? "";
   return [

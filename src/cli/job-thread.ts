@@ -103,12 +103,12 @@ async function bundled({ adapter, scenario }: JobFiles): Promise<BundledModule[]
 
 type Ready = Extract<FromThread, { kind: "ready" }>;
 
-/** How long a message is waited for. */
+/** Bounds on the wait for a message. */
 interface Limits {
   readonly signal: AbortSignal;
-  /** How long the thread may go on once the signal is aborted, ms. */
+  /** Time that the thread may go on once the signal is aborted, ms. */
   readonly graceMs: number;
-  /** How long importing may take, ms; `null` for a message that may take for ever. */
+  /** Time that importing may take, ms; `null` for a message that may take for ever. */
   readonly importMs: number | null;
 }
 
@@ -128,7 +128,7 @@ class JobThread {
   readonly #modules: readonly PlacedModule[];
   readonly #signal: AbortSignal;
   readonly #flag = new Int32Array(new SharedArrayBuffer(4));
-  /** Whether some of the user's code may have run. */
+  /** True if some of the user's code may have run. */
   #hasBegun = false;
   #importing: PlacedModule | null;
   #end: ThreadEnd | null = null;

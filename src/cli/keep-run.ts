@@ -1,4 +1,4 @@
-// What every run ends with, whoever drove it: its trace is read back from where it was written, judged and
+// The end of every run, whoever drove it: its trace is read back from where it was written, judged and
 // counted in one pass, and the folder gets its documents. What is judged is what is on disk.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { k6Files } from "../load/run-k6.ts";

@@ -19,7 +19,7 @@ import { version } from "./version.ts";
 export interface LoadIntoOptions extends Omit<LoadOptions, "folder" | "onProgress"> {
   /** The scenario's file or name, as it was named. */
   readonly file: string;
-  /** What repeats the run. */
+  /** Command that repeats the run. */
   readonly command: string;
   readonly notes?: readonly string[];
   /** Another run's folder, to be shown beside this one. */
@@ -30,7 +30,7 @@ export interface LoadIntoOptions extends Omit<LoadOptions, "folder" | "onProgres
 /** A load run, judged and kept. */
 export interface LoadedRun extends KeptRun {
   readonly load: LoadResult;
-  /** What the reader must know of it. */
+  /** Facts that the reader must know of it. */
   readonly notes: readonly string[];
 }
 
@@ -71,7 +71,7 @@ function withWayOn(error: unknown, { folder, staging }: FolderWriter): unknown {
 
 async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<LoadedRun> {
   const { file, command, notes: given = [], compare, onProgress, ...loading } = options;
-  // What is compared is read now: where it is none, nothing needs to be loaded.
+  // The other run is read now: where there is none, nothing needs to be loaded.
   if (compare !== undefined) await readRun(compare);
   const pace = new Pace(Date.now);
   const result = await load({
@@ -133,7 +133,7 @@ export function driverLine(choice: DriverChoice): string {
     : `${choice.because}, so Node drives the load (${figures}). Get k6: npx spillway doctor --get-k6`;
 }
 
-/** Whether the load was what the scenario asks for as far as the generator goes. */
+/** Tells whether the load was what the scenario asks for as far as the generator goes. */
 export const wasTooSlow = (load: LoadResult): boolean => load.driver === "node" && isTooSlow(load.lateness);
 
 function latenessNotes(load: LoadResult): string[] {

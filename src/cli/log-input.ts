@@ -21,7 +21,7 @@ import { filesOf } from "./log-files.ts";
 import type { LogArgs } from "./log-options.ts";
 
 export interface LogHooks {
-  /** How far reading has come, in words, and as a share from 0 to 1; `null` where that is not known. */
+  /** Progress of the reading, in words, and as a share from 0 to 1; `null` where that is not known. */
   readonly onProgress?: ((text: string, share: number | null) => void) | undefined;
   /** Ends the reading: its batches end by this error. */
   readonly signal?: AbortSignal | undefined;
@@ -32,7 +32,7 @@ export interface LogHooks {
 /** Logs, opened: what was found out about each, and all their rows. */
 export interface OpenedLogs extends LogRows {
   readonly files: readonly LogFile[];
-  /** What was changed of them, in words: `only /v2/*`, `traffic 2x`. */
+  /** Changes that were made to them, in words: `only /v2/*`, `traffic 2x`. */
   readonly changes: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export async function openLogs(
   for (const path of await filesOf(paths)) {
     const file = await fileOf(path, hooks.pipeSignal ?? hooks.signal);
     const found = await lookAt(file, args);
-    // What DuckDB hands on has not as many bytes as the file.
+    // DuckDB hands on another number of bytes than the file has.
     if (found?.open === file.open) progress.total += file.bytes;
     if (found !== null) files.push({ ...found, open: () => progress.through(found.open()) });
   }
@@ -146,7 +146,7 @@ async function* inTurn(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What can be read but once: what was looked at is given again. */
+/** A source that can be read but once: the bytes that were looked at are given again. */
 function readOnce(name: string, stream: AsyncIterable<Uint8Array>): LogSource {
   const chunks = stream[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
@@ -163,7 +163,7 @@ function readOnce(name: string, stream: AsyncIterable<Uint8Array>): LogSource {
   return { name, bytes: 0, open };
 }
 
-/** What a log is; `null` where there is nothing in it. */
+/** Returns the format of a log; `null` where there is nothing in it. */
 async function lookAt(source: LogSource, args: LogArgs): Promise<LogFile | null> {
   const { head, isWhole } = await headOf(source);
   if (head.length === 0) return null;

@@ -1,4 +1,4 @@
-// What verbs that read logs have in common on the command line. Nothing that reads logs is loaded for it.
+// Options that verbs which read logs have in common. Nothing that reads logs is loaded for it.
 import type { InferredOptionTypes } from "yargs";
 import {
   type DurationUnit,
@@ -19,7 +19,7 @@ const column = (content: string) =>
     describe: `read ${content} from COLUMN [default: guessed]`,
   }) as const;
 
-/** What verbs that read logs have in common. */
+/** Options of verbs that read logs. */
 export const logOptions = {
   format: {
     argument: "FORMAT",

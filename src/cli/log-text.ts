@@ -1,4 +1,4 @@
-// What `--dry-run` says of logs: what each is, what its columns were taken for and why, and its first rows as read.
+// Words of `--dry-run` on logs: what each is, what its columns were taken for and why, and its first rows as read.
 
 import { instant, ownerName } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -46,10 +46,10 @@ interface UnderstoodRow {
   readonly durationMs: number | null;
 }
 
-/** What logs were taken for: the result of `replay --dry-run`. */
+/** Formats that logs were taken for: the result of `replay --dry-run`. */
 export interface UnderstoodLogs {
   readonly files: readonly UnderstoodFile[];
-  /** What was changed of them, in words: `only /v2/*`. */
+  /** Changes that were made to them, in words: `only /v2/*`. */
   readonly changes: readonly string[];
   readonly rows: readonly UnderstoodRow[];
   /** Rows that could not be read, the first of them. */

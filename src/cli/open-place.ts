@@ -1,8 +1,8 @@
-// Where a result goes, for every verb that makes a folder of its own.
+// The place of a result, for every verb that makes a folder of its own.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { openResult, type ResultKind } from "../report/result-writer.ts";
 
-/** Where a result goes. */
+/** Place of a result. */
 export interface RunPlace {
   /** As it was named; a folder of its own, after `name` and the time, where it was not. */
   readonly out?: string | undefined;

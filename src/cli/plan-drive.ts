@@ -10,7 +10,7 @@ import type { KnownOutcomes, PointsFile } from "./points-file.ts";
 export interface DriveOptions {
   /** Opens the file that outcomes are kept in. */
   begin(): Promise<PointsFile>;
-  /** What is known from an earlier plan. */
+  /** Outcomes that are known from an earlier plan. */
   readonly known: KnownOutcomes;
   readonly runner: Runner;
   readonly signal: AbortSignal;

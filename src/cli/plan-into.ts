@@ -26,7 +26,7 @@ export interface PlanIntoOptions extends JobOptions {
   readonly out: string | undefined;
   /** Replaces files that are of no plan of spillway. */
   readonly force: boolean;
-  /** Whether to go on with the plan that the folder holds. */
+  /** True to go on with the plan that the folder holds. */
   readonly resume: boolean;
   readonly onProgress: (text: string) => void;
 }

@@ -6,7 +6,7 @@ import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import { eventsOf } from "./job-events.ts";
 import type { JobContext } from "./jobs.ts";
 
-/** What all runs of a plan have in common. */
+/** Setting that all runs of a plan have in common. */
 export interface PlanSetting {
   readonly adjustments: Pick<Adjustments, "seed" | "durationMs" | "rules">;
   readonly figures: readonly FigureReference[];

@@ -156,7 +156,7 @@ export const verb = defineVerb<Args>({
   },
 });
 
-/** Whether some value holds. Storms and comparisons answer by what they show. */
+/** Tells whether some value holds. Storms and comparisons answer by what they show. */
 function isAnswered({ answer, storm }: PlanResult): boolean {
   const answers = [answer, storm?.answer ?? null].filter((one) => one !== null);
   return answers.every((one) => {
@@ -208,7 +208,7 @@ function requireShare(text: string): number {
 const usage = (path: string, got: string, allowed: string): SpillwayError =>
   new SpillwayError("USAGE", "this plan cannot be run", { problems: [{ path, got, allowed }] });
 
-/** What asks the same question again, on any number of threads. */
+/** Returns the command that asks the same question again, on any number of threads. */
 function commandOf(args: Args): string {
   const given = (name: keyof Args): string[] => {
     const value = args[name];

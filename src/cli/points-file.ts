@@ -10,7 +10,7 @@ import { type FigureReference, unitOf } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { PlanQuestion } from "../summary/plan-result.ts";
 
-/** What must be the same for outcomes to be taken over. How sure the answer is to be, and its range's end, may differ. */
+/** Members that must be the same for outcomes to be taken over. Confidence and the range's end may differ. */
 export interface PointsHeader {
   readonly format: "spillway-plan-points";
   readonly version: 1;
@@ -95,7 +95,7 @@ export async function readPoints(
     });
   });
   const [first = "", ...lines] = text.split("\n");
-  // What follows the last line's end is empty, or half a line.
+  // The rest after the last line's end is empty, or half a line.
   lines.pop();
   requireSame(path, parsed(path, 1, first), asked);
   const known: KnownOutcomes = new Map();

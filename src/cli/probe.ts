@@ -27,7 +27,7 @@ interface Args extends TargetArgs {
 }
 
 const UNREACHED = 3;
-/** What looking on takes, beside waiting for windows and the calls themselves. */
+/** Time that looking on takes, beside waiting for windows and the calls themselves. */
 const lookMs = 10_000;
 
 export const verb = defineVerb<Args>({

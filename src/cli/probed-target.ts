@@ -1,4 +1,4 @@
-// What `probe` and `status` have in common: which target, which organization, whose token.
+// Things that `probe` and `status` have in common: which target, which organization, whose token.
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";

@@ -25,7 +25,7 @@ function passOnColor(words: readonly string[]): void {
 export async function runProgram(words: readonly string[]): Promise<void> {
   passOnColor(words);
   try {
-    // Where files cannot be opened any more, this is where it shows first.
+    // The first place where files that cannot be opened any more show.
     const { runCommand } = await import("./command-line.ts");
     await runCommand(words);
   } catch (error) {

@@ -1,4 +1,4 @@
-// How the verb `replay` reads its options: changed limits, what callers do, what is expected.
+// Options of the verb `replay`: changed limits, the callers' reaction, expectations.
 import type { Reaction } from "../../sim/replay/reaction.ts";
 import { parsePolicy } from "../plan/policies.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -43,7 +43,7 @@ function memberValue(text: string): unknown {
 }
 
 /**
- * What callers do when refused, by the words that plans have: `waitReset`, `waitReset+0..5s`.
+ * Reads the callers' reaction to a refusal, by the words that plans have: `waitReset`, `waitReset+0..5s`.
  * @throws SpillwayError `USAGE` where there is no such policy, with a suggestion
  */
 export function reactionOf(word: string, seed: number): Reaction {

@@ -75,7 +75,7 @@ export const verb = defineVerb<Args>({
   },
 });
 
-/** What was made, and what is said of it. */
+/** The report that was made, and the words on it. */
 interface Made {
   readonly name: string;
   readonly outcome: "good" | "bad" | "none";

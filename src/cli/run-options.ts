@@ -1,4 +1,4 @@
-// What verbs that run a scenario have in common: their options, how the values are read, and how the command
+// Options that verbs which run a scenario have in common, how the values are read, and how the command
 // that repeats a run is put together.
 import { driverNames } from "../load/driver.ts";
 import { parseDuration } from "../rules/duration.ts";

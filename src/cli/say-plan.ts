@@ -1,4 +1,4 @@
-// What a plan says on the terminal: the answer, then a small table that is a picture, too.
+// Words of a plan on the terminal: the answer, then a small table that is a picture, too.
 
 import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";

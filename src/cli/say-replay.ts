@@ -1,4 +1,4 @@
-// What a replay says on the terminal: who would have been refused, when, how often; how much room there was; which
+// Words of a replay on the terminal: who would have been refused, when, how often; how much room there was; which
 // limits would have refused no row; what waiting would have done.
 
 import { policyMeaning } from "../plan/policies.ts";
@@ -80,7 +80,7 @@ function headroomLines({ headroom }: ReplayResult): string[] {
   });
 }
 
-/** Where nobody was refused: how far limits could have been lowered. */
+/** Tells how far limits could have been lowered, where nobody was refused. */
 function roomWords({ smallestLimits }: ReplayResult): string {
   const lower = smallestLimits.filter(({ smallest, limit }) => smallest < limit);
   if (lower.length === 0) return "";

@@ -1,4 +1,4 @@
-// What a finished run says on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
+// Words of a finished run on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
 import { duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
@@ -19,9 +19,9 @@ interface SaidRun {
   readonly run: KeptRun;
   /** The first line, after the scenario's name. */
   readonly headline: string;
-  /** What the generator measured of itself. */
+  /** Lateness that the generator measured of itself. */
   readonly measured?: readonly string[];
-  /** What the reader must know of this run. */
+  /** Facts that the reader must know of this run. */
   readonly notes: readonly string[];
   readonly interrupted: boolean;
 }

@@ -11,7 +11,7 @@ export interface SentError {
   readonly problems: readonly Problem[];
   readonly hint: string | undefined;
   readonly cause: SentError | null;
-  /** What the operating system refused, where it is an error of its. */
+  /** Refusal of the operating system, where it is an error of its. */
   readonly system: Pick<NodeJS.ErrnoException, "code" | "syscall" | "path"> | null;
 }
 

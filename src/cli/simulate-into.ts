@@ -23,13 +23,13 @@ export interface SimulateIntoOptions {
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;
-  /** What repeats the run. */
+  /** Command that repeats the run. */
   readonly command: string;
   readonly notes?: readonly string[];
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
   readonly onProgress?: ((text: string) => void) | undefined;
-  /** What progress goes by, ms; the machine's clock where it is left out. */
+  /** Clock that progress goes by, ms; the machine's where it is left out. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -118,7 +118,7 @@ interface TraceTextOptions extends Pick<SimulationFacts, "header" | "scenario"> 
 /** A simulation as the lines of its trace. */
 class TraceText {
   endedAt: number;
-  /** Why the lines end early; `null` where they do not. */
+  /** Reason why the lines end early; `null` where they do not. */
   cut: string | null = null;
   readonly #options: TraceTextOptions;
   readonly #pace: Pace;

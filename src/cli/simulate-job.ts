@@ -22,14 +22,14 @@ export interface SimulateTask {
   readonly fault?: string | undefined;
 }
 
-/** What is simulated. */
+/** Facts of the simulation. */
 export interface SimulationFacts {
   readonly kind: "facts";
   readonly scenario: Pick<Scenario, "name" | "description" | "seed" | "durationMs" | "expect">;
   readonly header: TraceHeader;
   /** The laws that the limiter claims. */
   readonly claims: "all" | readonly LawName[];
-  /** What a reader of the run must know. */
+  /** Facts that a reader of the run must know. */
   readonly notes: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface SwarmArgs {
   readonly force?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly requireStates?: boolean | undefined;
-  /** How long importing the adapter may take, ms. */
+  /** Time that importing the adapter may take, ms. */
   readonly importMs: number;
 }
 

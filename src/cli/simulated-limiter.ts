@@ -38,7 +38,7 @@ export const patientLimiter = ({ factory, clock }: JobLimiter): JobLimiter => ({
   clock,
 });
 
-/** What the reader of such a run must know. */
+/** Returns the facts that the reader of such a run must know. */
 export function limiterNotes(factory: LimiterFactory, asked: Rules | null): string[] {
   const { name, scopes: known = scopes } = factory;
   const claims = claimsInTraces(factory);

@@ -1,4 +1,4 @@
-// How commands speak: people's text on standard output, or on standard error where `--json` claims standard
+// The speech of commands: people's text on standard output, or on standard error where `--json` claims standard
 // output for the result alone; progress on standard error. Of control characters a terminal gets only those of this
 // file and of `colors.ts`, whatever stands in names.
 import { inspect } from "node:util";

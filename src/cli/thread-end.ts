@@ -1,9 +1,9 @@
-// Why a thread ended that had not done its work, in words: it is the user's code that ended it, so its file is named.
+// The end of a thread that had not done its work, in words: it is the user's code that ended it, so its file is named.
 import { type PlacedModule, placeIn, shortName } from "../load/user-module.ts";
 import { duration } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
-/** How a thread ended. */
+/** End of a thread. */
 export type ThreadEnd =
   /** Ctrl-C, and the code did not return in time. */
   | { readonly kind: "stopped"; readonly isNative: boolean }
@@ -15,7 +15,7 @@ export type ThreadEnd =
   | { readonly kind: "unstarted"; readonly error: Error }
   | { readonly kind: "uncaught"; readonly error: Error };
 
-/** How long code may go on after Ctrl-C, ms. */
+/** Time that code may go on after Ctrl-C, ms. */
 export const graceMs = 2_000;
 
 /**

@@ -160,7 +160,7 @@ async function* readable(path: string, signal: AbortSignal): AsyncGenerator<Uint
   }
 }
 
-/** What the scenario of a run's folder expects; nothing for a trace alone, or a run that did not end. */
+/** Returns the expectations of the scenario of a run's folder; nothing for a trace alone, or a run that did not end. */
 async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
   if (trace === "-" || !existsSync(join(trace, runFiles.record))) return {};
   const { readRecord } = await import("../report/run-folder.ts");

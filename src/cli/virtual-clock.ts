@@ -10,7 +10,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** What `setTimeout` of Node gives back, as far as limiters use it. */
+/** Handle that `setTimeout` of Node gives back, as far as limiters use it. */
 class Handle {
   readonly clock: Clock;
   readonly id: number;

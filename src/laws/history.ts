@@ -255,7 +255,7 @@ function received<T>(
   }
 }
 
-/** What is promised to be plain JSON is stored as JSON: a live reference in it does not survive. */
+/** Stores what is promised to be plain JSON as JSON: a live reference in it does not survive. */
 function throughJson(what: string, call: string, value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? null));

@@ -52,7 +52,7 @@ const closingMost = 12;
 
 interface Drawn {
   readonly script: Script;
-  /** How many calls overlap, and in which rounds, by bits, they do not start all at once. */
+  /** Number of calls that overlap, and the rounds in which, by bits, they do not start all at once. */
   readonly overlap: number;
   readonly staggered: number;
   /** The seed of the scheduler. One that fast-check draws itself is not the same again once scripts are made smaller. */

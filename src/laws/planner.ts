@@ -176,7 +176,7 @@ class Planner {
     this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
   }
 
-  /** Where users alone have windows, an organization's are its user's. */
+  /** If users alone have windows, an organization's are its user's. */
   #isOrganization(owner: Owner): boolean {
     return owner === "organization" && this.#owners.includes(owner);
   }

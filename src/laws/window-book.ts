@@ -1,7 +1,7 @@
 // The book of one window, kept from what a limiter answered. It charges what SPEC.md §2, §3 and §8 say and
 // nothing else, and takes the limiter's word for when a window ends where that word is possible.
 //
-// Where the rules leave two outcomes open (whether a late postpaid charge still counts, whether a charge of
+// If the rules leave two outcomes open (whether a late postpaid charge still counts, whether a charge of
 // 0 points opens a window) the count is a span `least..most`, and whether a window is open may be in doubt.
 
 /** Span of a count. */

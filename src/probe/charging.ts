@@ -1,4 +1,4 @@
-// How GraphQL is charged and refused, by two or three queries. One that asks for more than comes back tells what
+// GraphQL's charges and refusals, by two or three queries. One that asks for more than comes back tells what
 // is charged in the end; one that asks for more than the user's limit tells whether it is admitted by what it asks
 // (`reserved`, `prepaid`) or by what was used before (`postpaid`), and all about refusals, at the price of a call.
 
@@ -15,7 +15,7 @@ import { headerSights, statusSights } from "./sight.ts";
 const scope = "graphql";
 const attemptsMost = 4;
 
-/** What both windows of the scope show, as last seen. */
+/** Both windows of the scope, as last seen. */
 interface Room {
   readonly limits: Readonly<Record<Owner, number>>;
   readonly remaining: Readonly<Record<Owner, number>>;
@@ -49,7 +49,7 @@ async function answered(session: Session, action: Action): Promise<Trial | null>
 
 type Charge = Semantics["graphqlCharge"];
 
-/** What a query that asked for more than came back was charged. */
+/** Charge of a query that asked for more than came back. */
 interface Charged {
   readonly trial: Trial;
   readonly requested: number;

@@ -17,7 +17,7 @@ import {
   userWindow,
 } from "./windows.ts";
 
-/** What the calls show by themselves, whatever they were made for. */
+/** Findings that the calls show by themselves, whatever they were made for. */
 export function conclude(calls: readonly Seen[]): Finding[] {
   return [
     ...scopes.flatMap((scope) => ofScope(calls, scope)),

@@ -1,4 +1,4 @@
-// Whether a kind of call counts: read the counts for free, make the call, read again. Others use the organization's
+// A kind of call counts or does not: read the counts for free, make the call, read again. Others use the organization's
 // quota too, and only ever add to it; so one trial with no difference shows that a call does not count, and a
 // difference shows something only where it comes every time, and where readings without a call show none.
 
@@ -87,10 +87,10 @@ function isSameUserWindow(first: Seen, second: Seen, scope: Scope, organizationS
   return organizationStays && scope === "rest" && together(first) && together(second);
 }
 
-/** How much the counts move by themselves: between status calls with nothing in between. */
+/** Movement of the counts by themselves: between status calls with nothing in between. */
 export interface Quiet {
   readonly pairs: number;
-  /** What a status call itself adds: 1 where every one does, to both windows. */
+  /** Count that a status call itself adds: 1 where every one does, to both windows. */
   readonly base: 0 | 1;
   /** Pairs between which the organization's count grew by something else, and the user's. */
   readonly organization: number;
@@ -138,18 +138,18 @@ function growthBetween(
   const from = before.statusScopes?.[scope];
   const to = after.statusScopes?.[scope];
   if (from == null || to == null || !isSameWindow(before, after, scope)) return null;
-  // Where a window is full, nothing more might be counted, whatever was before.
+  // If a window is full, nothing more might be counted, whatever was before.
   const isFull = scope === "rest" && (whole(before.headers.user.remaining) ?? 1) <= 0;
   if (isFull || from.current >= from.limit) return null;
   const isKnown = scope === "rest" && isSameUserWindow(before, after, scope, true);
   return { organization: to.current - from.current, user: isKnown ? userGrowth(before, after) : null };
 }
 
-/** What a kind of call is expected to be answered, for its trials to speak of it. */
+/** Answer that a kind of call is expected to get, for its trials to speak of it. */
 export interface Expectation {
   readonly name: FindingName;
   readonly statuses: readonly number[];
-  /** What it is, for the report: `404`. */
+  /** Name for the report: `404`. */
   readonly words: string;
 }
 
@@ -223,7 +223,7 @@ function judgeGrowth(
   scope: Scope,
 ): Finding {
   const growths = told.map((one) => growthOf(one, control, scope));
-  // What counts is charged to both windows or to none: what one of them alone shows is others'.
+  // A call that counts is charged to both windows or to none: a charge in one of them alone is others'.
   const isByUser = growths.some(({ organization, user }) => (user ?? 0) > 0 && (organization ?? 1) > 0);
   const amounts = growths.map(({ organization, user }) =>
     isByUser ? ((organization ?? 1) > 0 ? user : null) : organization,

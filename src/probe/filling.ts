@@ -1,4 +1,4 @@
-// Where asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
+// If asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
 // window is filled by queries of the organization's own builds, where the allowance is large enough for it.
 import { roomOf } from "./charging.ts";
 import { isQuiet, quiet, trial } from "./counting.ts";

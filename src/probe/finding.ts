@@ -1,4 +1,4 @@
-// What the probe says: one finding for each thing it looked for, with what it saw, or what it would have needed.
+// The probe's words: one finding for each thing it looked for, with what it saw, or what it would have needed.
 import type { Scope } from "../rules/rules.ts";
 import type { Seen } from "./seen.ts";
 
@@ -48,11 +48,11 @@ export interface Finding {
   /** `null` where it was not seen. */
   readonly value: FindingValue | null;
   readonly confidence: Confidence;
-  /** What was seen, calls by their numbers and times; why nothing was, where nothing was. */
+  /** Sights, calls by their numbers and times; the reason where nothing was seen. */
   readonly evidence: string;
   /** Numbers of the calls that the evidence speaks of. */
   readonly calls: readonly number[];
-  /** What would show it; `null` where it was seen. */
+  /** Calls or time that would show it; `null` where it was seen. */
   readonly needs: string | null;
 }
 

@@ -5,7 +5,7 @@ import type { Token } from "../rules/tokens.ts";
 import type { LiveCaller } from "./live.ts";
 import { refuser, type Seen, type WindowHeaders } from "./seen.ts";
 
-/** What the headers of one window show, as far as they are integers. */
+/** Readings of one window's headers, as far as they are integers. */
 interface Shown {
   readonly limit?: number;
   readonly remaining?: number;
@@ -25,7 +25,7 @@ export interface ClockedOptions {
 }
 
 /**
- * What of the laws (SPEC.md §7) cannot be checked so, and why: nothing is stored and restored from outside, and
+ * Laws (SPEC.md §7) that cannot be checked so, and why: nothing is stored and restored from outside, and
  * that times translate is what runs that follow each other rely on.
  */
 export const notSeenFromOutside = ["snapshot-equals", "time-translates"] as const;
@@ -46,7 +46,7 @@ export function clockedLimiter(live: LiveCaller, { name, rules, clockHeader, now
   };
 }
 
-/** How much later than a script says each of its runs is played. */
+/** Delay at which each run of a script is played. */
 class Shifts {
   readonly #periodMs: number;
   readonly #longestMs: number;

@@ -62,7 +62,7 @@ export interface LiveReport<V extends LiveVerdict> {
   /** On how much each law rests, in all runs together. */
   readonly evidence: Readonly<Record<string, LiveEvidence>>;
   readonly ok: boolean;
-  /** Why it ended before its last run; `null` where it did not. */
+  /** Reason why it ended before its last run; `null` where it did not. */
   readonly ended: { readonly why: LiveEnded["why"]; readonly reason: string } | null;
   /** The smallest run that was accused. */
   readonly counterexample: {
@@ -72,7 +72,7 @@ export interface LiveReport<V extends LiveVerdict> {
   } | null;
 }
 
-/** What a script does next: waits, then makes calls. */
+/** Next step of a script: a wait, then calls. */
 interface Step {
   /** No wait; until the middle of the caller's window; or as long as the last answer's reset said. */
   readonly when: "now" | "middle" | "reset";
@@ -81,7 +81,7 @@ interface Step {
   /** Status calls, some calls, or as many as are left and a few more. */
   readonly what: "status" | "some" | "all";
   readonly count: number;
-  /** How many are under way together. */
+  /** Number of calls that are under way together. */
   readonly together: number;
 }
 
@@ -93,7 +93,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   together: fc.constantFrom(1, 4, 8),
 });
 const stepsMost = 6;
-/** How much of the time that is left may be waited for a run's windows to open. */
+/** Part of the time that is left which may be waited for a run's windows to open. */
 const beginningMost = 0.5;
 /** Called so long after it opened, a window surely opened after the run began, whatever whole seconds hide. */
 const settledMs = 300;
@@ -156,7 +156,7 @@ export async function checkLive<V extends LiveVerdict>(options: LiveCheckOptions
   };
 }
 
-/** What several runs say of a law together: violated over held, held over skipped. */
+/** Joins what several runs say of a law: violated over held, held over skipped. */
 function merge(laws: Record<string, LawState>, more: Readonly<Record<string, LawState>>): void {
   const weight = (state: LawState | undefined): number =>
     state === "violated" ? 3 : state === "held" ? 2 : state === undefined ? 0 : 1;
@@ -205,7 +205,7 @@ class LiveRun {
     this.#live = live;
   }
 
-  /** What was called until the end of the script, or of the budget. */
+  /** Calls until the end of the script, or of the budget. */
   async play(steps: readonly Step[]): Promise<LiveLine[]> {
     try {
       await this.#begin(new Set(steps.map((step) => this.#callerOf(step))));

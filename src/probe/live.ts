@@ -7,7 +7,7 @@ import type { Token, TokenScope } from "../rules/tokens.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
 import type { Action } from "./session.ts";
 
-/** What a check may use of a deployment, at most. */
+/** Allowance of a check: the most that it may use of a deployment. */
 export interface LiveBudget {
   /** Calls of any kind. */
   readonly calls: number;
@@ -36,7 +36,7 @@ export class LiveEnded extends Error {
   constructor(why: LiveEnded["why"], reason: string) {
     super(reason);
     this.why = why;
-    // What rejects with an AbortError ends a check of the laws.
+    // A rejection with an AbortError ends a check of the laws.
     this.name = "AbortError";
   }
 }

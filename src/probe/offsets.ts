@@ -1,4 +1,4 @@
-// Where the target's clocks stand against the prober's. A window's end is the one instant that both sides can
+// The target's clocks against the prober's. A window's end is the one instant that both sides can
 // name: the target says `reset_at`, the prober sees between which two calls the window changed.
 import { type Scope, scopes } from "../rules/rules.ts";
 import type { Seen } from "./seen.ts";
@@ -45,7 +45,7 @@ export function edges(calls: readonly Seen[], scope: Scope): Edge[] {
   return found;
 }
 
-/** What the ends of a scope's windows say; `null` where none was seen, or they contradict each other. */
+/** Returns the offset by the ends of a scope's windows; `null` where none was seen, or they contradict each other. */
 export function edgeOffset(calls: readonly Seen[], scope: Scope): Offset | null {
   // At `before` the window was not over, at `after` it was. The prober's readings are whole ms, rounded down.
   return intersection(
@@ -60,7 +60,7 @@ export function edgeOffset(calls: readonly Seen[], scope: Scope): Offset | null 
 /** Servers refresh their `Date` by a timer that may be late. */
 const dateLateMs = 100;
 
-/** What the `Date` headers say: whole seconds, rounded down. */
+/** Returns the offset by the `Date` headers: whole seconds, rounded down. */
 export function dateOffset(calls: readonly Seen[]): Offset | null {
   return intersection(
     calls.flatMap((call) =>

@@ -1,4 +1,4 @@
-// What a refused GraphQL query shows: whether it was charged, and to whom. It asked for so many points that a
+// The view that a refused GraphQL query gives: whether it was charged, and to whom. It asked for so many points that a
 // charge of it is told from others' by its size.
 
 import type { Owner } from "../rules/rules.ts";
@@ -13,7 +13,7 @@ const scope = "graphql";
 const largeLeast = 100;
 
 /**
- * What a query that asked for more than there was shows of refusals.
+ * Reads refusals from a query that asked for more than there was.
  * @param isAlone nobody else was seen to call
  */
 export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
@@ -38,7 +38,7 @@ export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
   ];
 }
 
-/** Whether a window that grew by so much, or by all that it had left, was charged the refusal. */
+/** Tells whether a window that grew by so much, or by all that it had left, was charged the refusal. */
 type Charge = "charged" | "not charged" | "unknown";
 
 function chargeOf(growth: number, cost: number, isClamped: boolean, isAlone: boolean): Charge {

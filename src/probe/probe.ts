@@ -22,7 +22,7 @@ import { look, waitForEnd, waitForEnds, waitForUserEnd } from "./watch.ts";
 export type { Allowance, ProbeProgress } from "./session.ts";
 
 export interface ProbeOptions extends Surroundings {
-  /** Where the paths are appended, without a slash at the end. It must be one that may be probed. */
+  /** URL that the paths are appended to, without a slash at the end. It must be one that may be probed. */
   readonly target: string;
   /** `TARGET/v1/graphql` where it is left out. */
   readonly graphqlUrl?: string | undefined;
@@ -36,7 +36,7 @@ export interface ProbeOptions extends Surroundings {
   readonly onProgress?: ((progress: ProbeProgress) => void) | undefined;
 }
 
-/** What a probe found, and by what. Plain JSON. */
+/** Findings of a probe, and their evidence. Plain JSON. */
 export interface ProbeReport {
   readonly target: string;
   readonly organization: string;

@@ -1,4 +1,4 @@
-// What a refused REST call shows. To see one, the user's window is used up, where the budget has that many calls:
+// A refused REST call's view. To see one, the user's window is used up, where the budget has that many calls:
 // it is the smaller one, and its owner's own.
 
 import type { Owner } from "../rules/rules.ts";
@@ -82,7 +82,7 @@ export async function probeRefusals(session: Session, resource: string): Promise
 
 const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 
-/** How many calls it takes to see REST's refusals, by what was last seen; 0 where that is more than there are. */
+/** Returns the calls that REST's refusals take, by what was last seen; 0 where that is more than there are. */
 export function callsToRefusals({ calls, left }: Session): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
   const remaining = whole(last?.headers.user.remaining) ?? 0;

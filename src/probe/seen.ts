@@ -5,7 +5,7 @@ import { isDeep } from "../rules/depth.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import type { CallKind, HeaderValue, TraceCall } from "../trace/record.ts";
 
-/** What the four headers of one window say (SPEC.md §5). */
+/** The four headers of one window, read (SPEC.md §5). */
 export interface WindowHeaders {
   readonly name: HeaderValue;
   readonly limit: HeaderValue;
@@ -51,7 +51,7 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** What was sent. */
+/** The call that was sent. */
 export interface Sent {
   readonly number: number;
   readonly what: string;
@@ -173,7 +173,7 @@ export function isLimiters({ headers, body }: Seen): boolean {
   return hasHeaders || refusalWords(body) !== null;
 }
 
-/** What a refusal says (SPEC.md §6): the members of REST's body, or GraphQL's message. */
+/** Reads a refusal (SPEC.md §6): the members of REST's body, or GraphQL's message. */
 function refusalWords(body: unknown): { scope: unknown; message: string } | null {
   if (typeof body !== "object" || body === null) return null;
   const { scope, limit, errors } = body as { scope?: unknown; limit?: unknown; errors?: unknown };

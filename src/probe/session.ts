@@ -6,7 +6,7 @@ import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Scope } from "../rules/rules.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
 
-/** What a probe may use, at most. */
+/** Allowance of a probe: the most that it may use. */
 export interface Allowance {
   /** Calls that may count: all but GET of the status. */
   readonly calls: number;
@@ -18,7 +18,7 @@ export interface Allowance {
   readonly waitMs: number;
 }
 
-/** How the probe reaches the world; tests give their own. */
+/** The probe's way to the world; tests give their own. */
 export interface Surroundings extends SendOptions {
   /** Makes the calls in place of HTTP. */
   readonly send?: Send | undefined;
@@ -27,7 +27,7 @@ export interface Surroundings extends SendOptions {
   readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<unknown>) | undefined;
 }
 
-/** Why the probe ended before its end. What it saw until then is kept. */
+/** Reason why the probe ended before its end. What it saw until then is kept. */
 export class Stopped extends Error {
   constructor(reason: string) {
     super(reason);
@@ -35,7 +35,7 @@ export class Stopped extends Error {
   }
 }
 
-/** What the probe is doing, for people. */
+/** Step that the probe is at, for people. */
 export interface ProbeProgress {
   readonly doing: string;
   /** Until when it waits, ms since the epoch; `null` where it does not. */
@@ -111,7 +111,7 @@ export class Session {
     this.options.onProgress?.({ doing, untilMs, calls, statusCalls, waitLeftMs: this.left.waitMs });
   }
 
-  /** What is left of the allowance. */
+  /** Rest of the allowance. */
   get left(): Allowance {
     const { calls, points, statusCalls, waitMs } = this.options.allowance;
     const { used } = this;

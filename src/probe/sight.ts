@@ -1,4 +1,4 @@
-// What one answer shows of one window. All reasoning on clocks, lengths and anchors is over these.
+// A sight: one answer's view of one window. All reasoning on clocks, lengths and anchors is over these.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type Seen, whole } from "./seen.ts";
 
@@ -6,7 +6,7 @@ import { type Seen, whole } from "./seen.ts";
 export interface Sight {
   readonly call: Seen;
   readonly limit: number | null;
-  /** What was counted, from the status body alone: headers are clamped. */
+  /** Count, from the status body alone: headers are clamped. */
   readonly current: number | null;
   readonly remaining: number | null;
   readonly reset: number | null;
@@ -22,7 +22,7 @@ export interface FullSight extends Sight {
   readonly resetAtMs: number;
 }
 
-/** What the status bodies show of the organization's window of a scope, in order. */
+/** Returns the status bodies' sights of the organization's window of a scope, in order. */
 export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] {
   return calls.flatMap((call) => {
     const body = call.statusScopes?.[scope] ?? null;
@@ -32,7 +32,7 @@ export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] 
   });
 }
 
-/** What headers show of a window, in order; only answers that name the window by its right name. */
+/** Returns the headers' sights of a window, in order; only answers that name the window by its right name. */
 export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner): Sight[] {
   return calls.flatMap((call) => {
     const { name, limit, remaining, reset } = call.headers[owner];

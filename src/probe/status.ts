@@ -7,7 +7,7 @@ import { type Seen, whole } from "./seen.ts";
 import { Session, Stopped, type Surroundings } from "./session.ts";
 
 export interface StatusOptions extends Surroundings {
-  /** Where the paths are appended, without a slash at the end. It must be one that may be called. */
+  /** URL that the paths are appended to, without a slash at the end. It must be one that may be called. */
   readonly target: string;
   /** The organization's slug. */
   readonly organization: string;
@@ -28,7 +28,7 @@ export interface StatusWindow {
   readonly enforced: boolean | null;
 }
 
-/** What one status call showed. Plain JSON. */
+/** Result of one status call. Plain JSON. */
 export interface StatusReading {
   readonly organization: string;
   /** ms since the epoch by this machine's clock. */

@@ -18,7 +18,7 @@ export async function look(session: Session): Promise<void> {
   }
 }
 
-/** How far apart status calls are around a window's end, ms. */
+/** Time between status calls around a window's end, ms. */
 const pollEveryMs = 90;
 /** After it, so that readings of the new window fall on all parts of a second. */
 const afterEveryMs = [160, 230, 250, 240, 270] as const;
@@ -27,13 +27,13 @@ const afterEveryMs = [160, 230, 250, 240, 270] as const;
 const endsFromMs = ({ call, reset }: FullSight): number => call.sentMs + (reset - 1) * 1000;
 const endsToMs = ({ call, reset }: FullSight): number => call.receivedMs + (reset + 1) * 1000;
 
-/** How long it takes until the organization's window of a scope ends; `null` where none is open. */
+/** Returns the time until the organization's window of a scope ends; `null` where none is open. */
 function msToEnd(session: Session, scope: Scope): number | null {
   const window = openWindow(session, scope);
   return window === null ? null : Math.max(0, window.toMs - session.now());
 }
 
-/** What all readings of the window that was last seen say of its end; `null` where it is idle and moves. */
+/** Returns the end of the window that was last seen, by all readings of it; `null` where it is idle and moves. */
 function openWindow(
   session: Session,
   scope: Scope,

@@ -1,4 +1,4 @@
-// How the windows lie: how `reset` is rounded, where they are anchored, how long they are. Pure: over the calls
+// The lie of the windows: how `reset` is rounded, where they are anchored, how long they are. Pure: over the calls
 // that were made.
 
 import type { Scope, Semantics } from "../rules/rules.ts";
@@ -61,7 +61,7 @@ export function tellingSight(
 }
 
 /**
- * Where the windows are anchored. Idle windows tell: `first-request` shows one that would open now, which moves
+ * Finds the windows' anchor. Idle windows tell: `first-request` shows one that would open now, which moves
  * with the clock; `epoch` one that stands still.
  * @param windowSeconds the organization's, where it is known
  * @param untouched the calls before the first that might have been charged to this scope
@@ -119,7 +119,7 @@ function stillIdle(sights: readonly FullSight[]): readonly [FullSight, FullSight
 const isAligned = (sights: readonly FullSight[], windowSeconds: number | null): boolean =>
   windowSeconds === null || sights.every(({ resetAtMs }) => resetAtMs % (windowSeconds * 1000) === 0);
 
-/** Where others keep the organization's window open, the user's own may be idle. */
+/** If others keep the organization's window open, the user's own may be idle. */
 function anchorByUser(sights: readonly Sight[]): Conclusion<Anchor> | null {
   const idle = sights.filter(({ limit, remaining }) => limit !== null && remaining === limit);
   const [first] = idle;

@@ -10,13 +10,13 @@ import type { Drawing, Margins } from "./picture.ts";
 export type Layout = "wide" | "narrow";
 export const layouts: readonly Layout[] = ["wide", "narrow"];
 
-/** How many colours there are for what has no colour of its own (`--series-1` ...). */
+/** Number of colours for what has no colour of its own (`--series-1` ...). */
 const seriesColors = 6;
 export const seriesColor = (index: number): string => `var(--series-${(index % seriesColors) + 1})`;
 
 export const width: Readonly<Record<Layout, number>> = { wide: 920, narrow: 440 };
 
-/** How the pictures write. */
+/** Text style of the pictures. */
 export const text = { color: "var(--muted)", fontSize: 12, fontFamily: "inherit" } as const;
 // The axes end a little above their highest value; a line there would mean nothing.
 export const gridLine = {
@@ -24,13 +24,13 @@ export const gridLine = {
   showMaxLine: false,
   lineStyle: { color: "var(--line)", width: 1 },
 } as const;
-/** Where the plot stands in its drawing. */
+/** Place of the plot in its drawing. */
 export const margins: Margins = { left: 52, right: 18, top: 14, bottom: 30 };
 
 /** A grid that keeps its margins, whatever its axes would write. */
 export const gridOf = (edges: Margins) => ({ ...edges, outerBoundsMode: "none" as const });
 
-/** How wide the plot is. */
+/** Width of the plot. */
 export const plotWidth = (layout: Layout, { left, right }: Margins = margins): number =>
   width[layout] - left - right;
 
@@ -61,7 +61,7 @@ export const timeAxis = (lengthMs: number) => ({
   splitLine: { show: false },
 });
 
-/** What lies along time, from 0 to so many ms. It can be zoomed unless it has texts that would be stretched, too. */
+/** Axis along time, from 0 to so many ms. It can be zoomed unless it has texts that would be stretched, too. */
 export function timeDrawing(
   id: string,
   option: ChartOption,
@@ -93,7 +93,7 @@ export function timeLabels(
   const labels: string[] = [];
   for (let ms = 0; ms <= lengthMs; ms += step) {
     const x = Math.round((edges.left + (ms / lengthMs) * across) * 10) / 10;
-    // What stands at the very end would be cut off.
+    // Text at the very end would be cut off.
     const anchor = x > width[layout] - 34 ? "end" : "middle";
     const at = anchor === "end" ? width[layout] - 4 : x;
     const words = ms === 0 ? "0" : duration(ms);
@@ -105,7 +105,7 @@ export function timeLabels(
   return labels.join("");
 }
 
-/** What does not lie along time. */
+/** Axis that does not lie along time. */
 export function chartDrawing(
   id: string,
   option: ChartOption,
@@ -156,7 +156,7 @@ export const shareAxis = {
   splitLine: { ...gridLine, showMaxLine: true },
 };
 
-/** What an amount is measured in: figures and varied values alike. */
+/** Unit of an amount: figures and varied values alike. */
 export type Unit = "count" | "share" | "ms";
 
 /** An amount in its unit; a mean of large counts needs no decimals. */

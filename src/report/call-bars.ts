@@ -43,7 +43,7 @@ export interface CallsOverTime {
 
 const trafficHeight = 240;
 
-/** What became of the calls of each span of time. */
+/** Outcomes of the calls of each span of time. */
 export function callsOverTime({ id, title, label, slots, slotMs, lengthMs }: CallsOverTime): Picture {
   const outcomes = outcomesOf(slots);
   const middle = ({ atMs }: CallSlot): number => Math.min(atMs + slotMs / 2, lengthMs);
@@ -111,7 +111,7 @@ export interface CallBar extends OutcomeCounts {
 export interface CallBars {
   readonly id: string;
   readonly title: string;
-  /** What a bar stands for: `user`. */
+  /** Thing that a bar stands for: `user`. */
   readonly what: string;
   readonly bars: readonly CallBar[];
 }

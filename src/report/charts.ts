@@ -138,7 +138,7 @@ export function waitChart(curves: readonly WaitCurve[]): ChartOption {
   };
 }
 
-/** How many powers of ten the longest wait spans, from 1 ms. */
+/** Counts the powers of ten that the longest wait spans, from 1 ms. */
 export function waitDecades(curves: readonly WaitCurve[]): number {
   const longest = Math.max(10, ...curves.map(({ population }) => population.waitsMs.at(-1) ?? 0));
   let decades = 1;

@@ -15,7 +15,7 @@ export interface CurvePoint {
   readonly high: number | null;
   readonly state: PlanState | null;
   readonly replications: number;
-  /** What else is known of the point. */
+  /** Further facts on the point. */
   readonly note: string | null;
 }
 
@@ -24,10 +24,10 @@ export interface Curve {
   readonly title: string;
   readonly label: string;
   readonly axis: Pick<PlanAxis, "path" | "unit"> & { readonly from: number; readonly to: number };
-  /** What is measured. */
+  /** Figure that is measured. */
   readonly figure: string;
   readonly unit: Unit;
-  /** What a point's state is called. */
+  /** Names of a point's states. */
   readonly states: Readonly<Record<PlanState, string>>;
   /** By value. */
   readonly points: readonly CurvePoint[];

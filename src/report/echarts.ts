@@ -18,7 +18,7 @@ import { printableLines } from "../rules/printable.ts";
 
 use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 
-/** What a picture is made of. */
+/** Parts of a picture. */
 export type ChartOption = ComposeOption<
   BarSeriesOption | CustomSeriesOption | LineSeriesOption | GridComponentOption
 >;

@@ -1,4 +1,4 @@
-// What the oracle found, beside which laws held: how far off the windows were, what was accepted, each violation
+// The oracle's findings, beside which laws held: how far off the windows were, what was accepted, each violation
 // with its picture, and what the trace showed of the rules.
 
 import { shortName } from "../rules/printable.ts";
@@ -62,14 +62,14 @@ ${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
 `;
 }
 
-/** What only the rules can settle. */
+/** Lists the questions that only the rules can settle. */
 export function asked(verdict: Verdict): Html | null {
   const questions = questionWords(verdict);
   if (questions.length === 0) return null;
   return html`<h3>Asked, since no rules were given</h3><ul>${questions.map((one) => html`<li>${one}</li>\n`)}</ul>\n`;
 }
 
-/** What a trace without rules told of the switches; nothing where the rules were given. */
+/** Lists what a trace without rules told of the switches; nothing where the rules were given. */
 export function inferences({ inferred = [] }: Verdict): Html | null {
   if (inferred.length === 0) return null;
   const items = inferred.map(

@@ -1,4 +1,4 @@
-// What every page is: one HTML file that asks the network for nothing and is whole without its script.
+// The frame of every page: one HTML file that asks the network for nothing and is whole without its script.
 import { type Html, html, trusted } from "./html.ts";
 import { pageScript, scriptHash } from "./page-script.ts";
 import type { Gallery } from "./picture.ts";

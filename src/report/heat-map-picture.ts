@@ -227,7 +227,7 @@ function draw(layout: Layout, map: Drawable): Drawing {
   return { size, margins, frame: frame.text, plot: "", times: "" };
 }
 
-/** What is read on a cell: black or white, by how light it is. */
+/** Returns the colour of text that is read on a cell: black or white, by the cell's lightness. */
 function inkOn(color: readonly [number, number, number] | null): string {
   if (color === null) return "var(--muted)";
   const [red, green, blue] = color;

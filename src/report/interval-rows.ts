@@ -18,10 +18,10 @@ export interface IntervalRows {
   readonly id: string;
   readonly title: string;
   readonly label: string;
-  /** What a row is, and what is measured of it. */
+  /** Names of a row, and of what is measured of it. */
   readonly what: string;
   readonly figure: string;
-  /** What the ends of a row's line are. */
+  /** Meaning of the ends of a row's line. */
   readonly ends: readonly [low: string, high: string];
   readonly unit: Unit;
   readonly rows: readonly IntervalRow[];

@@ -3,11 +3,11 @@ import { type Html, html } from "./html.ts";
 
 export interface TestCase {
   readonly name: string;
-  /** Why it failed. */
+  /** Reason why it failed. */
   readonly failure?: string;
-  /** Why nothing was judged. */
+  /** Reason why nothing was judged. */
   readonly skipped?: string;
-  /** What else is to be said of it. */
+  /** Further words on it. */
   readonly output?: string;
 }
 

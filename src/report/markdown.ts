@@ -95,7 +95,7 @@ function lawBlocks(verdict: Verdict): string[] {
   ].filter((block) => block !== "");
 }
 
-/** What each law was tested on; nothing for verdicts that do not say. */
+/** Says what each law was tested on; nothing for verdicts that do not say. */
 function evidenceBlock({ laws, evidence }: Verdict): string {
   if (evidence === undefined) return "";
   const held = lawNames.filter((law) => laws[law] === "held");

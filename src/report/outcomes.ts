@@ -1,4 +1,4 @@
-// How calls end, in the words and colours of every picture that counts them.
+// The ends of calls, in the words and colours of every picture that counts them.
 import { type CallOutcome, callOutcomes } from "../summary/timeline.ts";
 import type { LegendEntry } from "./picture.ts";
 

@@ -4,7 +4,7 @@ import { type Html, html } from "./html.ts";
 export type Outcome = "good" | "bad" | "none";
 
 export interface Head {
-  /** What kind of page it is, and of when. */
+  /** Kind of the page, and its time. */
   readonly kicker: string;
   readonly title: string;
   readonly lead: string | null;
@@ -12,7 +12,7 @@ export interface Head {
   /** The answer, before all else. */
   readonly answer: string;
   readonly details: readonly string[];
-  /** What the reader must know, too. */
+  /** Further facts that the reader must know. */
   readonly notes: readonly string[];
   readonly key: readonly KeyFigure[];
 }

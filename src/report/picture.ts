@@ -11,7 +11,7 @@ export interface Picture {
   /** Unique in its page, for what a drawing refers to within itself; and its files' name. */
   readonly id: string;
   readonly title: string;
-  /** What it shows, in numbers, for those who do not see it. */
+  /** Its numbers, for those who do not see it. */
   readonly label: string;
   readonly legend: readonly LegendEntry[];
   /** Its numbers. */
@@ -40,11 +40,11 @@ export interface Margins {
 export interface Drawing {
   readonly size: Size;
   readonly margins: Margins;
-  /** What stays where it is: axes, grid lines, names. */
+  /** Parts that stay where they are: axes, grid lines, names. */
   readonly frame: string;
-  /** What a zoom stretches from left to right; empty where there is no zoom. */
+  /** Parts that a zoom stretches from left to right; empty where there is no zoom. */
   readonly plot: string;
-  /** What a zoom writes anew: the times below. */
+  /** Parts that a zoom writes anew: the times below. */
   readonly times: string;
 }
 

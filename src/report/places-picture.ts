@@ -59,7 +59,7 @@ function nearest(answers: readonly Place[], lines: ReadonlySet<number>): readonl
     .map(({ place }) => place);
 }
 
-/** How to read the pictures; said once. */
+/** Tells how to read the pictures; said once. */
 export const placesKey =
   "Each bar is what one answer says that its call took of the window's count, over the time that it was on its way; a flat one only reads. Calls of a right limiter lie one on top of the other, and rise.";
 

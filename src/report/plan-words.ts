@@ -14,7 +14,7 @@ import { amountText, type Unit } from "./axes.ts";
 import { duration, share } from "./format.ts";
 import type { Outcome } from "./parts.ts";
 
-/** What a figure is measured in; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */
+/** Returns the unit of a figure; `agents.waitP95Ms` as `waitP95Ms`. Jain's index is no share of anything. */
 export function figureUnit(figure: string): Unit {
   const found = parseFigure(figure);
   return "path" in found || found.name === "fairness" ? "count" : unitOf(found.name);
@@ -52,7 +52,7 @@ export const stateText = ({ state, held, replications }: PlanPoint): PlanState |
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
 
-/** What was asked, in a sentence without its end. */
+/** Says what was asked, in a sentence without its end. */
 export function questionWords(result: PlanResult): string {
   const { question, storm, comparison } = result;
   const [x, y] = question.vary;

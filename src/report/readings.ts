@@ -1,18 +1,18 @@
-// What a picture says at each of its points: what the page's script shows under the pointer. A page without scripts
+// A picture's words at each of its points: what the page's script shows under the pointer. A page without scripts
 // has the same in its tables.
 
 /** One point of a picture. */
 export interface ReadingPoint {
-  /** How far from the left, of `across`; `null` where it does not matter. */
+  /** Distance from the left, of `across`; `null` where it does not matter. */
   readonly x: number | null;
-  /** How far from the top, 0 to 1; `null` where it does not matter. */
+  /** Distance from the top, 0 to 1; `null` where it does not matter. */
   readonly y: number | null;
   /** A text for each of `names`; `null` is left out. */
   readonly cells: readonly (string | null)[];
 }
 
 export interface Readings {
-  /** What `x` counts to. */
+  /** Number that `x` counts to. */
   readonly across: number;
   /** `x` is milliseconds since the start of the picture: it can be zoomed, and a point's time is shown. */
   readonly time: boolean;

@@ -1,4 +1,4 @@
-// What was refused and whom it hit: over time, by population, by user.
+// Refusals, and whom they hit: over time, by population, by user.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";

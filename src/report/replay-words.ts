@@ -1,4 +1,4 @@
-// What a replay came to, in sentences.
+// A replay's results, in sentences.
 import { shortName } from "../rules/printable.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
@@ -19,7 +19,7 @@ export function replayOutcome({ totals, expectations }: ReplayResult): Outcome {
   return totals.calls > 0 && totals.refused === 0 ? "good" : "none";
 }
 
-/** What was expected and did not hold, or that all of it did; nothing where nothing was. */
+/** Says which expectations did not hold, or that all of them did; nothing where nothing was. */
 export function expectedWords({ expectations }: ReplayResult): string {
   const missed = expectations.filter(({ held }) => !held);
   if (expectations.length === 0) return "";
@@ -82,7 +82,7 @@ export function lookedAtWords({ log, totals }: ReplayResult): string {
   return `${counted(totals.calls, "call")} of ${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}${length}, replayed under these rules as they came.${unread}`;
 }
 
-/** What the log itself says was refused, beside the replay. */
+/** Sets the refusals of the log itself beside the replay's. */
 export function recordedWords({ recorded }: ReplayResult): string {
   if (recorded === null) return "";
   const { refused, both, onlyInLog, onlyInReplay, calls } = recorded;

@@ -12,7 +12,7 @@ export interface ReportOptions extends PageOptions {
   readonly compare?: string | undefined;
 }
 
-/** What was written, and the run it is about. */
+/** Files that were written, and the run that they are about. */
 export interface Report extends Page {
   readonly run: Run;
   /** The counts over time that its pictures show. */

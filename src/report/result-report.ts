@@ -7,7 +7,7 @@ import { type Page, type PageOptions, resultFiles, writeDocuments, writePage } f
 import { runFiles } from "./run.ts";
 import { checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
-/** What was written. */
+/** Files that were written. */
 export interface ResultReport extends Page {
   readonly markdown: string;
   readonly junit: string;

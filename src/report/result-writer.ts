@@ -128,7 +128,7 @@ export async function writeDocuments<T>(
 
 /** The pictures that a page links in the folder beside it: those alone are its own, since any folder may have this name. */
 async function linkedPictures(html: string, beside: string): Promise<string[]> {
-  // What is no plain file, as `--out /dev/stdout`, is no page yet, and might never end.
+  // A file that is not plain, as `--out /dev/stdout`, is no page yet, and might never end.
   const page = (await hasFile(html)) ? await readFile(html, "utf8").catch(() => "") : "";
   const linked = page.matchAll(/href="([^"/]+)\/([a-z][a-z0-9-]*\.(?:svg|csv))"/g);
   return Array.from(linked).flatMap(([, folder, name = ""]) => (folder === beside ? [name] : []));
@@ -196,9 +196,9 @@ export async function* endLines(lines: Iterable<string> | AsyncIterable<string>)
 }
 
 export interface PageOptions {
-  /** Where the HTML goes instead of the folder's report.html. */
+  /** Path of the HTML instead of the folder's report.html. */
   readonly out?: string | undefined;
-  /** Whether each picture is also written beside the page, as SVG and CSV; it is unless this is `false`. */
+  /** False to write no pictures beside the page, as SVG and CSV. */
   readonly pictures?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What exactly was run, and the command that repeats it.
+// The run exactly, and the command that repeats it.
 
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";

@@ -1,4 +1,4 @@
-// What a run folder holds, as data, and the schemas that read it back: a folder may have been edited, cut off,
+// A run folder's contents, as data, and the schemas that read it back: a folder may have been edited, cut off,
 // or written by another version.
 import * as v from "valibot";
 import { type FigureName, figureNames } from "../rules/figures.ts";
@@ -22,7 +22,7 @@ export interface RunRecord {
   /** Ms since the epoch, on the clock of the trace: virtual for the simulator. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** How long it was meant to last, ms. */
+  /** Time that it was meant to last, ms. */
   readonly durationMs: number;
   /** Origin of the target's URL; `null` for the simulator. */
   readonly target: string | null;
@@ -34,7 +34,7 @@ export interface RunRecord {
   readonly rules: Rules | null;
   /** The scenario's expectations, as written. */
   readonly expect: Readonly<Record<string, string>>;
-  /** How late calls left, ms of the run's clock; only Node's driver measures it. */
+  /** Lateness at which calls left, ms of the run's clock; only Node's driver measures it. */
   readonly lateness?:
     | {
         readonly calls: number;
@@ -45,7 +45,7 @@ export interface RunRecord {
     | undefined;
   /** Ctrl-C, or an end before its time: what was done until then is kept. */
   readonly interrupted: boolean;
-  /** What a reader must know: `the target stopped answering after 12 s`. */
+  /** Facts that a reader must know: `the target stopped answering after 12 s`. */
   readonly notes: readonly string[];
 }
 

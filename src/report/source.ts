@@ -1,4 +1,4 @@
-// What a report is made from, and the words that its parts share.
+// A report's source, and the words that its parts share.
 import { type FigureReference, parseFigure } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -31,7 +31,7 @@ export const driverWords = {
   simulator: "simulated",
 } as const satisfies Record<Run["record"]["driver"], string>;
 
-/** How late the generator was: `half of them 0 ms, 99% 3 ms, at most 14 ms`. */
+/** Says how late the generator was: `half of them 0 ms, 99% 3 ms, at most 14 ms`. */
 export function latenessWords({ p50Ms, p99Ms, maxMs }: NonNullable<RunRecord["lateness"]>): string {
   return `half of them ${duration(p50Ms)}, 99% ${duration(p99Ms)}, at most ${duration(maxMs)}`;
 }
@@ -46,7 +46,7 @@ export function expectationsOf({ record, summary, verdict }: Run): ExpectationRe
   return judgeExpectations(record.expect, summary, verdict?.amounts ?? null);
 }
 
-/** How many laws a verdict found held, broken, or could not judge. */
+/** Counts the laws that a verdict found held, broken, or could not judge. */
 export function lawCounts(verdict: Verdict): { held: number; violated: readonly string[]; skipped: number } {
   const laws = Object.entries(verdict.laws);
   return {
@@ -84,7 +84,7 @@ export function headline(run: Run): string {
   return `${count(missed)} of ${counted(expectations.length, "expectation")} missed`;
 }
 
-/** How it went, all in all: `none` where nothing was judged and nothing was missed. */
+/** Returns the outcome, all in all: `none` where nothing was judged and nothing was missed. */
 export function outcomeOf(run: Run): "good" | "bad" | "none" {
   const missed = expectationsOf(run).some(({ held }) => !held);
   if (missed || run.verdict?.verdict === "violated") return "bad";

@@ -16,9 +16,9 @@ export interface TableOptions {
   readonly titled?: boolean;
   /** Each row becomes a block of lines on a narrow screen. */
   readonly stack?: boolean;
-  /** What a folded table is opened by; "The numbers" where it is left out. */
+  /** Words that a folded table is opened by; "The numbers" where it is left out. */
   readonly opener?: string;
-  /** What is said where rows were left out. */
+  /** Words where rows were left out. */
   readonly more?: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What became of each call of the first few clients: who was refused when, and who came back at the same moment.
+// The outcome of each call of the first few clients: who was refused when, and who came back at the same moment.
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";

@@ -1,4 +1,4 @@
-// What a verdict says beside its violations, in sentences: how it was judged, how far off the windows were, what
+// A verdict beside its violations, in sentences: how it was judged, how far off the windows were, what
 // was inferred and accepted. The terminal, the page and the pull request say the same.
 import type { Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
@@ -71,13 +71,13 @@ export function evidenceGaps({ verdict, evidence, amounts }: Testimony): readonl
   ];
 }
 
-/** How far off the run was, in a sentence; nothing where it was not found to be. */
+/** Says by how much the run was off, in a sentence; nothing where it was not found to be. */
 export function amountWords({ amounts, laws }: Verdict): string {
   if (amounts === undefined || !isOff(amounts)) return "";
   return `At least ${offWords(amounts)}.${amounts.overAdmitted > 0 ? unboundedWords(laws.bounded) : ""}`;
 }
 
-/** Why the law bounded does not accuse what went in above a limit. */
+/** Says why the law bounded does not accuse what went in above a limit. */
 function unboundedWords(bounded: Verdict["laws"]["bounded"]): string {
   if (bounded === "violated") return "";
   return bounded === "held"
@@ -140,6 +140,6 @@ export function questionWords({ questions = [] }: Verdict): readonly string[] {
   return [...scopesOf].map(([question, names]) => `${names.join(" and ")}: ${question}`);
 }
 
-/** How many violations were found beyond those that the verdict kept. */
+/** Returns the number of violations beyond those that the verdict kept. */
 export const leftOut = ({ violations, violationsFound = violations.length }: Verdict): number =>
   violationsFound - violations.length;

@@ -82,7 +82,7 @@ export function limitWords({ limits }: WindowSeries): string {
   return least === most ? `limit ${count(most)}` : `limit ${count(least)} to ${count(most)}`;
 }
 
-/** How full the windows were, in a sentence or two. */
+/** Says in a sentence or two how full the windows were. */
 export function windowWords({ windows, scope }: WindowSeries): string {
   const filled = windows.filter(({ highest, limit }) => highest !== null && limit !== null);
   const fullest = filled.reduce<WindowSummary | null>(

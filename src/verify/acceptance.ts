@@ -1,4 +1,4 @@
-// What an owner accepts: large limiters are approximate on purpose, and let a little through above their limits. Where
+// An owner's acceptance: large limiters are approximate on purpose, and let a little through above their limits. Where
 // that stays within what was accepted, findings that say nothing else are not held against them.
 
 import type { LawName } from "../rules/laws.ts";
@@ -11,7 +11,7 @@ export interface Acceptance {
   readonly overAdmission: number;
 }
 
-/** What is left of the accusations, and what was accepted instead. */
+/** Accusations that are left, and those that were accepted instead. */
 export interface Overruled {
   readonly standing: readonly Accused[];
   readonly laws: readonly LawName[];

@@ -1,4 +1,4 @@
-// How much is wrong, beside yes or no: what was admitted above limits and refused below them, and how old readings
+// Amounts of wrong, beside yes or no: what was admitted above limits and refused below them, and how old readings
 // were. All of it is a lower bound: it adds up what accused windows surely hold.
 import type { Scope } from "../rules/rules.ts";
 import type { Standing } from "./deferrals.ts";

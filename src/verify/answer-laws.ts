@@ -21,7 +21,7 @@ const owners: readonly Owner[] = ["organization", "user"];
 /** The laws that hold one owner's numbers to the rules. */
 const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
-/** What a law's breach in one answer is accused with. */
+/** Details that a law's breach in one answer is accused with. */
 export interface Breach {
   readonly law: LawName;
   readonly owner: Owner;

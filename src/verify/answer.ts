@@ -1,4 +1,4 @@
-// How one answer is read: what it shows of each window, whether it was a refusal, and whose window refused.
+// The reading of one answer: what it shows of each window, whether it was a refusal, and whose window refused.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { windowNames } from "../rules/window-names.ts";
 import type { HeaderValue, TraceCall } from "../trace/record.ts";
@@ -11,7 +11,7 @@ export interface WindowHeaders {
   readonly reset: HeaderValue;
 }
 
-/** What an answer shows of one window (SPEC.md §5). */
+/** An answer's view of one window (SPEC.md §5). */
 export interface Reading {
   readonly limit: number;
   /** Counted so far, by this call's answer. */
@@ -102,7 +102,7 @@ export function refusalMessageNumbers(
 }
 
 /**
- * What an answer's headers show of an owner's window; `null` where one of the four is missing or makes no
+ * Reads an owner's window from an answer's headers; `null` where one of the four is missing or makes no
  * sense, which other laws speak of.
  * @param signed whether `remaining` goes below 0 where the count passes the limit (SPEC.md §8)
  */
@@ -136,7 +136,7 @@ export interface StatusReading extends Reading {
 
 const isoSecond = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-/** What a status body shows of one scope; `null` where it is not as documented. */
+/** Reads one scope from a status body; `null` where it is not as documented. */
 export function statusReading(call: TraceCall, scope: Scope): StatusReading | null {
   const body = member(call.body, scope);
   const limit = member(body, "limit");

@@ -11,7 +11,7 @@ import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 
 export interface BoundsInput {
-  /** What shows this window. */
+  /** Marks that show this window. */
   readonly marks: readonly Mark[];
   /** Calls that show a later window, and may have been charged to this one. */
   readonly others: readonly Mark[];
@@ -70,7 +70,7 @@ export class Sums {
     this.#helds = running(this.#bySent, (mark) => mark.held);
   }
 
-  /** What this call surely left charged here: nothing, where it may belong to another window. */
+  /** Charge that this call surely left here: nothing, where it may belong to another window. */
   #least(mark: Mark): number {
     return this.#others.has(mark) ? 0 : surely(this.#input, mark);
   }
@@ -91,7 +91,7 @@ export class Sums {
   }
 }
 
-/** What a call that shows this window surely left charged to it: nothing, if it was sent before it opened. */
+/** Returns the charge that a call which shows this window surely left: nothing, if it was sent before it opened. */
 function surely({ certainFrom }: BoundsInput, mark: Mark): number {
   return mark.sent >= certainFrom ? mark.least : 0;
 }

@@ -31,7 +31,7 @@ export interface ScreenInput {
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
   load(input.rows);
-  // Whether a clamped count of a window that was open before is the limit is not for the screen to say.
+  // The screen does not say whether a clamped count of a window that was open before is the limit.
   if (input.fromZero ? admitted(input) > input.limit : hasClamped(input)) return null;
   return input.method === "places" ? screenPlaces(input) : screenBounds(input);
 }
@@ -69,7 +69,7 @@ function load(rows: MarkRows): void {
   rows.copy(BITS, columns.bits);
 }
 
-/** What was surely let through together, whatever counts were shown. */
+/** Points that were surely let through together, whatever counts were shown. */
 function admitted({ rows: { size }, certainFrom }: ScreenInput): number {
   let sum = 0;
   for (let mark = 0; mark < size; mark++)
@@ -210,9 +210,9 @@ function sumUp(size: number, certainFrom: number, orderMs: number): void {
 const isBefore = (received: number, sent: number, orderMs: number): boolean =>
   received < sent && received + orderMs <= sent;
 
-/** What a call surely left charged to this window: nothing, if it was sent before it opened. */
+/** Returns the charge that a call surely left to this window: nothing, if it was sent before it opened. */
 const surely = (mark: number, certainFrom: number): number =>
   (columns.sent[mark] ?? 0) >= certainFrom ? (columns.least[mark] ?? 0) : 0;
 
-/** What a call has given back by its answer. */
+/** Returns the points that a call has given back by its answer. */
 const back = (mark: number): number => (columns.held[mark] ?? 0) - (columns.most[mark] ?? 0);

@@ -1,8 +1,8 @@
-// What a trace's clocks allow to conclude (FORMAT.md, "What a judge may assume": order, the target's clock).
+// Conclusions that a trace's clocks allow (FORMAT.md, "What a judge may assume": order, the target's clock).
 import type { Semantics } from "../rules/rules.ts";
 import type { TraceClock } from "../trace/record.ts";
 
-/** How fast the target's clock may run away from the clients': 100 ppm. */
+/** Rate at which the target's clock may run away from the clients': 100 ppm. */
 export const driftShare = 100e-6;
 
 /** The target reads its own clock in whole milliseconds. */
@@ -24,7 +24,7 @@ const roundedSomehow = [-1, 1] as const;
 
 export class TraceTime {
   readonly #clock: TraceClock;
-  /** How long after an answer a call must have been sent for the answer to have surely come before. */
+  /** Time after an answer from which a call was surely sent later. */
   readonly orderMs: number;
 
   constructor(clock: TraceClock) {
@@ -32,7 +32,7 @@ export class TraceTime {
     this.orderMs = clock.resolutionMs + 2 * clock.errorMs;
   }
 
-  /** How far two clocks of the run may be apart. */
+  /** Distance that two clocks of the run may have. */
   get slackMs(): number {
     return 2 * this.#clock.errorMs;
   }

@@ -24,9 +24,9 @@ export class Clues {
   readonly #windows = { organization: 0, user: 0 };
   readonly #unexplainedIn: Record<Scope, number> = { rest: 0, graphql: 0 };
   #underCharged = false;
-  /** What answers show by themselves. */
+  /** Breaches that answers show by themselves. */
   readonly #ruledIn = new Set<Suspect>();
-  /** What answers contradict. */
+  /** Values that answers contradict. */
   readonly #ruledOut = new Set<Suspect>();
   /** Status bodies beside their caller's own count, and those that show another. */
   #bodies = 0;
@@ -60,13 +60,13 @@ export class Clues {
       );
   }
 
-  /** How many status bodies' `reset_at` lay on the grid that the rules say, and how many beside it. */
+  /** Number of status bodies whose `reset_at` lay on the rules' grid, and beside it. */
   dates(onGrid: number, offGrid: number): void {
     this.#datesOnGrid += onGrid;
     this.#datesOffGrid += offGrid;
   }
 
-  /** How often the target's clock jumped, by its status bodies. */
+  /** Jumps of the target's clock, by its status bodies. */
   jumps(count: number): void {
     this.#jumps += count;
   }
@@ -119,7 +119,7 @@ export class Clues {
     this.#ruledOut.add(name);
   }
 
-  /** How much all of this weighs for a fault; 1 where it says nothing. */
+  /** Returns the weight of all of this for a fault; 1 where it says nothing. */
   weight(name: string): number {
     return (this.#ruledOut.has(name as Suspect) ? 0.2 : 1) * this.#patterns(name);
   }
@@ -165,7 +165,7 @@ export class Clues {
         // A clock of one scope alone makes its reset_at jump against the other's.
         return this.#jumps > 0 ? 0.2 : this.#datesOnGrid > 0 ? 2 : 1;
       case "refusal-names-user":
-        // What no call explains may be what filled the organization's window.
+        // Charges that no call explains may have filled the organization's window.
         return this.#unexplained.organization > 0 ? 0.2 : 1;
       case "reset-zero":
         // A window that opened shows its whole length, unless all seconds are cut.

@@ -1,4 +1,4 @@
-// What was found in windows, until the end of the trace: only then is it known whether limits were enforced all
+// Findings in windows, kept until the end of the trace: only then is it known whether limits were enforced all
 // the while, and which calls without a known outcome may explain points that nothing else does.
 
 import type { Span } from "./clock.ts";
@@ -16,7 +16,7 @@ export interface Deferral {
   readonly span: Span;
   readonly window: { readonly opensAt: number; readonly endsAt: number };
   readonly limit: number;
-  /** What was found under each hypothesis that was left. */
+  /** Findings under each hypothesis that was left. */
   readonly found: ReadonlyMap<Hypothesis, CountsResult>;
 }
 
@@ -24,7 +24,7 @@ export interface Deferral {
 export interface Standing {
   readonly deferral: Deferral;
   readonly suspicions: readonly Suspicion[];
-  /** How far it is off; `overAdmitted` is 0 where limits may not have been enforced. */
+  /** Amounts that it is off by; `overAdmitted` is 0 where limits may not have been enforced. */
   readonly overshoot: Overshoot;
 }
 
@@ -128,7 +128,7 @@ export class Deferrals {
 const speaks = ({ enforced, otherwise }: CountsResult): boolean =>
   enforced.length > 0 || otherwise.length > 0;
 
-/** What is a contradiction by itself, and whether or not limits were enforced, stands at once. */
+/** Takes what is a contradiction by itself, with limits enforced or not: it stands at once. */
 function ruleOut(hypotheses: Hypotheses, speaking: readonly (readonly [Hypothesis, CountsResult])[]): void {
   const out = speaking.flatMap(([hypothesis, { otherwise }]) => {
     const certain = otherwise.filter(({ unexplained }) => unexplained === null);

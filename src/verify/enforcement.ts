@@ -1,4 +1,4 @@
-// Whether limits were enforced, and when that is known (FORMAT.md, "Rules"): `enforced` is constant unless two
+// Limits that were enforced or not, and when that is known (FORMAT.md, "Rules"): `enforced` is constant unless two
 // status bodies differ, and nothing is judged between those two. The rules count as one more body, before all.
 
 /** Bodies in a row that agree. */
@@ -52,7 +52,7 @@ export class Enforcement {
 
   /**
    * The value throughout a span; `null` where it is not known, or may have changed. Ask once all was seen.
-   * Where bodies that differ overlap in time their order is unknown, and so is the value, until a body that is
+   * If bodies that differ overlap in time, their order is unknown, and so is the value, until a body that is
    * surely later than all of them.
    */
   throughout(from: number, to: number): boolean | null {

@@ -7,7 +7,7 @@ import type { Suspect } from "./suspects.ts";
 export class EpochGrid {
   readonly #name: QuotaName;
   readonly #windowMs: number;
-  /** How far beside the grid ends were shown, at most. */
+  /** Greatest distance from the grid at which ends were shown. */
   #besideMost = 0;
   #resetLeast = Number.POSITIVE_INFINITY;
   #first: { readonly line: number; readonly resetAt: number } | null = null;

@@ -1,4 +1,4 @@
-// What the judging of one window's counts can find. A finding is a contradiction by itself, but for `gap` and
+// Findings in one window's counts. A finding is a contradiction by itself, but for `gap` and
 // `excess`: those are points that no known call explains, and calls of unknown outcome may.
 import type { Mark } from "./mark.ts";
 

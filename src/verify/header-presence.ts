@@ -12,7 +12,7 @@ const owners: readonly Owner[] = ["organization", "user"];
 const numbers = ["limit", "remaining", "reset"] as const;
 type Field = keyof WindowHeaders;
 
-/** What every breach of one owner's headers has in common. */
+/** Members that every breach of one owner's headers has in common. */
 type Common = Pick<Breach, "law" | "owner" | "scope">;
 
 export class HeaderPresence {
@@ -111,7 +111,7 @@ function wrongName({ scopeName }: WindowHeaders, common: Common): Breach | null 
   };
 }
 
-/** Whether a header came twice: `5, 5`, as HTTP joins the values of one name. A date has letters around its comma. */
+/** Tells whether a header came twice: `5, 5`, as HTTP joins values of one name. A date has letters around its comma. */
 function isList(value: unknown): boolean {
   return typeof value === "string" && /^(.*\S)\s*,\s*\1$|^-?\d+(\s*,\s*-?\d+)+$/.test(value);
 }

@@ -5,7 +5,7 @@
 import type { Scope } from "../rules/rules.ts";
 import { possibleTerms, type Terms } from "./terms.ts";
 
-/** What contradicts a hypothesis. */
+/** Contradiction of a hypothesis. */
 export interface Exhibit {
   readonly lines: readonly number[];
   readonly explanation: string;
@@ -13,7 +13,7 @@ export interface Exhibit {
 
 export interface Hypothesis {
   readonly terms: Terms;
-  /** What ruled it out; `null` while it is left. */
+  /** Contradiction that ruled it out; `null` while it is left. */
   readonly against: Exhibit | null;
 }
 

@@ -1,4 +1,4 @@
-// What a trace without rules told of the switches, in words: a value is inferred where answers contradict all others.
+// Switches that a trace without rules told of, in words: a value is inferred where answers contradict all others.
 import { parseRules } from "../rules/parse.ts";
 import type { Scope, SwitchName } from "../rules/rules.ts";
 import { switchValues } from "../rules/rules.ts";
@@ -20,7 +20,7 @@ const countSwitches: readonly { readonly name: SwitchName; valueIn(terms: Terms)
   { name: "userEnforced", valueIn: ({ userEnforced }) => userEnforced },
 ];
 
-/** What a switch that nothing speaks about would have to show. */
+/** Answers that a switch which nothing speaks about would have to show. */
 const untold: Readonly<Record<SwitchName, string>> = {
   anchor: "no window's end or opening told a grid from first calls",
   refused: "no refusal stood where a charge of its own would have shown",
@@ -139,7 +139,7 @@ export function inferOption<T extends string | boolean>(
   );
 }
 
-/** What ruled a value out, under terms that are otherwise like those that are left. */
+/** Returns the answers that ruled a value out, under terms that are otherwise like those that are left. */
 function nearest(
   { all, left }: Hypotheses,
   valueIn: (terms: Terms) => string | null,
@@ -164,7 +164,7 @@ const unknown = (name: SwitchName, scope: Scope, candidates: readonly string[]):
   lines: [],
 });
 
-/** What is known of a switch that is not told. */
+/** Describes what is known of a switch that is not told. */
 function narrowed(inferred: Inferred, others: readonly (readonly [string, Exhibit])[]): Inferred {
   if (others.length === 0) return inferred;
   const { explanation, lines } = known(inferred.switch, inferred.scope, "", others);

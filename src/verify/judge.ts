@@ -31,7 +31,7 @@ export interface JudgeOptions {
    */
   readonly callsBetweenClosings?: number;
   /**
-   * What the owner of a limiter that is approximate on purpose accepts: a share, from 0 to 1, of what was
+   * Deviation that the owner of a limiter which is approximate on purpose accepts: a share, from 0 to 1, of what was
    * admitted that may have been admitted above a limit.
    */
   readonly accept?: Acceptance;
@@ -42,7 +42,7 @@ export interface JudgeOptions {
 const closeEveryLeast = 4096;
 const closeEveryPerQuota = 8;
 
-/** What is read out of a trace without rules. */
+/** Readings of a trace without rules. */
 interface Shown {
   readonly evidence: SwitchEvidence;
   readonly shapes: Readonly<Record<Scope, WindowShapes>>;
@@ -82,7 +82,7 @@ class Judgement {
   readonly #clock: TargetClock;
   readonly #terms: Readonly<Record<Scope, Terms>>;
   readonly #hypotheses: Readonly<Record<Scope, Hypotheses>>;
-  /** What a trace without rules shows of them. */
+  /** Evidence on them in a trace without rules. */
   readonly #shown: Shown | null;
   readonly #quotas: Quotas;
   readonly #closeEvery: number | null;
@@ -158,7 +158,7 @@ class Judgement {
     this.#closeNext = this.#records + every;
   }
 
-  /** Where calls go, by rules that are known. */
+  /** Quotas of calls, by rules that are known. */
   #route(rules: Rules, org: string, user: string, scope: Scope): Route {
     const own = this.#quotas.organization(org)[scope];
     const routed = (owner: Owner, { quota, totals }: Owned): RoutedQuota => {
@@ -215,7 +215,7 @@ class Judgement {
     conclude(hypotheses, quotas);
     for (const [, both] of this.#quotas)
       both[scope].order.finish(both[scope].enforcement, hypotheses, this.#docket);
-    // What is charged on completion may pass a limit by any cost; and without rules, an answer that waits for it may
+    // A charge on completion may pass a limit by any cost; and without rules, an answer that waits for it may
     // show the limit of a later window.
     const fits = ({ terms }: Hypothesis): boolean =>
       terms.charging === "at-decision" || (hypotheses.isGiven && terms.charging === "reserved");
@@ -277,7 +277,7 @@ class Judgement {
       else quota.add(this.#mark(line, call, call.scope, reading, counted, charge));
       if (counted.role === "admitted" && charge.least > 0)
         totals?.add(line, call.sent, call.received, charge.least);
-      // Where there is but one clock, nothing stands between limiter and client that could answer in its place.
+      // If there is but one clock, nothing stands between limiter and client that could answer in its place.
       if (reading === null && counted.role === "admitted" && call.status === 200)
         bare?.add(line, call.sent, call.received, chargeOf({ ...counted, sure: true }, owner, terms).least);
     }

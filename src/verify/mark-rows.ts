@@ -4,7 +4,7 @@
 import type { Owner } from "../rules/rules.ts";
 import type { Mark, Role } from "./mark.ts";
 
-/** Where in its row a mark's numbers stand; `BITS` holds what is no number. */
+/** Places of a mark's numbers in its row; `BITS` holds what is no number. */
 const LINE = 0;
 export const SENT = 1;
 export const RECEIVED = 2;
@@ -42,7 +42,7 @@ const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
 const opens = ({ least, most, clamped }: Mark): boolean => least > 0 && least === most && !clamped;
 
-/** How many marks of a window there are of each role. */
+/** Number of a window's marks of each role. */
 export class RoleCounts {
   size = 0;
   admitted = 0;

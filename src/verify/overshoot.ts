@@ -1,4 +1,4 @@
-// How far one window is off, beside what is wrong with it. Everything here is a lower bound: only what surely
+// Distance that one window is off, beside what is wrong with it. Everything here is a lower bound: only what surely
 // belongs to the window counts, and only what surely came before.
 import { Sums } from "./bounds.ts";
 import type { Finding } from "./finding.ts";
@@ -50,7 +50,7 @@ function roomFor(input: CountsInput): number {
   return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
 }
 
-/** How long before its sending a reading last held, of all that lag: the count had surely passed it by then. */
+/** Returns the time before its sending at which a lagging reading last held: the count had surely passed it by then. */
 function oldest(input: CountsInput, findings: readonly Finding[]): number | null {
   const lagging = new Set(findings.flatMap(lagsOf).slice(0, agedMost));
   let age: number | null = null;

@@ -108,7 +108,7 @@ class PlaceScan {
     this.#findings.push({ kind: "gap", from: this.#top, to, above, below: this.#topMark });
   }
 
-  /** What shows only that the count had come so far comes after all that stands lower, and before nothing. */
+  /** Orders a mark that shows only that the count had come so far: after all that stands lower, before nothing. */
   #compareTimes({ mark }: Place): void {
     const latest = this.#latest;
     if (latest !== null && this.#input.time.before(mark.received, latest.sent))

@@ -24,7 +24,7 @@ export interface RoutedQuota {
   readonly totals: SpanTotals | null;
 }
 
-/** Where the calls of one user of one organization go. */
+/** Quotas that the calls of one user of one organization go to. */
 export interface Route {
   readonly organization: RoutedQuota;
   readonly user: RoutedQuota;
@@ -39,7 +39,7 @@ interface KnownRoute extends Route {
   noted: number;
 }
 
-/** What a refusal's body says, in as far as laws speak of it. */
+/** A refusal's body, as far as laws speak of it. */
 interface Refusal {
   readonly by: Owner | null;
   readonly limit: unknown;
@@ -218,7 +218,7 @@ function isRight(
   );
 }
 
-/** Whether no law speaks against a refusal: a window that lacks room refused, and says of itself what its headers say. */
+/** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */
 function isJustified(
   { by, limit: saidLimit, reset: saidReset, current }: Refusal,
   terms: Terms,
@@ -235,7 +235,7 @@ function isJustified(
   const ownLimit = by === "user" ? userLimit : limit;
   const ownRemaining = by === "user" ? userRemaining : remaining;
   const ownReset = by === "user" ? userReset : reset;
-  // Where both lack room, whose window is to be named is not for one answer to say.
+  // If both lack room, one answer does not say whose window is to be named.
   if (by === "user" && remaining < room) return false;
   return (
     ownRemaining < room &&

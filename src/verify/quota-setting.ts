@@ -18,13 +18,13 @@ export interface QuotaName {
   readonly owner: Owner;
 }
 
-/** What is known of a quota beforehand. */
+/** Facts that are known of a quota beforehand. */
 export interface QuotaSetting {
   readonly name: QuotaName;
-  /** What the rules say; where they say nothing, `hypotheses` has what may be. */
+  /** Terms by the rules; where they say nothing, `hypotheses` has what may be. */
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
-  /** What windows show of how they lie; `null` with rules. */
+  /** Shapes that windows show; `null` with rules. */
   readonly shapes: WindowShapes | null;
   readonly time: TraceTime;
   /** `null` without rules. */
@@ -35,7 +35,7 @@ export interface QuotaSetting {
   readonly startedBy: number;
   /** Every call since then is in the trace, or counted as lost. */
   readonly complete: boolean;
-  /** Whether the organization's limits are enforced, as far as is known so far. */
+  /** Enforcement of the organization's limits, as far as is known so far. */
   readonly enforcement: Enforcement;
   readonly enforced: EnforcedEvidence;
   readonly docket: Docket;

@@ -29,14 +29,14 @@ export interface Owned {
   readonly bare: BareWindows | null;
 }
 
-/** What belongs to one organization's scope. */
+/** Quotas of one organization's scope. */
 export interface OrganizationScope {
   readonly enforcement: Enforcement;
   readonly enforced: EnforcedEvidence;
   readonly refusals: UnenforcedRefusals;
   readonly oversize: OversizeCalls;
   readonly order: RefusalOrder;
-  /** Where windows lie on the epoch's grid. */
+  /** Grid of the epoch's windows. */
   readonly grid: EpochGrid | null;
   readonly organization: Owned;
   readonly users: Map<string, Owned>;
@@ -44,12 +44,12 @@ export interface OrganizationScope {
   anonymous: boolean;
 }
 
-/** What all quotas of a judgement have in common. */
+/** Setting that all quotas of a judgement have in common. */
 export interface SharedSetting {
   readonly time: TraceTime;
   readonly terms: Readonly<Record<Scope, Terms>>;
   readonly hypotheses: Readonly<Record<Scope, Hypotheses>>;
-  /** What is read out of the windows of a trace without rules. */
+  /** Readings of the windows of a trace without rules. */
   readonly shapes: Readonly<Record<Scope, WindowShapes>> | null;
   readonly docket: Docket;
 }
@@ -69,7 +69,7 @@ export class Quotas {
     this.#shared = shared;
   }
 
-  /** How many quotas there are. */
+  /** Number of quotas. */
   get count(): number {
     return this.#count;
   }

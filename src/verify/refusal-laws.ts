@@ -1,4 +1,4 @@
-// What a refusal owes: that a window lacks room, that it is the one it names, and that its body says the same as
+// A refusal's duties: that a window lacks room, that it is the one it names, and that its body says the same as
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
 
 import type { Owner } from "../rules/rules.ts";
@@ -57,7 +57,7 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
   checkBody(call, named, window, terms, accuse);
 }
 
-/** Where refusals are counted, `current` has this one's own charge: the window was fuller than full before it. */
+/** If refusals are counted, `current` has this one's own charge: the window was fuller than full before it. */
 function checkOwnCharge(
   call: TraceCall,
   named: Owner,

@@ -13,7 +13,7 @@ const spansPerLength = 4;
 /** The target counts whole milliseconds of its own. */
 const grainMs = 2;
 
-/** Where in its four numbers a span's total stands. */
+/** Places of a span's total in its four numbers. */
 const STEP = 0;
 const POINTS = 1;
 const FIRST = 2;

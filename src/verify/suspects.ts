@@ -54,7 +54,7 @@ export const suspectNames = [
 ] as const;
 export type Suspect = (typeof suspectNames)[number];
 
-/** How well each fault fits; 0 and below is left out. */
+/** Scores each fault by its fit; 0 and below is left out. */
 type Scores = Partial<Record<Suspect, number>>;
 
 function ranked(scores: Scores): readonly Suspect[] {
@@ -145,7 +145,7 @@ const chargesInTime = (marks: readonly Mark[]): readonly Mark[] =>
 const isRestart = (mark: Mark, highest: Mark): boolean => mark.count - mark.least <= 0.15 * highest.count;
 
 /**
- * How the count dropped, going by the time of the answers, if it did: the share of drops that start again from
+ * Measures a count that dropped, going by the time of the answers: the share of drops that start again from
  * almost nothing, and of those that hop to some other count.
  */
 function dropsOf({ marks, setting }: CountsInput): { restarts: number; hops: number } {

@@ -18,14 +18,14 @@ export interface Suspicion {
   readonly lines: readonly number[];
   readonly count: number;
   readonly explanation: string;
-  /** What calls of unknown outcome would have to explain; `null` for a contradiction by itself. */
+  /** Points that calls of unknown outcome would have to explain; `null` for a contradiction by itself. */
   readonly unexplained: Unexplained | null;
-  /** Whether it says that counts came out too low: of what was charged, or only of what was shown. */
+  /** Counts that came out too low, if any: those charged, or only those shown. */
   readonly tooLow: "charges" | "readings" | null;
   readonly places: Violation["places"];
 }
 
-/** What a kind of finding says is too low, if it does. */
+/** Counts that a kind of finding calls too low, if it does. */
 function tooLowOf(findings: readonly Finding[]): Suspicion["tooLow"] {
   const charges = findings.some((finding) => {
     if (finding.kind === "fall") return finding.later.role === "admitted";

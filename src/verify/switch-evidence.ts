@@ -1,4 +1,4 @@
-// What single answers of a trace without rules show of the switches (SPEC.md §8), beside what windows show.
+// Evidence on the switches (SPEC.md §8) in single answers of a trace without rules, beside that of windows.
 
 import type { LawName } from "../rules/laws.ts";
 import type { Owner, Scope } from "../rules/rules.ts";

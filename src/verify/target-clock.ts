@@ -6,7 +6,7 @@ import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
-/** What one body says: the target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
+/** One body's bounds: the target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
 interface Offset extends Span {
   /** When that was so, clients' clock. */
   readonly at: number;

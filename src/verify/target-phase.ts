@@ -43,7 +43,7 @@ export class TargetPhase {
     return end;
   }
 
-  /** Where ends that lie whole lengths from a known one meet a span. */
+  /** Returns the ends in a span that lie whole lengths from a known one. */
   #meetings(known: Span, { from, to }: Span): Span[] {
     const length = this.#lengthMs;
     const found: Span[] = [];

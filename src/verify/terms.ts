@@ -1,4 +1,4 @@
-// What a judge may take for granted about one scope: the switches of the rules that the target claims, or
+// Terms that a judge may take for granted about one scope: the switches of the rules that the target claims, or
 // nothing at all. `null` always means "not known", and whoever reads it must hold under every value.
 import { type Rules, type Scope, type Semantics, semanticsOf, switchValues } from "../rules/rules.ts";
 

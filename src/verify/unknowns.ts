@@ -3,7 +3,7 @@
 // are such calls, of at most their points, in windows that were still open when they were sent.
 import type { Span } from "./clock.ts";
 
-/** What is to be explained: points, in so many separate places. */
+/** Gap to be explained: points, in so many separate places. */
 export interface Unexplained {
   readonly points: number;
   readonly calls: number;

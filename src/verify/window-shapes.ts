@@ -1,4 +1,4 @@
-// What a trace without rules shows of how windows lie and how their ends are rounded (SPEC.md §8, `anchor` and
+// The lie of windows and the rounding of their ends, by a trace without rules (SPEC.md §8, `anchor` and
 // `reset`): a value stays possible until answers contradict it.
 import type { Scope, SwitchValue } from "../rules/rules.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
@@ -40,7 +40,7 @@ export class Options<T> {
 const lengthsMost = 20;
 const second = 1000;
 
-/** What one quota's windows have shown of their length. */
+/** Lengths that one quota's windows have shown. */
 export class QuotaShape {
   /** The longest reset that was shown: no window is shorter. */
   longestMs = 0;

@@ -6,7 +6,7 @@ import type { Mark } from "./mark.ts";
 import { MarkRows, type MarkStore } from "./mark-rows.ts";
 
 export class Window {
-  /** Where it ends: what all its answers agree on. */
+  /** End that all its answers agree on. */
   readonly end: { from: number; to: number };
   readonly limit: number;
   /** Its answers; `marks` and the others below make objects of them. */
@@ -84,7 +84,7 @@ export function isNarrow({ from, to }: Span, apartMs: number): boolean {
 }
 
 /**
- * Why two neighbouring windows cannot both be, `null` if they can (SPEC.md §3): they end at least a length apart,
+ * Says why two neighbouring windows cannot both be, `null` if they can (SPEC.md §3): they end at least a length apart,
  * and on the epoch's grid by whole lengths. Only neighbours are compared: drift adds up over more.
  * @param lengthMs the length, or the least it can be where it is not known
  */
