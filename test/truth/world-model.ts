@@ -18,7 +18,7 @@ export interface Asked {
 
 const isAgent = (user: string): boolean => user.startsWith("agent-");
 
-export const agentsOf = ({ populations }: FittedModel): number =>
+const agentsOf = ({ populations }: FittedModel): number =>
   populations.reduce((sum, { users }) => sum + users.filter(isAgent).length, 0);
 
 /** Simulates the asked day so many times; each with agents drawn for it, as the world draws them. */
