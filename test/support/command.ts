@@ -1,6 +1,8 @@
 // The command line: as a user starts it, the built program in a child process; or, which is quicker, in this one.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+// Loaded now: it takes the folder of that moment for its own, and a command's may be gone when another file bundles.
+import "esbuild";
 import { vi } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
 
