@@ -18,9 +18,6 @@ export interface Asked {
 
 const isAgent = (user: string): boolean => user.startsWith("agent-");
 
-const agentsOf = ({ populations }: FittedModel): number =>
-  populations.reduce((sum, { users }) => sum + users.filter(isAgent).length, 0);
-
 /** Simulates the asked day so many times; each with agents drawn for it, as the world draws them. */
 export function simulatedDays(model: FittedModel, runs: number, asked: Asked = {}): DayFigures[] {
   return Array.from({ length: runs }, (_, index) => {
