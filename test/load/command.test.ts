@@ -180,7 +180,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
   test("no k6 where it must drive: 3, with advice", async () => {
     const { code, stderr } = await typed(["load", "herd", "--driver", "k6"], await withoutK6());
     expect(stderr).toMatch(/K6_MISSING.*k6 is not installed/);
-    expect(stderr).toContain("package manager:");
+    expect(stderr).toContain("npx spillway doctor --get-k6 gets k6");
     expect(code).toBe(3);
   });
 
