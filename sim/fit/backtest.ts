@@ -14,6 +14,7 @@ import type {
 } from "./backtest-result.ts";
 import { predictedFigures, windowsKept } from "./backtest-result.ts";
 import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
+import type { SimulationsDone } from "./check.ts";
 import { type FitOptions, fitScenario } from "./fit.ts";
 import type { FittedModel } from "./model.ts";
 import { type Recording, recordedUntil } from "./recording.ts";
@@ -58,11 +59,11 @@ export function backtest(recording: Recording, options: BacktestOptions = {}): B
   }
 }
 
-/** The same, a simulation at a time: yields how many are done. */
+/** The same, a simulation at a time. */
 export function* backtestSteps(
   recording: Recording,
   { share = usualShare, seeds = defaultSeeds, ...options }: BacktestOptions = {},
-): Generator<number, BacktestResult> {
+): Generator<SimulationsDone, BacktestResult> {
   if (!(share > 0 && share < 1)) throw new RangeError(`share must be above 0 and below 1, got ${share}`);
   if (!Number.isSafeInteger(seeds) || seeds < 3 || seeds > 10_000)
     throw new RangeError(`seeds must be a whole number from 3 to 10000, got ${seeds}`);
@@ -77,7 +78,7 @@ export function* backtestSteps(
   const scenario = adjustScenario(fittedScenario(model), { durationMs });
   const runs: WindowCounts[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
-    yield seed - 1;
+    yield { done: seed - 1, of: seeds };
     runs.push(simulatedCounts(scenario, seed, grid, recording.knowsAttempts));
   }
   const windows = predictedWindows(grid, measured, runs);

@@ -17,8 +17,14 @@ const seedsLeast = 5;
 
 type Figures = Readonly<Record<CheckedFigure, number>>;
 
-/** Checks a fit: yields the number of simulations that are done. */
-export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<number, FitCheck> {
+/** Simulations that are done, and the most that there will be. */
+export interface SimulationsDone {
+  readonly done: number;
+  readonly of: number;
+}
+
+/** Checks a fit, a simulation at a time. */
+export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<SimulationsDone, FitCheck> {
   const { model, recording } = fit;
   const durationMs = Math.max(1, Math.ceil(recording.endedAtMs - model.startAtMs));
   const scenario = adjustScenario(fittedScenario(model), { durationMs });
@@ -27,7 +33,7 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<number, F
   const runs: Figures[][] = [];
   let calls = 0;
   while (runs.length < seeds && (calls < callsMost || runs.length < seedsLeast)) {
-    yield runs.length;
+    yield { done: runs.length, of: seeds };
     const books = booksOf(fit);
     simulateNumbers(scenario, { seed: runs.length + 1 }, (call) => {
       calls += 1;

@@ -4,7 +4,9 @@ import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
+import type { SimulationsDone } from "../../sim/fit/check.ts";
 import type { FitCheck } from "../../sim/fit/check-result.ts";
+import type { Fit } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
@@ -105,9 +107,10 @@ export const verb = defineVerb<Args>({
       const recording = await recordingOf(args, terminal, interrupt.signal);
       const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, interrupt.signal);
       if (out !== undefined) await writeFile(out, fitted.source);
-      const { isLongEnough } = await import("../../sim/fit/backtest.ts");
+      const isTested = async (): Promise<boolean> =>
+        args.backtest ?? (await import("../../sim/fit/backtest.ts")).isLongEnough(fitted.model, share);
       const backtest =
-        !interrupt.signal.aborted && (args.backtest ?? isLongEnough(fitted.model, share))
+        !interrupt.signal.aborted && (await isTested())
           ? await backtested(recording, { name, rules, seeds, share }, terminal, interrupt.signal)
           : null;
       const result: FitResult = { ...fitted, backtest };
@@ -215,14 +218,16 @@ async function fittedTo(
   signal: AbortSignal,
 ): Promise<Omit<FitResult, "backtest">> {
   const { fitTo } = await import("../../sim/fit/fit.ts");
-  const { checkSteps } = await import("../../sim/fit/check.ts");
   const { fittedSource } = await import("../../sim/fit/source.ts");
   const fit = fitTo(recording, { name, rules });
-  const check = isChecked
-    ? await done(checkSteps(fit), (runs) => `check: ${counted(runs, "simulation")}`, terminal, signal)
-    : null;
+  const check = isChecked ? await checked(fit, terminal, signal) : null;
   const { model } = fit;
   return { format: "spillway-fit", version: 1, model, check, source: fittedSource(model, check?.error) };
+}
+
+async function checked(fit: Fit, terminal: Terminal, signal: AbortSignal): Promise<FitCheck | null> {
+  const { checkSteps } = await import("../../sim/fit/check.ts");
+  return done(checkSteps(fit), "check", terminal, signal);
 }
 
 async function backtested(
@@ -232,14 +237,13 @@ async function backtested(
   signal: AbortSignal,
 ): Promise<BacktestResult | null> {
   const { backtestSteps } = await import("../../sim/fit/backtest.ts");
-  const text = (runs: number): string => `backtest: ${counted(runs, "simulation")}`;
-  return done(backtestSteps(recording, options), text, terminal, signal);
+  return done(backtestSteps(recording, options), "backtest", terminal, signal);
 }
 
 /** Takes step by step; `null` where it was interrupted. */
 async function done<Result>(
-  steps: Generator<number, Result>,
-  textOf: (runs: number) => string,
+  steps: Generator<SimulationsDone, Result>,
+  name: string,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Result | null> {
@@ -249,7 +253,7 @@ async function done<Result>(
       terminal.progress(null);
       return value;
     }
-    terminal.progress(textOf(value));
+    terminal.progress(`${name}: ${value.done} of ${counted(value.of, "simulation")}`);
     await setImmediate();
     if (signal.aborted) return null;
   }

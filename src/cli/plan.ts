@@ -20,6 +20,7 @@ import {
 } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
+import { kebab } from "./usage-mistake.ts";
 import { defineVerb, program } from "./verb.ts";
 
 interface Args {
@@ -212,7 +213,7 @@ const usage = (path: string, got: string, allowed: string): SpillwayError =>
 function commandOf(args: Args): string {
   const given = (name: keyof Args): string[] => {
     const value = args[name];
-    const option = name === "inRuns" ? "--in-runs" : `--${name}`;
+    const option = `--${kebab(name)}`;
     if (value === undefined || value === false) return [];
     if (value === true) return [option];
     return (Array.isArray(value) ? value : [value]).flatMap((one) => [option, String(one)]);

@@ -58,7 +58,8 @@ function unknownWords(verb: Verb, list: string, words: readonly string[]): Spill
   });
 }
 
-const kebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** `inRuns` as `in-runs`. */
+export const kebab = (word: string): string => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function withoutValue(verb: Verb, name: string): SpillwayError {
   const option = optionNamed(verb, name);

@@ -37,8 +37,8 @@ export interface DescribeOptions
   /** Longest time of a case, ms, for runners whose `test` takes it third (Vitest, Jest, Bun). Default: 60,000. */
   readonly timeoutMs?: number;
   /**
-   * Fails a law that is claimed and judged nothing, and one whose known counterexample is mended; `true` unless told. Where no `claims` are given, a law that needs
-   * what the limiter does not show is skipped instead.
+   * Fails a law that is claimed and judged nothing, and one whose known counterexample is mended; `true` unless told.
+   * Where no `claims` are given, a law that needs what the limiter does not show is skipped instead.
    */
   readonly strict?: boolean;
 }

@@ -2,7 +2,7 @@
 
 import { counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
-import { goalsText, listText, percent, spreadText, sureText, valueText } from "./words.ts";
+import { goalsText, listText, shareText, spreadText, sureText, valueText } from "./words.ts";
 
 /** Subject of the sentences. */
 interface Topic {
@@ -28,7 +28,7 @@ export function answerSentences(result: PlanResult): string[] {
     axis,
     wanted: goalsText(question.goals),
     hold: one ? "holds" : "hold",
-    holdMostly: `${one ? "holds" : "hold"} in ${percent(question.share)} of runs`,
+    holdMostly: `${one ? "holds" : "hold"} in ${shareText(question.share)} of runs`,
     fail: one ? "fails" : "fail",
     of: (value) => valueText(axis.unit, value),
   };

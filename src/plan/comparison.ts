@@ -6,7 +6,7 @@ import type { Variant } from "./job.ts";
 import { type Change, limitsPath } from "./paths.ts";
 import { figuresOf, trialOf, type Workshop } from "./points.ts";
 import { ownPolicy } from "./policies.ts";
-import type { Steps } from "./sampling.ts";
+import { heldOf, type Steps } from "./sampling.ts";
 
 /** The policies that are tried; a population's own comes first. */
 const policies = ["none", "waitReset", "waitReset+0..5s", "exponential", "retryAfter"] as const;
@@ -46,7 +46,7 @@ export function* compare(shop: Workshop, scenario: Scenario): Steps<PlanComparis
   const measured = ({ variant, ...words }: Alternative): PlanAlternative => ({
     ...words,
     replications: times,
-    held: shop.goals.length === 0 ? null : heldIn(shop, variant, times),
+    held: shop.goals.length === 0 ? null : heldOf(trialOf(shop, variant), times),
     figures: figuresOf(shop, variant, times),
   });
   const own: Alternative = {
@@ -64,14 +64,6 @@ export function* compare(shop: Workshop, scenario: Scenario): Steps<PlanComparis
 
 interface Alternative extends Pick<PlanAlternative, "population" | "policy" | "limits" | "asIs"> {
   readonly variant: Variant;
-}
-
-/** The runs in which all goals hold. */
-function heldIn(shop: Workshop, variant: Variant, times: number): number {
-  const trial = trialOf(shop, variant);
-  let held = 0;
-  for (let replication = 0; replication < times; replication++) held += Number(trial.holds(replication));
-  return held;
 }
 
 /** Most refused first. */

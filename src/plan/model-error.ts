@@ -3,7 +3,7 @@
 import type { FigureReference } from "../rules/figures.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { Interval } from "../summary/plan-result.ts";
-import { percent } from "./words.ts";
+import { shareText } from "./words.ts";
 
 /** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
 function errorOf(name: FigureReference["name"], error: FitError): number {
@@ -36,7 +36,7 @@ export function errorNotes(error: FitError | null): string[] {
     ] as const
   )
     .filter(([, share]) => share !== 0)
-    .map(([name, share]) => `${name} by ${percent(Math.abs(share))} too ${share > 0 ? "low" : "high"}`);
+    .map(([name, share]) => `${name} by ${shareText(Math.abs(share))} too ${share > 0 ? "low" : "high"}`);
   return words.length === 0
     ? []
     : [

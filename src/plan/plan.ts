@@ -17,7 +17,7 @@ import { sentencesOf } from "./sentences.ts";
 import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
 import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
 import { parseVary, type Vary } from "./vary.ts";
-import { percent } from "./words.ts";
+import { shareText } from "./words.ts";
 
 /** A question, as people write it. At least one of `vary`, `storm` and `compare`. */
 export interface PlanOptions {
@@ -31,7 +31,10 @@ export interface PlanOptions {
   readonly replications?: number | undefined;
   /** Above 1/2 and below 1; 0.95 where it is left out. */
   readonly confidence?: number | undefined;
-  /** The goals must hold in more than this share of runs, from 1/2; 0.95 where it is left out and one axis is searched, else 1/2. */
+  /**
+   * The goals must hold in more than this share of runs, from 1/2. Where it is left out, it is 0.95 if one axis is
+   * searched, and else 1/2.
+   */
   readonly inRuns?: number | undefined;
   /** `outage`, `burst`, `outage=1s..60s`, `burst=10..500`. */
   readonly storm?: string | undefined;
@@ -218,7 +221,7 @@ function readSampling(
   throw usage({
     path: "--replications",
     got: String(most),
-    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree tell nothing of ${percent(share)} of runs at ${percent(confidence)} confidence${fewer}`,
+    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree tell nothing of ${shareText(share)} of runs at ${shareText(confidence)} confidence${fewer}`,
   });
 }
 

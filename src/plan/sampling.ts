@@ -111,6 +111,13 @@ export interface Trial {
   holds(replication: number): boolean;
 }
 
+/** Returns in how many of the first runs it held. */
+export function heldOf(trial: Trial, runs: number): number {
+  let held = 0;
+  for (let replication = 0; replication < runs; replication++) held += Number(trial.holds(replication));
+  return held;
+}
+
 /** Outcome of a trial. */
 export interface Tried {
   readonly held: number;
@@ -139,8 +146,7 @@ export function* decide(
     );
     for (const [index, trial] of trials.entries()) {
       if (tried[index]?.state !== "unclear") continue;
-      let held = 0;
-      for (let replication = 0; replication < look; replication++) held += Number(trial.holds(replication));
+      const held = heldOf(trial, look);
       tried[index] = { held, replications: look, state: stateOf(held, look, sampling) };
     }
   }

@@ -11,7 +11,8 @@ function msText(ms: number): string {
   return ms < 7_200_000 ? `${rounded(ms / 60_000, 3)} min` : `${rounded(ms / 3_600_000, 3)} h`;
 }
 
-const shareText = (share: number): string => `${rounded(share * 100, share < 0.1 ? 2 : 3)}%`;
+/** `95%`, `0.42%`: three digits, two below 10%. */
+export const shareText = (share: number): string => `${rounded(share * 100, share < 0.1 ? 2 : 3)}%`;
 
 const countText = (value: number): string => (Number.isInteger(value) ? String(value) : rounded(value, 4));
 
@@ -49,8 +50,5 @@ export function listText(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** `95%`: a share of runs or a confidence. */
-export const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`;
-
 /** `(95% confidence)`. */
-export const sureText = (confidence: number): string => `(${percent(confidence)} confidence)`;
+export const sureText = (confidence: number): string => `(${shareText(confidence)} confidence)`;

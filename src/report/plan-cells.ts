@@ -5,19 +5,15 @@ import type { PlanPoint } from "../summary/plan-result.ts";
 import { type Html, html } from "./html.ts";
 import { figureNamed, figureUnit, intervalText, meanText, stateText } from "./plan-words.ts";
 
-export function stateCell(state: PlanPoint["state"]): Html | string {
+export function stateCell(state: ReturnType<typeof stateText>): Html | string {
   if (state === null) return "–";
-  if (state === "unclear") return html`<span class="state none">? unclear</span>`;
-  return state === "holds"
-    ? html`<span class="state good">✓ holds</span>`
-    : html`<span class="state bad">✗ fails</span>`;
+  if (state === "holds") return html`<span class="state good">✓ holds</span>`;
+  return state === "fails"
+    ? html`<span class="state bad">✗ fails</span>`
+    : html`<span class="state none">? ${state}</span>`;
 }
 
-/** A point's state. */
-export const pointCell = (point: PlanPoint): Html | string =>
-  stateText(point) === "held so far"
-    ? html`<span class="state none">? held so far</span>`
-    : stateCell(point.state);
+export const pointCell = (point: PlanPoint): Html | string => stateCell(stateText(point));
 
 /** In how many runs, and what that says of all runs. */
 export function heldCell({ held, replications, heldShare }: PlanPoint): Html | string {

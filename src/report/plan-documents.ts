@@ -50,6 +50,7 @@ const stateMarks = {
   fails: "❌ fails",
   unclear: "❔ unclear",
   "held so far": "❔ held so far",
+  none: "–",
 } as const;
 
 /** Along the first value, up to where the second one holds. */
@@ -78,7 +79,7 @@ function pointsBlock(result: PlanResult): string {
     ...question.vary.map((axis, place) => plain(valueText(axis, point.values[place] ?? ""))),
     ...figures.map((figure) => amountOf(point, figure)),
     heldWords(point) ?? "–",
-    point.state === null ? "–" : stateMarks[stateText(point)],
+    stateMarks[stateText(point) ?? "none"],
   ]);
   const text = table(
     [...question.vary.map(({ path }) => code(path)), ...figures.map(code), "runs", "goals"],

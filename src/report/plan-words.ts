@@ -46,8 +46,8 @@ export const stateWords: Readonly<Record<PlanState, string>> = {
 };
 
 /** A point's state: `held so far` where it held in every run, and there were too few to be sure. */
-export const stateText = ({ state, held, replications }: PlanPoint): PlanState | "held so far" =>
-  state === "unclear" && held === replications ? "held so far" : (state ?? "unclear");
+export const stateText = ({ state, held, replications }: PlanPoint): PlanState | "held so far" | null =>
+  state === "unclear" && held === replications ? "held so far" : state;
 
 export const goalWords = ({ question }: PlanResult): string =>
   question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");

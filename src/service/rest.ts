@@ -6,11 +6,11 @@ import type { TokenScope } from "../rules/tokens.ts";
 import { type Fields, lasting } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import type { Gate } from "./gate.ts";
+import { once } from "./once.ts";
 import { linkHeader, pageRequest } from "./pages.ts";
 import { buildView, organizationView, pipelineView, userView } from "./rest-views.ts";
 import {
   BUILDS,
-  once,
   sampleBuild,
   sampleBuilds,
   sampleOrganization,

@@ -2,6 +2,7 @@
 // function of names and numbers, so two runs, two processes and both APIs show the same.
 import { hash } from "node:crypto";
 import { isoSecond } from "../engine/answers.ts";
+import { once } from "./once.ts";
 
 const names: readonly string[] = [
   "API",
@@ -78,26 +79,6 @@ function identify(type: string, name: string): Identified {
 }
 
 const created = isoSecond(Date.UTC(2025, 0, 1));
-
-/**
- * Makes each thing once: the same few are asked for at every turn.
- * @param most how many are kept; with one more, all are forgotten
- * @param make the thing of a name and what else it is made of, which the name stands for
- */
-export function once<More extends unknown[], Made>(
-  most: number,
-  make: (name: string, ...more: More) => Made,
-): (name: string, ...more: More) => Made {
-  const known = new Map<string, Made>();
-  return (name, ...more) => {
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    const made = make(name, ...more);
-    if (known.size >= most) known.clear();
-    known.set(name, made);
-    return made;
-  };
-}
 
 export const sampleUser = once(
   10_000,
