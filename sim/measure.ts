@@ -9,7 +9,7 @@ import { CountedWaits } from "../src/summary/waits.ts";
 import { endedJustBefore } from "../src/summary/window-ends.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
-import { type SimulateOptions, simulateNumbers, worldOf } from "./simulate.ts";
+import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
 /** The figures of one simulated run, whole and by population, as its summary has them. */
 export type Measurement = Pick<Summary, "figures" | "populations" | "endedAt" | "records">;
@@ -22,9 +22,30 @@ export type Measurement = Pick<Summary, "figures" | "populations" | "endedAt" | 
  * measure(scenario, { seed: 7 }).figures.refusedShare;
  */
 export function measure(scenario: Scenario, options: SimulateOptions = {}): Measurement {
+  const steps = measureSteps(scenario, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** State of a measurement under way. */
+export interface MeasureStep {
+  readonly calls: number;
+  /** Virtual time, ms since the epoch. */
+  readonly nowMs: number;
+}
+
+/** The same, a step at a time. */
+export function* measureSteps(
+  scenario: Scenario,
+  options: SimulateOptions = {},
+): Generator<MeasureStep, Measurement> {
   const { scenario: adjusted, rules, seating } = worldOf(scenario, options);
   const measurer = new Measurer(adjusted, rules);
-  simulateNumbers(scenario, { ...options, seating }, (call) => measurer.add(call));
+  const steps = numberSteps(scenario, { ...options, seating }, (call) => measurer.add(call));
+  for (let step = steps.next(); step.done !== true; step = steps.next())
+    yield { calls: measurer.records, nowMs: step.value };
   return measurer.finish();
 }
 
@@ -53,7 +74,7 @@ class Measurer {
   /** In the order in which they first answered. */
   readonly #seen: MeasuredPopulation[] = [];
   #windowsExhausted = 0;
-  #records = 0;
+  records = 0;
   #endedAt: number;
 
   constructor(scenario: Scenario, rules: Rules) {
@@ -66,7 +87,7 @@ class Measurer {
   add(call: AnsweredCall): void {
     const population = this.#populations[call.population] ?? this.#newPopulation(call.population);
     const caller = this.#callers[call.caller] ?? this.#newCaller(call);
-    this.#records += 1;
+    this.records += 1;
     this.#endedAt = Math.max(this.#endedAt, call.receivedMs);
     if (call.number === 0) population.clients += 1;
     const { kind } = call;
@@ -171,7 +192,7 @@ class Measurer {
       figures: whole.figures(this.#admitted(null)),
       populations: this.#seen.map((population) => this.#summarize(population)),
       endedAt: this.#endedAt,
-      records: this.#records,
+      records: this.records,
     };
   }
 

@@ -104,14 +104,38 @@ export function simulateNumbers(
   options: SimulateOptions,
   onAnswer: (call: AnsweredCall) => void,
 ): RunLength {
+  const steps = numberSteps(scenario, options, onAnswer);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** So many answers are shown between two steps. */
+const stepAnswers = 65_536;
+
+/** The same, a step at a time: yields the virtual time, ms since the epoch. */
+export function* numberSteps(
+  scenario: Scenario,
+  options: SimulateOptions,
+  onAnswer: (call: AnsweredCall) => void,
+): Generator<number, RunLength> {
   const world = worldOf(scenario, options);
   const { simulator, view } = runOf(world, false);
-  let flight = simulator.next();
-  for (; flight >= 0; flight = simulator.next()) {
-    view.show(flight);
-    onAnswer(view);
-  }
-  requireOver(flight, world);
+  /** Returns the last flight: below 0 where nothing is left. */
+  const show = (): number => {
+    let flight = simulator.next();
+    for (let left = stepAnswers; flight >= 0; flight = simulator.next()) {
+      view.show(flight);
+      onAnswer(view);
+      left -= 1;
+      if (left === 0) break;
+    }
+    return flight;
+  };
+  let last = show();
+  for (; last >= 0; last = show()) yield simulator.nowMs;
+  requireOver(last, world);
   return { events: simulator.events, endedAtMs: simulator.nowMs };
 }
 

@@ -7,6 +7,7 @@ const jobs = {
   check: async () => (await import("./check-job.ts")).checkJob,
   interleavings: async () => (await import("./check-job.ts")).interleavingsJob,
   load: async () => (await import("./load-job.ts")).loadJob,
+  measure: async () => (await import("./simulate-job.ts")).measureJob,
   plan: async () => (await import("./plan-job.ts")).planJob,
   simulate: async () => (await import("./simulate-job.ts")).simulateJob,
   swarm: async () => (await import("./swarm-job.ts")).swarmJob,

@@ -15,6 +15,8 @@ import { driverText, type LoadedRun, wasTooSlow } from "./load-into.ts";
 import type { SimulatedRun } from "./simulate-into.ts";
 import type { Terminal } from "./terminal.ts";
 
+type Measured = Pick<Summary, "figures" | "populations">;
+
 interface SaidRun {
   readonly run: KeptRun;
   /** The first line, after the scenario's name. */
@@ -49,6 +51,37 @@ export function saySimulation(
   const span = duration(summary.endedAt - summary.startedAt);
   const headline = `${counted(summary.figures.calls ?? 0, "call")} in ${span} of virtual time, seed ${seed}`;
   sayRun(terminal, { run, headline, notes, interrupted });
+}
+
+/** Figures of a run that left no trace, and whether they are as expected. */
+export interface MeasuredRun {
+  readonly name: string;
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly measured: Measured;
+  readonly expectations: readonly ExpectationResult[];
+  readonly notes: readonly string[];
+  readonly interrupted: boolean;
+}
+
+/** Says a run in virtual time by its figures alone. */
+export function sayMeasured(
+  terminal: Terminal,
+  { name, seed, durationMs, measured, expectations, notes, interrupted }: MeasuredRun,
+): void {
+  const calls = counted(measured.figures.calls ?? 0, "call");
+  terminal.say(
+    `${pc.bold(shortName(name))}: ${calls} in ${duration(durationMs)} of virtual time, seed ${seed}`,
+  );
+  const lines = [
+    ...notes.map((note) => `${pc.dim("note")} ${note}`),
+    ...refusalLines(measured),
+    waitLine(measured),
+    ...expectationLines(expectations),
+    ...(interrupted ? [`${pc.yellow("Interrupted")}: these are the figures until then.`] : []),
+    "No trace was kept, so no law was judged.",
+  ];
+  for (const line of lines) terminal.say(`  ${line}`);
 }
 
 /** Says the lines that matter. */
@@ -87,7 +120,7 @@ function windowLines({ series: { windows, lengthMs } }: KeptRun): string[] {
   });
 }
 
-function refusalLines(summary: Summary): string[] {
+function refusalLines(summary: Measured): string[] {
   const refused = (population: PopulationSummary): number => population.figures.refused ?? 0;
   const hit = summary.populations.filter((population) => refused(population) > 0);
   const lines = hit
@@ -100,7 +133,7 @@ function refusalLines(summary: Summary): string[] {
   return [refusalWords(summary), ...lines];
 }
 
-function waitLine({ figures }: Summary): string {
+function waitLine({ figures }: Measured): string {
   const [half, most, worst] = (["waitP50Ms", "waitP95Ms", "waitMaxMs"] as const).map((name) =>
     figureText(name, figures[name]),
   );

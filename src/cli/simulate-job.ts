@@ -1,5 +1,6 @@
-// A scenario in virtual time, as the lines of its trace.
+// A scenario in virtual time, as the lines of its trace or as its figures alone.
 import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
+import { type Measurement, type MeasureStep, measureSteps } from "../../sim/measure.ts";
 import { type Simulation, simulate } from "../../sim/simulate.ts";
 import { worldNamed } from "../../sim/swarm/swarm.ts";
 import { scenarioOf } from "../../sim/swarm/world-recipe.ts";
@@ -59,7 +60,7 @@ export async function* simulateJob(
   const limiter = given === null ? null : patientLimiter(given);
   const chosen =
     world === undefined ? written : scenarioOf(worldNamed(world, { fault, limiter: limiter ?? undefined }));
-  if (chosen === null) throw new RangeError("neither a scenario nor a world is named");
+  if (chosen === null) throw neitherNamed();
   const { scenario, options, notes } = await conditionsOf(chosen, changes);
   const simulation =
     limiter === null
@@ -75,6 +76,38 @@ export async function* simulateJob(
   };
   yield* new Parts(clock).of(simulation);
 }
+
+/** Facts of a simulation that leaves no trace. */
+export interface MeasureFacts {
+  readonly kind: "facts";
+  readonly scenario: Pick<Scenario, "name" | "seed" | "startAtMs" | "durationMs" | "expect">;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Simulates a scenario for its figures alone: first what it is, then how far it is.
+ * @returns its figures; those until then once it is asked to end
+ * @throws SpillwayError as `conditionsOf` and `measure` do
+ */
+export async function* measureJob(
+  { world, changes, fault: named }: SimulateTask,
+  { scenario: written, signal }: Pick<JobContext, "scenario" | "signal">,
+): AsyncGenerator<MeasureFacts | (MeasureStep & { readonly kind: "step" }), Measurement, undefined> {
+  const fault = named === undefined ? undefined : parseFault(named);
+  const chosen = world === undefined ? written : scenarioOf(worldNamed(world, { fault }));
+  if (chosen === null) throw neitherNamed();
+  const { scenario, options, notes } = await conditionsOf(chosen, changes);
+  const { name, seed, startAtMs, durationMs, expect } = scenario;
+  yield { kind: "facts", scenario: { name, seed, startAtMs, durationMs, expect }, notes };
+  const steps = measureSteps(scenario, { ...options, fault, signal });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    yield { kind: "step", ...value };
+  }
+}
+
+const neitherNamed = (): RangeError => new RangeError("neither a scenario nor a world is named");
 
 /** The longest part, in characters. A part has a sixteenth of what was told before, so that no more is lost. */
 const partMost = 65_536;

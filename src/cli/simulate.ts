@@ -35,6 +35,7 @@ interface Args {
   readonly swarm?: number | undefined;
   readonly world?: string | undefined;
   readonly requireStates?: boolean | undefined;
+  readonly trace: boolean;
   readonly open?: boolean | undefined;
   readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
@@ -78,6 +79,12 @@ export const verb = defineVerb<Args>({
       conflicts: ["scenario", "seed", "like"],
       describe: "run one world of a swarm again",
     },
+    trace: {
+      type: "boolean",
+      default: true,
+      describe:
+        "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
+    },
     "require-states": {
       type: "boolean",
       describe: "end a swarm with exit code 1 if an interesting state was never reached",
@@ -88,6 +95,7 @@ export const verb = defineVerb<Args>({
     ["$0 simulate ci-fleet", "run five minutes of a build fleet, in a few seconds"],
     ["$0 simulate herd --seed 5 --rules documented", "draw otherwise, under other rules"],
     ["$0 simulate mine.ts --duration 1h --json", "run a scenario of your own; print figures as JSON"],
+    ["$0 simulate mine.ts --no-trace --json", "print the figures of a long run alone"],
     ["$0 simulate herd --like reports/herd-load", "predict what that measurement then found"],
     ["$0 simulate herd --fault per-instance-counters=3", "judge a deployment with a known bug"],
     ["$0 simulate herd --adapter my-limiter.ts", "put your own limiter's code under the same clients"],
@@ -101,6 +109,7 @@ export const verb = defineVerb<Args>({
     if (fault === "list") return;
     const importMs = importMsOf(args);
     const words = fault === null ? null : await faultWords(fault, "simulate");
+    if (!args.trace) requireNoPlace(args);
     if (args.swarm !== undefined) {
       const { simulateSwarm } = await import("./simulate-swarm.ts");
       const seed = requireSeed(args.seed ?? 1);
@@ -122,7 +131,8 @@ export const verb = defineVerb<Args>({
     const file = args.world === undefined ? requireScenario(args.scenario) : null;
     const interrupt = onInterrupt();
     try {
-      await simulateOne(args, { task, file, importMs, words, signal: interrupt.signal }, terminal);
+      const asked = { task, file, importMs, words, signal: interrupt.signal };
+      await (args.trace ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
     } finally {
       interrupt.release();
     }
@@ -169,6 +179,33 @@ async function simulateOne(
     terminal.result({ folder, summary, verdict, expectations });
     await open(join(folder, runFiles.html));
     process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
+  } finally {
+    await threads.close();
+  }
+}
+
+/** Figures alone have neither a folder nor a verdict; a limiter of somebody else's may be asynchronous. */
+function requireNoPlace(args: Args): void {
+  const wrong = (["out", "open", "adapter", "swarm"] as const).find((name) => args[name] !== undefined);
+  if (wrong === undefined) return;
+  throw new SpillwayError("USAGE", `--no-trace and --${wrong} do not go together`, {
+    hint: "--no-trace counts figures and writes nothing: --json prints them all",
+  });
+}
+
+async function measureOne({ task, file, importMs, words, signal }: Asked, terminal: Terminal): Promise<void> {
+  const { startJobs } = await import("./job-thread.ts");
+  const threads = await startJobs({ scenario: file ?? undefined }, { importMs, signal });
+  try {
+    const { measuredRun } = await import("./measured-run.ts");
+    const run = await measuredRun(threads.thread.run("measure", task), terminal, signal);
+    const notes = [...run.notes, ...(words === null ? [] : [words.note])];
+    const { sayMeasured } = await import("./say-run.ts");
+    sayMeasured(terminal, { ...run, notes });
+    const { figures, populations, endedAt, records } = run.measured;
+    terminal.result({ folder: null, figures, populations, endedAt, records, expectations: run.expectations });
+    const held = run.expectations.every((expectation) => expectation.held);
+    process.exitCode = run.interrupted ? INTERRUPTED : held ? 0 : 1;
   } finally {
     await threads.close();
   }

@@ -92,7 +92,7 @@ export function outcomeOf(run: Run): "good" | "bad" | "none" {
 }
 
 /** `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
-export function refusalWords({ figures }: Summary): string {
+export function refusalWords({ figures }: Pick<Summary, "figures">): string {
   const refused = figures.refused ?? 0;
   const answered = refused + (figures.admitted ?? 0);
   if (answered === 0) return "No call was answered.";

@@ -10,9 +10,12 @@ import {
 } from "../rules/figures.ts";
 import type { ExpectationResult, Summary } from "./summary.ts";
 
+/** The part of a summary that expectations are about. */
+type Measured = Pick<Summary, "figures" | "populations">;
+
 /** A population that sent nothing has no figures: `null`, as where there was nothing to measure. */
 function measured(
-  summary: Summary,
+  summary: Measured,
   { population, name }: FigureReference,
   judged: JudgedFigures | null,
 ): number | null {
@@ -41,7 +44,7 @@ export function figure(summary: Summary, name: string, judged: JudgedFigures | n
  */
 export function judgeExpectations(
   expect: Readonly<Record<string, string>>,
-  summary: Summary,
+  summary: Measured,
   judged: JudgedFigures | null = null,
 ): ExpectationResult[] {
   const { expectations, problems } = parseExpectations(expect);

@@ -110,6 +110,49 @@ describe("a run that holds", () => {
   });
 });
 
+describe("--no-trace", () => {
+  test("counts the figures of the same run, and writes nothing", async () => {
+    const before = await readdir(folder);
+    const { code, stdout } = await simulate("herd", "--seed", "5", "--no-trace", "--json");
+    expect(code).toBe(0);
+    expect(await readdir(folder)).toEqual(before);
+    await simulate("herd", "--seed", "5", "--out", "traced");
+    const { figures, populations, records } = (await json("traced", "summary.json")) as Record<string, never>;
+    expect(JSON.parse(stdout)).toMatchObject({
+      folder: null,
+      figures,
+      populations,
+      records,
+    });
+    expect(JSON.parse(stdout).expectations).toContainEqual(
+      expect.objectContaining({ figure: "refused", held: true }),
+    );
+  });
+
+  test("says that no law was judged; a missed expectation is status 1", async () => {
+    await writeFile(
+      join(folder, "missed.ts"),
+      `import { defineScenario, burst, rest } from "spillway/scenario";
+const behaviour = burst({ call: rest("/v2/user"), size: 60, every: "7s" });
+export default defineScenario({
+  name: "missed", duration: "30s", populations: { all: { clients: 1, behaviour } },
+  expect: { refused: "==0", overAdmission: "<1%" },
+});\n`,
+    );
+    const { code, stdout } = await simulate("missed.ts", "--no-trace");
+    expect(stdout).toContain("missed refused ==0: it was 250");
+    expect(stdout).toContain("overAdmission is a verdict's: without a trace it is not expected");
+    expect(stdout).toContain("No trace was kept, so no law was judged.");
+    expect(code).toBe(1);
+  });
+
+  test("a folder to write to is refused", async () => {
+    const { code, stderr } = await simulate("herd", "--no-trace", "--out", "nowhere");
+    expect(stderr).toContain("--no-trace and --out do not go together");
+    expect(code).toBe(2);
+  });
+});
+
 test("--like takes start, duration, seed, rules and users from a run, and says so", async () => {
   const rules = { organization: { rest: { limit: 70 } } };
   await writeFile(join(folder, "rules.json"), JSON.stringify(rules));

@@ -1,0 +1,51 @@
+// A simulation that leaves no trace: how far it is while it runs, its figures, and whether they are as expected.
+import type { Measurement } from "../../sim/measure.ts";
+import { share } from "../report/format.ts";
+import { isJudgedFigure } from "../rules/figures.ts";
+import { counted } from "../rules/words.ts";
+import { judgeExpectations } from "../summary/expectations.ts";
+import { resultOf } from "./job-events.ts";
+import type { EventOf } from "./jobs.ts";
+import { Pace, paceText } from "./pace.ts";
+import type { MeasuredRun } from "./say-run.ts";
+import type { MeasureFacts } from "./simulate-job.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** @throws what the job throws */
+export async function measuredRun(
+  events: AsyncGenerator<EventOf<"measure">, Measurement, undefined>,
+  terminal: Terminal,
+  signal: { readonly aborted: boolean },
+): Promise<MeasuredRun & { readonly measured: Measurement }> {
+  const facts: MeasureFacts[] = [];
+  const pace = new Pace(Date.now);
+  const measured = await resultOf(events, (event) => {
+    if (event.kind === "facts") {
+      facts.push(event);
+      return;
+    }
+    const { startAtMs = 0, durationMs = 1 } = facts[0]?.scenario ?? {};
+    const done = Math.min(1, (event.nowMs - startAtMs) / durationMs);
+    const speed = paceText(pace.at(done, event.calls), "call");
+    terminal.progress(`simulating: ${share(done)}, ${counted(event.calls, "call")}${speed}`);
+  });
+  terminal.progress(null);
+  const [first] = facts;
+  if (first === undefined) throw new RangeError("a measurement begins with its facts");
+  const { name, seed, startAtMs, durationMs, expect } = first.scenario;
+  const unjudged = expect.filter((one) => isJudgedFigure(one.name)).map(({ figure }) => figure);
+  const counts = expect.filter((one) => !isJudgedFigure(one.name));
+  const bounds = Object.fromEntries(counts.map(({ figure, bound }) => [figure, bound]));
+  return {
+    name,
+    seed,
+    durationMs: signal.aborted ? Math.max(0, measured.endedAt - startAtMs) : durationMs,
+    measured,
+    expectations: judgeExpectations(bounds, measured),
+    notes: [
+      ...first.notes,
+      ...unjudged.map((figure) => `${figure} is a verdict's: without a trace it is not expected`),
+    ],
+    interrupted: signal.aborted,
+  };
+}
