@@ -189,7 +189,7 @@ class ReplayRun {
 
   finish(
     files: readonly string[],
-    { unread, examples }: LogRows,
+    { unread, examples, unplaced }: LogRows,
   ): Omit<ReplayResult, "format" | "version" | "interrupted" | "rules" | "reaction" | "expectations"> {
     this.#settleUntil(Number.MAX_SAFE_INTEGER);
     this.#headroom.finish();
@@ -199,6 +199,7 @@ class ReplayRun {
       rows: this.rows,
       unread,
       examples: [...examples],
+      unplaced,
       ...this.#kinds,
       firstAt: this.rows === 0 ? null : this.#firstMs,
       lastAt: this.rows === 0 ? null : this.#nowMs,

@@ -207,6 +207,12 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
         `${count(logs.unread)} of ${counted(logs.read + logs.unread, "row")} could not be read, the first: ${logs.examples[0]?.why}`,
       ),
     );
+  const { unplacedWords } = await import("../trace/logs/unplaced-words.ts");
+  const apart = unplacedWords(
+    logs.unplaced,
+    logs.callers.map(({ organization }) => organization),
+  );
+  if (apart !== "") terminal.say(pc.yellow(apart));
   return recorder.finish();
 }
 

@@ -78,6 +78,9 @@ export async function openLogs(
     get unread() {
       return rows.unread;
     },
+    get unplaced() {
+      return rows.unplaced;
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { shortName } from "../rules/printable.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
+import { unplacedWords } from "../trace/logs/unplaced-words.ts";
 import { duration, figureText, ownerName, share } from "./format.ts";
 import type { Outcome } from "./parts.ts";
 import { figureOf, scopeUnits, scopeWords } from "./source.ts";
@@ -75,11 +76,13 @@ export function smallestWords({ smallestLimits, recorded }: ReplayResult): strin
   return `No row of this log, as it came, would have been refused with ${words.join(", ")}.${putOff}`;
 }
 
-export function lookedAtWords({ log, totals }: ReplayResult): string {
+export function lookedAtWords({ log, totals, organizations }: ReplayResult): string {
   const length =
     log.firstAt === null || log.lastAt === null ? "" : ` over ${duration(log.lastAt - log.firstAt)}`;
   const unread = log.unread === 0 ? "" : ` ${counted(log.unread, "row")} could not be read.`;
-  return `${counted(totals.calls, "call")} of ${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}${length}, replayed under these rules as they came.${unread}`;
+  const names = organizations.flatMap(({ org }) => (org === null ? [] : [org]));
+  const apart = unplacedWords(log.unplaced, names);
+  return `${counted(totals.calls, "call")} of ${counted(totals.users, "user")} in ${counted(totals.organizations, "organization")}${length}, replayed under these rules as they came.${unread}${apart === "" ? "" : ` ${apart}`}`;
 }
 
 /** Sets the refusals of the log itself beside the replay's. */

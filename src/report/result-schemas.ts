@@ -156,6 +156,8 @@ export const replaySchema = v.object({
     rows: whole,
     unread: whole,
     examples: v.array(v.object({ file: text, line: whole, text, why: text })),
+    // Replays kept by earlier versions lack it.
+    unplaced: v.optional(whole, 0),
     rest: whole,
     graphql: whole,
     status: whole,

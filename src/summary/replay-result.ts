@@ -18,6 +18,8 @@ export interface ReplayedLog {
   readonly rows: number;
   readonly unread: number;
   readonly examples: readonly UnreadExample[];
+  /** Users who were put into an organization `default`, since no row named theirs. */
+  readonly unplaced: number;
   /** Rows by what they asked for: `rest` and `graphql` are calls, which quotas count; the others are free. */
   readonly rest: number;
   readonly graphql: number;

@@ -101,6 +101,26 @@ describe("spillway replay", () => {
     expect(result.log).toMatchObject({ files: ["access.log"], rows: 121, rest: 120, status: 1, unread: 0 });
   });
 
+  test.each(["replay", "fit"])(
+    "%s names those whose organization no row does, and the option",
+    async (verb) => {
+      const rows = [
+        "time,user,path,cost",
+        "1767323045,ann,/v2/organizations/acme/x,",
+        "1767323046,bob,/v2/organizations/globex/x,",
+        "1767323047,eve,/v1/graphql,9",
+        "1767323048,eve,/v1/graphql,9",
+      ];
+      await writeFile(at("apart.csv"), `${rows.join("\n")}\n`);
+      const { stdout, stderr } = await spillwayHere([verb, "apart.csv"], { cwd: folder });
+      expect(stdout + stderr).toContain(
+        "No row names the organization of 1 user: they are in one of their own, default, apart from the others. --organization SLUG puts them there.",
+      );
+      const mended = await spillwayHere([verb, "apart.csv", "--organization", "acme"], { cwd: folder });
+      expect(mended.stdout + mended.stderr).not.toContain("No row names");
+    },
+  );
+
   test("--out keeps the result and its tables", async () => {
     const { code } = await spillwayHere(["replay", "access.log", "--out", "kept"], { cwd: folder });
     expect(code).toBe(0);

@@ -47,7 +47,7 @@ export function logOf(rows: readonly Row[], size = 7): LogRows {
       };
     }
   }
-  return { batches: batches(), callers, read: rows.length, unread: 0, examples: [] };
+  return { batches: batches(), callers, read: rows.length, unread: 0, examples: [], unplaced: 0 };
 }
 
 /** A whole minute, and the edge of a window of five. */

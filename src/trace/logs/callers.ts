@@ -20,6 +20,8 @@ function viewOf(name: string): DataView {
 
 export class Callers {
   readonly list: LogCaller[] = [];
+  /** Users whose organization nothing named. */
+  unplaced = 0;
   readonly #digest: Digest;
   readonly #organizations = new Names();
   /** Users as the log writes them; tokens apart, since a token may read like a user's name. */

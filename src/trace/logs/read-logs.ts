@@ -73,6 +73,9 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
       return tally.unread;
     },
     examples: tally.examples,
+    get unplaced() {
+      return callers.unplaced;
+    },
   };
 }
 

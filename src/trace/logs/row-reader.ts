@@ -33,7 +33,7 @@ import type { OrderedRows } from "./ordered-rows.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
-import { GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
+import { defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 
 /** The meaning of fields. */
 export interface RowSettings {
@@ -56,9 +56,6 @@ export interface RowSettings {
   /** Leaves rows of other paths out; `null` for none. */
   readonly paths: PathFilter | null;
 }
-
-/** The organization of rows that name none, where nothing else is known. */
-const DEFAULT_ORGANIZATION = "default";
 
 const [dash, space] = [0x2d, 0x20] as const;
 
@@ -227,7 +224,9 @@ export class RowReader {
     if (this.#organization !== NONE) return callers.of(user, this.#organization);
     const last = callers.lastOrganization(user);
     if (last !== NONE) return callers.of(user, last);
-    return callers.of(user, callers.organization(this.#settings.organization ?? DEFAULT_ORGANIZATION));
+    const { organization } = this.#settings;
+    if (organization === null) callers.unplaced += 1;
+    return callers.of(user, callers.organization(organization ?? defaultOrganization));
   }
 
   #user(cells: Cells): number {

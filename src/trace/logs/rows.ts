@@ -56,4 +56,9 @@ export interface LogRows {
   readonly read: number;
   readonly unread: number;
   readonly examples: readonly UnreadRow[];
+  /** Users who were put into `defaultOrganization`, since nothing named theirs. */
+  readonly unplaced: number;
 }
+
+/** The organization of rows that name none, where nothing else is known. */
+export const defaultOrganization = "default";
