@@ -23,6 +23,7 @@ export {
   type SessionsOptions,
   sessions,
   type TimetableOptions,
+  type WokenOptions,
 } from "./behaviours/sessions.ts";
 export { together } from "./behaviours/together.ts";
 export type { WeightedCall } from "./behaviours/weighted-calls.ts";
@@ -72,3 +73,4 @@ export { type WaitResetOptions, waitReset } from "./retries/wait-reset.ts";
 export type { RhythmInput } from "./rhythm.ts";
 export type { Expectations, PopulationInput, Scenario, ScenarioInput } from "./scenario.ts";
 export type { LognormalInput, QuantilesInput, SpreadInput } from "./spread.ts";
+export type { WakesInput } from "./wakes.ts";

@@ -102,8 +102,11 @@ export function busyUntil(
   return endMs;
 }
 
-/** @param local ms since the epoch on the rhythm's clock */
-function factorAt({ hours, weekend, weekdays, sigma }: Rhythm, seed: number, local: number): number {
+/**
+ * Returns the factor of an instant.
+ * @param local ms since the epoch on the rhythm's clock
+ */
+export function factorAt({ hours, weekend, weekdays, sigma }: Rhythm, seed: number, local: number): number {
   const day = Math.floor(local / dayMs);
   // The epoch began on a Thursday.
   const weekday = (day + 4) % 7;

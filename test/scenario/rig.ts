@@ -51,10 +51,10 @@ export class Rig {
   readonly #event = createEvent();
   readonly #out = new ClientOut();
 
-  constructor(behaviour: Behaviour, policy: RefusalPolicy = none(), seed = 1) {
+  constructor(behaviour: Behaviour, policy: RefusalPolicy = none(), seed = 1, index = 0) {
     this.#behaviour = behaviour;
     this.#policy = policy;
-    this.record = startRecord(behaviour, seed, 0, 0);
+    this.record = startRecord(behaviour, seed, 0, index);
   }
 
   get stopped(): boolean {

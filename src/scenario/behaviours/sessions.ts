@@ -6,6 +6,7 @@ import { type Duration, Mistakes } from "../mistakes.ts";
 import { between, next32 } from "../random.ts";
 import { busyUntil, parseRhythm, type Rhythm, type RhythmInput } from "../rhythm.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
+import { nextWake, parseWakes, type WakesInput } from "../wakes.ts";
 
 interface SessionBounds {
   /** Behaviour of a client in a session; it begins anew in each. */
@@ -32,7 +33,13 @@ export interface TimetableOptions extends SessionBounds {
   readonly within?: Duration;
 }
 
-export type SessionsOptions = AwayOptions | TimetableOptions;
+/** Sessions by events that wake many clients together. */
+export interface WokenOptions extends SessionBounds {
+  /** The events: alike in all populations that are to share them. A client misses those of its own sessions' time. */
+  readonly wakes: WakesInput;
+}
+
+export type SessionsOptions = AwayOptions | TimetableOptions | WokenOptions;
 
 type SessionsRecord = Record<
   /** Calls that are planned or on the way. */
@@ -64,14 +71,14 @@ type Comeback = (
  */
 export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
   const mistakes = new Mistakes();
-  mistakes.options("sessions", options, ["of", "length", "calls", "away", "rhythm", "at", "within"]);
+  mistakes.options("sessions", options, ["of", "length", "calls", "away", "rhythm", "at", "within", "wakes"]);
   const { of: inner } = options;
   mistakes.behaviour("sessions.of", inner);
   if (inner?.name === "sessions")
     mistakes.add("sessions.of", inner.name, "a behaviour without sessions of its own");
   const length = boundOf("sessions.length", options.length, mistakes);
   const calls = boundOf("sessions.calls", options.calls, mistakes);
-  const comeback = "at" in options ? byTimetable(options, mistakes) : byAbsence(options, mistakes);
+  const comeback = comebackOf(options, mistakes);
   mistakes.finish("these sessions cannot be made");
   const started = createEvent();
 
@@ -147,6 +154,31 @@ export function sessions(options: SessionsOptions): Behaviour<SessionsRecord> {
 
 function boundOf(path: string, value: SpreadInput | undefined, mistakes: Mistakes): Spread | null {
   return value === undefined ? null : parseSpread(path, value, mistakes, 1);
+}
+
+function comebackOf(options: SessionsOptions, mistakes: Mistakes): Comeback {
+  if ("wakes" in options) return byWakes(options, mistakes);
+  return "at" in options ? byTimetable(options, mistakes) : byAbsence(options, mistakes);
+}
+
+function byWakes({ wakes: given, ...rest }: WokenOptions, mistakes: Mistakes): Comeback {
+  for (const name of ["away", "rhythm", "at", "within"] as const)
+    if (name in rest)
+      mistakes.add(
+        `sessions.${name}`,
+        (rest as Partial<AwayOptions & TimetableOptions>)[name],
+        "nothing beside wakes",
+      );
+  const wakes = parseWakes("sessions.wakes", given, mistakes);
+  return (record, fromMs, endMs) => {
+    let dueMs = Math.max(fromMs, record.sessionDueMs + 1);
+    for (dueMs = nextWake(wakes, record.sessionSeed, dueMs, endMs); dueMs < endMs; ) {
+      if (wakes.share === 1 || next32(record) / 4_294_967_296 < wakes.share) break;
+      dueMs = nextWake(wakes, record.sessionSeed, dueMs + 1, endMs);
+    }
+    record.sessionDueMs = dueMs;
+    return dueMs + (wakes.withinMs === 0 ? 0 : between(record, 0, wakes.withinMs));
+  };
 }
 
 function byAbsence({ away, rhythm }: AwayOptions, mistakes: Mistakes): Comeback {

@@ -133,6 +133,46 @@ describe("sessions by a timetable", () => {
   });
 });
 
+describe("sessions by events", () => {
+  const dayMs = 24 * hourMs;
+  const lone = worker({ calls: [{ call }], jobs: 1 });
+  const daytime = Array.from({ length: 24 }, (_, hour) => (hour >= 6 && hour < 18 ? 2 : 0));
+  const sentBy = (client: number, seed = 1, share = 1): number[] => {
+    const wakes = { perDay: 4, rhythm: { hours: daytime }, within: "10s", share };
+    const rig = new Rig(sessions({ of: lone, wakes }), undefined, seed, client);
+    return play(rig, midnight, 400).filter((ms) => ms < midnight + 60 * dayMs);
+  };
+
+  test("begin together for all clients, in the hours and as often as is said", () => {
+    const [one, other] = [sentBy(0), sentBy(1)];
+    expect(one.length).toBe(other.length);
+    expect(one.every((ms, index) => Math.abs(ms - (other[index] ?? 0)) <= 10_000)).toBe(true);
+    expect(one).not.toEqual(other);
+    // Poisson of 240: a deviation of 15.5.
+    expect(Math.abs(one.length - 240)).toBeLessThan(70);
+    for (const ms of one) {
+      const hour = (ms % dayMs) / hourMs;
+      expect(hour >= 6 && hour < 18.01).toBe(true);
+    }
+  });
+
+  test("are others for another seed, and may wake a share of the clients", () => {
+    expect(sentBy(0, 2)).not.toEqual(sentBy(0));
+    const all = sentBy(0);
+    const half = sentBy(0, 1, 0.5);
+    expect(half.length).toBeGreaterThan(0.3 * all.length);
+    expect(half.length).toBeLessThan(0.7 * all.length);
+    expect(half.every((ms) => all.some((known) => Math.abs(known - ms) <= 10_000))).toBe(true);
+  });
+
+  test("are missed while a session is under way", () => {
+    const rig = new Rig(sessions({ of: lone, wakes: { perDay: 24 } }));
+    const first = rig.only(rig.start(midnight));
+    const after = rig.only(rig.answer(first, first.atMs + 10 * hourMs));
+    expect(after.atMs).toBeGreaterThanOrEqual(first.atMs + 10 * hourMs);
+  });
+});
+
 test.each([
   ["no behaviour", { of: 5, away: 1 }, "sessions.of"],
   ["sessions of sessions", { of: sessions({ of: work, away: 1 }), away: 1 }, "sessions.of"],
@@ -146,6 +186,9 @@ test.each([
   ],
   ["a zone by name", { of: work, away: 1, rhythm: { zone: "Europe/Berlin" } }, "sessions.rhythm.zone"],
   ["a line that is no cron's", { of: work, at: "daily" }, "sessions.at"],
+  ["no event at all", { of: work, wakes: { perDay: 0 } }, "sessions.wakes.perDay"],
+  ["more clients than there are", { of: work, wakes: { perDay: 1, share: 2 } }, "sessions.wakes.share"],
+  ["events with absences", { of: work, wakes: { perDay: 1 }, away: 1 }, "sessions.away"],
   ["a timetable with absences", { of: work, at: "* * * * *", away: 1 }, "sessions.away"],
 ])("%s is refused by its path", (_, options, path) => {
   expect(() => sessions(options as never)).toThrow(

@@ -1,0 +1,75 @@
+// Events that wake many clients at once, at times that nobody knows: a release, an outage that is over, a webhook. Times
+// are drawn by the run's seed and the hour alone, so that all clients of a scenario share them.
+import { ln } from "./elementary.ts";
+import type { Duration, Mistakes } from "./mistakes.ts";
+import { next32, type RandomState, seedRandom } from "./random.ts";
+import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.ts";
+
+export interface WakesInput {
+  /** Number of events on a mean day, above 0 and at most 1,000; by chance. */
+  readonly perDay: number;
+  /** When they come, beside the mean; factors are of how likely one is. Even where it is left out. */
+  readonly rhythm?: RhythmInput;
+  /** Each client wakes at random within this span. At once where it is left out. */
+  readonly within?: Duration;
+  /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
+  readonly share?: number;
+}
+
+/** Wakes, checked. */
+export interface Wakes {
+  readonly perHour: number;
+  readonly rhythm: Rhythm;
+  readonly withinMs: number;
+  readonly share: number;
+}
+
+const hourMs = 3_600_000;
+const perDayMost = 1000;
+/** Beyond every population's stream of draws. */
+const wakeStream = 0x7fff_fffd;
+
+export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wakes {
+  const rhythm = parseRhythm(`${path}.rhythm`, undefined, mistakes);
+  const plain: Wakes = { perHour: 1, rhythm, withinMs: 0, share: 1 };
+  if (!mistakes.members(path, value, ["perDay", "rhythm", "within", "share"])) return plain;
+  const perDay = mistakes.number(
+    `${path}.perDay`,
+    value["perDay"],
+    (number) => number > 0 && number <= perDayMost,
+    `a number above 0, at most ${perDayMost}`,
+  );
+  const share = mistakes.number(
+    `${path}.share`,
+    value["share"] ?? 1,
+    (number) => number > 0 && number <= 1,
+    "a number above 0, at most 1",
+  );
+  return {
+    perHour: perDay / 24,
+    rhythm: parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
+    withinMs: mistakes.duration(`${path}.within`, (value["within"] ?? 0) as Duration, 0),
+    share,
+  };
+}
+
+const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+
+/**
+ * Returns the first event at or after an instant, whole ms since the epoch; `endMs` where none comes before it.
+ * @param seed the run's
+ */
+export function nextWake({ perHour, rhythm }: Wakes, seed: number, fromMs: number, endMs: number): number {
+  for (let hour = Math.floor(fromMs / hourMs); hour * hourMs < endMs; hour++) {
+    const rate = perHour * factorAt(rhythm, seed, hour * hourMs + rhythm.zoneMs);
+    if (rate === 0) continue;
+    seedRandom(draws, seed, wakeStream, hour);
+    for (let share = 0; ; ) {
+      share -= ln((next32(draws) + 0.5) / 4_294_967_296) / rate;
+      if (share >= 1) break;
+      const atMs = hour * hourMs + Math.floor(share * hourMs);
+      if (atMs >= fromMs) return Math.min(endMs, atMs);
+    }
+  }
+  return endMs;
+}
