@@ -1,6 +1,7 @@
 // Callers who come and go: sessions by rhythm, sessions by the clock, or several of these under one name.
 
 import { counted } from "../../src/rules/words.ts";
+import { ln } from "../../src/scenario/elementary.ts";
 import { timetableOf } from "./arrivals.ts";
 import type { Job } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
@@ -101,17 +102,55 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
     };
   }
   const sizes = all.map(({ jobs }) => jobs);
-  const alone = sizes.every((size) => size === 1);
+  if (sizes.every((size) => size === 1))
+    return {
+      behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, jobs: 1 },
+      calls: null,
+      length: null,
+      why: "",
+    };
+  const lasting = endsByTime(inner);
+  const halfGapMs = new Sample(inner.gapsMs).median / 2;
   return {
-    behaviour: {
-      kind: "worker",
-      think: alone ? { kind: "constant", ms: 0 } : spreadOf(inner.pausesMs, 0, slackMs),
-      jobs: alone ? 1 : null,
-    },
-    calls: alone ? null : spreadOf(sizes, 1, 0),
-    length: null,
-    why: alone ? "" : `, with pauses in between: ${spreadText(inner.pausesMs)}`,
+    behaviour: { kind: "worker", think: spreadOf(inner.pausesMs, 0, slackMs), jobs: null },
+    calls: lasting ? null : spreadOf(sizes, 1, 0),
+    length: lasting
+      ? spreadOf(
+          all.map(({ startMs, lastMs }) => lastMs - startMs + halfGapMs),
+          1,
+          slackMs,
+        )
+      : null,
+    why: `, with pauses in between: ${spreadText(inner.pausesMs)}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
+}
+
+/** Sessions of fewer calls than these tell neither their length nor their pace. */
+const longSession = 5;
+/** Fewer sessions show nothing. */
+const fewSessions = 8;
+/** Pauses this alike, as deviation by mean, are a poll's. */
+const evenPauses = 0.35;
+
+/**
+ * Tells whether sessions end after a time, as a poll does that waits for something, rather than after so many calls, as
+ * a list does that is worked off. Where refusals and different paces stretch sessions, one of the two spreads less, in
+ * logarithms, than the other. Where neither does by more than chance, an even pace is taken for a poll's.
+ */
+function endsByTime({ sessions, pausesMs }: Sessions): boolean {
+  const long = sessions.filter(({ jobs }) => jobs >= longSession);
+  if (long.length < fewSessions) return false;
+  const centred = (values: readonly number[]): readonly number[] => {
+    const { mean } = new Sample(values);
+    return values.map((value) => value - mean);
+  };
+  const sizes = centred(long.map(({ jobs }) => ln(jobs)));
+  const times = centred(long.map(({ startMs, lastMs }) => ln(Math.max(1, lastMs - startMs))));
+  const apart = new Sample(sizes.map((size, index) => size * size - (times[index] ?? 0) ** 2));
+  const doubt = apart.deviation / Math.sqrt(apart.count);
+  if (Math.abs(apart.mean) > 2 * doubt) return apart.mean > 0;
+  const pauses = new Sample(pausesMs);
+  return pauses.deviation < evenPauses * pauses.mean;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { type Behaviour, type ClientOut, type ClientRecord, createEvent, STARTED } from "../client.ts";
 import { type CronMinutes, cronTimes, parseCron } from "../cron.ts";
 import { type Duration, Mistakes } from "../mistakes.ts";
-import { between, next32 } from "../random.ts";
+import { below, between, next32 } from "../random.ts";
 import { busyUntil, parseRhythm, type Rhythm, type RhythmInput } from "../rhythm.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "../spread.ts";
 import { nextWake, parseWakes, type WakesInput } from "../wakes.ts";
@@ -185,10 +185,27 @@ function byAbsence({ away, rhythm }: AwayOptions, mistakes: Mistakes): Comeback 
   const pause = parseSpread("sessions.away", away, mistakes);
   const pace: Rhythm = parseRhythm("sessions.rhythm", rhythm, mistakes);
   return (record, fromMs, endMs, first) => {
-    const drawn = drawSpread(record, pause);
-    const busyMs = first ? Math.floor((drawn * next32(record)) / 4_294_967_296) : drawn;
+    const busyMs = first ? restOfOne(record, pause) : drawSpread(record, pause);
     return busyUntil(pace, record.sessionSeed, fromMs, busyMs, endMs);
   };
+}
+
+/** So many absences stand for all that a client ever has. */
+const absencesMet = 64;
+
+/**
+ * Draws what is left of an absence that is met at any time. Long ones are met more often than short ones: so a point is
+ * drawn on many of them laid end to end.
+ */
+function restOfOne(record: ClientRecord<SessionsRecord>, away: Spread): number {
+  const ends: number[] = [];
+  let sum = 0;
+  for (let absence = 0; absence < absencesMet; absence++) {
+    sum += drawSpread(record, away);
+    ends.push(sum);
+  }
+  const point = below(record, sum + 1);
+  return (ends.find((end) => end >= point) ?? sum) - point;
 }
 
 function byTimetable({ at, within, ...rest }: TimetableOptions, mistakes: Mistakes): Comeback {

@@ -1,0 +1,57 @@
+// Sessions end after so many calls, or after a time: the recording tells which, and what that does under heavier load.
+import { describe, expect, test } from "vitest";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedBehaviour } from "../../sim/fit/model.ts";
+import type { SpreadInput } from "../../src/scenario/index.ts";
+import { rest, sessions, worker } from "../../src/scenario/index.ts";
+import { logged, world } from "./recordings.ts";
+
+const call = rest("/v2/organizations/:org/pipelines");
+
+/** The behaviour of callers of several paces whose sessions are bounded so. */
+function fitted(
+  bounds: { readonly calls?: SpreadInput; readonly length?: SpreadInput },
+  paces: readonly (readonly [least: number, most: number])[],
+): readonly FittedBehaviour[] {
+  const populations = paces.map(([least, most], index) => {
+    const of = worker({ calls: [{ call }], think: { least, most } });
+    return [
+      `pace-${index}`,
+      { clients: 4, behaviour: sessions({ of, ...bounds, away: { least: "5m", most: "20m" } }) },
+    ] as const;
+  });
+  const scenario = world(Object.fromEntries(populations), { duration: "12h", seed: 7 });
+  return fitScenario(logged(scenario)).populations.map(({ behaviour }) => behaviour);
+}
+
+describe("sessions end", () => {
+  // One pace is 1.3 times the other: alike enough to be one population.
+  const paces = [
+    [3_000, 6_000],
+    [4_000, 8_000],
+  ] as const;
+
+  test("after a time, where their lengths are more alike than their numbers of calls", () => {
+    for (const behaviour of fitted({ length: { least: "3m", most: "9m" } }, paces)) {
+      expect(behaviour).toMatchObject({ kind: "sessions", calls: null, length: { kind: "uniform" } });
+      const { length } = behaviour as FittedBehaviour & { kind: "sessions" };
+      const { least = 0, most = 0 } = length as { least?: number; most?: number };
+      expect(Math.abs(least - 180_000)).toBeLessThan(8_000);
+      expect(Math.abs(most - 540_000)).toBeLessThan(15_000);
+    }
+  });
+
+  test("after so many calls, where these are more alike", () => {
+    for (const behaviour of fitted({ calls: { least: 20, most: 80 } }, paces))
+      expect(behaviour).toMatchObject({
+        kind: "sessions",
+        calls: { kind: "uniform", least: 20, most: 80 },
+        length: null,
+      });
+  });
+
+  test("after a time, where nothing tells and the pace is even", () => {
+    const [behaviour] = fitted({ length: "4m" }, [[4_990, 5_010]]);
+    expect(behaviour).toMatchObject({ kind: "sessions", calls: null });
+  });
+});
