@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, limitOf, type Said } from "./keyed.ts";
+import { headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
 
 interface Request {
   readonly ip: string;
@@ -17,16 +17,12 @@ interface Response {
   send(body: unknown): void;
 }
 
+export const draft6 = { standardHeaders: "draft-6", legacyHeaders: false, validate: false };
+
 /** `store` and `keyGenerator`: not its own store in memory, and not a mapped address a key. */
-export type RateLimit = (options: {
-  windowMs: number;
-  limit: number;
-  standardHeaders: "draft-6";
-  legacyHeaders: false;
-  validate: false;
-  store?: unknown;
-  keyGenerator?: (request: Request) => string;
-}) => (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void>;
+export type RateLimit = (
+  options: Limit & typeof draft6 & { store?: unknown; keyGenerator?: (request: Request) => string },
+) => (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void>;
 
 /** An address a key: mapped IPv4, as a server on a dual-stack socket sees IPv4 clients. */
 function addressBook(): (key: string) => string {
@@ -41,26 +37,10 @@ function addressBook(): (key: string) => string {
 /** @param name the package as test/limiters/package.json names it */
 export function expressRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const { rateLimit } = load<{ rateLimit: RateLimit }>(name);
-  return keyedFactory({
-    name,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    create: (rules) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const middleware = rateLimit({
-        windowMs,
-        limit,
-        standardHeaders: "draft-6",
-        legacyHeaders: false,
-        validate: false,
-      });
-      const addressOf = addressBook();
-      return {
-        decide: ({ organization, user }) => askExpress(middleware, addressOf(`${organization}/${user}`)),
-      };
-    },
+  return restWindows(name, claims, (limit) => {
+    const middleware = rateLimit({ ...limit, ...draft6 });
+    const addressOf = addressBook();
+    return { decide: (call) => askExpress(middleware, addressOf(keyOf(call))) };
   });
 }
 
@@ -79,15 +59,10 @@ export async function askExpress(middleware: ReturnType<RateLimit>, ip: string):
     if (error !== undefined) throw error;
     admitted = true;
   });
-  const limit = integer(headers.get("ratelimit-limit"));
-  const remaining = integer(headers.get("ratelimit-remaining"));
-  const reset = integer(headers.get("ratelimit-reset"));
   const { rateLimit } = request as { rateLimit?: { used: number; resetTime?: Date } };
   return {
     admitted,
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined ? {} : { reset }),
+    ...headersSay((field) => headers.get(`ratelimit-${field}`)),
     ...(rateLimit === undefined ? {} : { current: rateLimit.used }),
     ...(rateLimit?.resetTime === undefined ? {} : { resetAtMs: rateLimit.resetTime.getTime() }),
   };

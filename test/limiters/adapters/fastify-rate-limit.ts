@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+import { headersSay, keyOf, restWindows, type Said } from "./keyed.ts";
 
 interface Request {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -31,20 +31,12 @@ export function fastifyRateLimit(
 ): LimiterFactory {
   const plugin = load<unknown>(names.plugin);
   const fastify = load<Fastify>(names.fastify);
-  return keyedFactory({
-    name: names.plugin,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    create: async (rules) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
-      const application = fastify();
-      await application.register(plugin, { max: limit, timeWindow: windowMs, keyGenerator });
-      application.get("/", async () => "done");
-      return { decide: (call) => ask(application, keyOf(call)), close: () => application.close() };
-    },
+  return restWindows(names.plugin, claims, async ({ limit, windowMs }) => {
+    const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
+    const application = fastify();
+    await application.register(plugin, { max: limit, timeWindow: windowMs, keyGenerator });
+    application.get("/", async () => "done");
+    return { decide: (call) => ask(application, keyOf(call)), close: () => application.close() };
   });
 }
 
@@ -54,13 +46,5 @@ async function ask(application: Application, caller: string): Promise<Said> {
     url: "/",
     headers: { "x-caller": caller },
   });
-  const limit = integer(headers["x-ratelimit-limit"]);
-  const remaining = integer(headers["x-ratelimit-remaining"]);
-  const reset = integer(headers["x-ratelimit-reset"]);
-  return {
-    admitted: statusCode === 200,
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined ? {} : { reset }),
-  };
+  return { admitted: statusCode === 200, ...headersSay((field) => headers[`x-ratelimit-${field}`]) };
 }

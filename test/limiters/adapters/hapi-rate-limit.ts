@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+import { headersSay, keyOf, restWindows, type Said } from "./keyed.ts";
 
 interface Server {
   register(plugin: { plugin: unknown; options: object }): Promise<void>;
@@ -19,30 +19,22 @@ interface Server {
 export function hapiRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const plugin = load<unknown>(name);
   const { server } = load<{ server(): Server }>("@hapi/hapi");
-  return keyedFactory({
-    name,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    create: async (rules) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const application = server();
-      const options = {
-        userLimit: limit,
-        userCache: { expiresIn: windowMs },
-        pathLimit: false,
-        authLimit: false,
-        trustProxy: true,
-      };
-      await application.register({ plugin, options });
-      application.route({ method: "GET", path: "/", handler: () => "done" });
-      await application.initialize();
-      return {
-        decide: (call, nowMs) => ask(application, keyOf(call), nowMs),
-        close: () => application.stop(),
-      };
-    },
+  return restWindows(name, claims, async ({ limit, windowMs }) => {
+    const application = server();
+    const options = {
+      userLimit: limit,
+      userCache: { expiresIn: windowMs },
+      pathLimit: false,
+      authLimit: false,
+      trustProxy: true,
+    };
+    await application.register({ plugin, options });
+    application.route({ method: "GET", path: "/", handler: () => "done" });
+    await application.initialize();
+    return {
+      decide: (call, nowMs) => ask(application, keyOf(call), nowMs),
+      close: () => application.stop(),
+    };
   });
 }
 
@@ -52,14 +44,12 @@ async function ask(application: Server, caller: string, nowMs: number): Promise<
     headers: { "x-forwarded-for": caller },
   });
   if (statusCode !== 200 && statusCode !== 429) throw new Error(`the answer has status ${statusCode}`);
-  const limit = integer(headers["x-ratelimit-userlimit"]);
-  const remaining = integer(headers["x-ratelimit-userremaining"]);
-  const resetAtMs = integer(headers["x-ratelimit-userreset"]);
+  const { limit, remaining, reset } = headersSay((field) => headers[`x-ratelimit-user${field}`]);
   return {
     admitted: statusCode === 200,
     ...(limit === undefined ? {} : { limit }),
     // A refusal shows -1, whatever the count is.
     ...(remaining === undefined ? {} : { remaining: Math.max(0, remaining) }),
-    ...(resetAtMs === undefined || resetAtMs < nowMs ? {} : { resetAtMs }),
+    ...(reset === undefined || reset < nowMs ? {} : { resetAtMs: reset }),
   };
 }

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+import { headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
 
 interface Context {
   readonly req: { header(name: string): string | undefined };
@@ -16,9 +16,7 @@ interface Application {
 }
 
 /** `store`: not its own store in memory. */
-interface Settings {
-  readonly windowMs: number;
-  readonly limit: number;
+interface Settings extends Limit {
   readonly store?: unknown;
 }
 
@@ -41,29 +39,14 @@ export function honoWith(name: string, settings: Settings): Application {
 
 /** @param name the package as test/limiters/package.json names it */
 export function honoRateLimiter(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
-  return keyedFactory({
-    name,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    create: (rules) => {
-      const application = honoWith(name, limitOf(rules, "rest"));
-      return { decide: (call) => askHono(application, keyOf(call)) };
-    },
+  return restWindows(name, claims, (limit) => {
+    const application = honoWith(name, limit);
+    return { decide: (call) => askHono(application, keyOf(call)) };
   });
 }
 
 /** Asks the application as a client would. */
 export async function askHono(application: Application, caller: string): Promise<Said> {
   const { status, headers } = await application.request("/", { headers: { "x-caller": caller } });
-  const limit = integer(headers.get("ratelimit-limit"));
-  const remaining = integer(headers.get("ratelimit-remaining"));
-  const reset = integer(headers.get("ratelimit-reset"));
-  return {
-    admitted: status === 200,
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined ? {} : { reset }),
-  };
+  return { admitted: status === 200, ...headersSay((field) => headers.get(`ratelimit-${field}`)) };
 }

@@ -13,6 +13,7 @@ import { stillSeam } from "../../../src/laws/seam.ts";
 import type { Algorithm } from "../../../src/rules/algorithms.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
+import type { RealRedis } from "../redis.ts";
 
 /** One clock for all of them: some read it once, when they are loaded. */
 export const clock = new Clock();
@@ -49,8 +50,8 @@ export interface Keyed {
   readonly frozen?: boolean;
   /** A window's last instant is still of it: Redis keeps a key for the millisecond in which it ends. */
   readonly endsLate?: boolean;
-  /** Runs before the clock moves: where time passes elsewhere too. */
-  readonly onTime?: (nowMs: number) => void;
+  /** Where its keys are: empty at first, and at our time. `null` if they are in memory. */
+  readonly redis?: RealRedis | null;
 }
 
 export interface Asks {
@@ -95,7 +96,7 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     semantics,
     create,
     restore,
-    onTime,
+    redis,
     frozen = false,
     endsLate = false,
   } = keyed;
@@ -109,10 +110,11 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     opensToMs: 1,
     endsLate,
     setNow: (nowMs) => {
-      onTime?.(nowMs);
+      redis?.setNow(nowMs);
       clock.set(nowMs);
     },
     create: async (rules, seam = stillSeam) => {
+      await redis?.clear();
       clock.clear();
       clock.frozen = frozen;
       return adapterOf(await clock.during(async () => create(rules, seam)));
@@ -123,10 +125,34 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
   };
 }
 
-/** A header's integer, `undefined` where it was not sent. */
-export function integer(value: unknown): number | undefined {
-  if (value === undefined || value === null || value === "") return undefined;
-  return Number(value);
+/** Where windows of REST calls differ from package to package. */
+interface Windows extends Pick<Keyed, "endsLate" | "redis"> {
+  readonly refused?: "counted" | "uncounted";
+}
+
+/** A factory of windows of REST calls by key, each from its first call; refused calls count, unless told. */
+export function restWindows(
+  name: string,
+  claims: readonly LimiterLawName[],
+  create: (limit: Limit, seam: Seam) => Asks | Promise<Asks>,
+  { refused = "counted", ...more }: Windows = {},
+): LimiterFactory {
+  return keyedFactory({
+    name,
+    algorithm: "fixed-window",
+    claims,
+    scopes: ["rest"],
+    semantics: { anchor: ["first-request"], refused: [refused] },
+    create: (rules, seam) => create(limitOf(rules, "rest"), seam),
+    ...more,
+  });
+}
+
+/** What three headers say, by their names behind the prefix; one that was not sent is left out. */
+export function headersSay(headerOf: (field: string) => unknown): Omit<Said, "admitted"> {
+  const headers = ["limit", "remaining", "reset"].map((field) => [field, headerOf(field)] as const);
+  const sent = headers.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return Object.fromEntries(sent.map(([field, value]) => [field, Number(value)]));
 }
 
 /** Loads a package with the clock in place: some take the time when they are loaded. */

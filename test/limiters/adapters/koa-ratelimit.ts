@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said, underClock } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said, underClock } from "./keyed.ts";
 
 interface Context {
   readonly ip: string;
@@ -26,19 +26,12 @@ type Package = (options: {
 export function koaRatelimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   // It takes the time when it is loaded, and from then on counts by the monotonic clock.
   const ratelimit = underClock(() => load<Package>(name));
-  return keyedFactory({
-    name,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["uncounted"] },
-    create: (rules) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const id = ({ ip }: Context): string => ip;
-      const middleware = ratelimit({ driver: "memory", db: new Map(), duration: windowMs, max: limit, id });
-      return { decide: (call) => ask(middleware, keyOf(call)) };
-    },
-  });
+  const create = ({ limit: max, windowMs: duration }: Limit): Asks => {
+    const id = ({ ip }: Context): string => ip;
+    const middleware = ratelimit({ driver: "memory", db: new Map(), duration, max, id });
+    return { decide: (call) => ask(middleware, keyOf(call)) };
+  };
+  return restWindows(name, claims, create, { refused: "uncounted" });
 }
 
 async function ask(middleware: Middleware, ip: string): Promise<Said> {
@@ -57,13 +50,10 @@ async function ask(middleware: Middleware, ip: string): Promise<Said> {
   await middleware(context, async () => {
     admitted = true;
   });
-  const remaining = integer(headers.get("x-ratelimit-remaining"));
-  const limit = integer(headers.get("x-ratelimit-limit"));
-  const reset = integer(headers.get("x-ratelimit-reset"));
+  const { reset, ...said } = headersSay((field) => headers.get(`x-ratelimit-${field}`));
   return {
     admitted,
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
+    ...said,
     // In seconds, with a fraction to the microsecond, of which there are a few more since it was loaded.
     ...(reset === undefined ? {} : { resetAtMs: Math.floor(reset * 1000 + 0.05) }),
   };

@@ -1,9 +1,9 @@
 // koa2-ratelimit, asked through its middleware as Koa would: with its store in memory, or with its store on Redis.
-import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
 
 interface Context {
   readonly request: { readonly ip: string };
@@ -41,29 +41,17 @@ export function koa2Ratelimit(
   redis: RealRedis | null,
 ): LimiterFactory {
   const { RateLimit, Stores } = load<Package>(name);
-  return keyedFactory({
-    name: redis === null ? name : `${name} on Redis`,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    endsLate: redis !== null,
-    ...(redis !== null && { onTime: (nowMs: number) => redis.setNow(nowMs) }),
-    create: async (rules, seam) => {
-      const { limit: max, windowMs: interval } = limitOf(rules, "rest");
-      Stores.Memory.cleanAll();
-      await redis?.clear();
-      const store = redis === null ? new Stores.Memory() : redisStore(Stores.Redis, redis.port);
-      const own = store as { client?: NodeRedis };
-      const { client } = own;
-      if (client !== undefined) own.client = seam.over(client);
-      const middleware = RateLimit.middleware({ interval, max, store });
-      return {
-        decide: (call) => ask(middleware, keyOf(call)),
-        close: () => client?.disconnect(),
-      };
-    },
-  });
+  const create = ({ limit: max, windowMs: interval }: Limit, seam: Seam): Asks => {
+    Stores.Memory.cleanAll();
+    const store = redis === null ? new Stores.Memory() : redisStore(Stores.Redis, redis.port);
+    const own = store as { client?: NodeRedis };
+    const { client } = own;
+    if (client !== undefined) own.client = seam.over(client);
+    const middleware = RateLimit.middleware({ interval, max, store });
+    return { decide: (call) => ask(middleware, keyOf(call)), close: () => client?.disconnect() };
+  };
+  const where = redis === null ? name : `${name} on Redis`;
+  return restWindows(where, claims, create, { redis, endsLate: redis !== null });
 }
 
 const redisStore = (Store: Package["Stores"]["Redis"], port: number): unknown =>
@@ -82,11 +70,6 @@ async function ask(middleware: Middleware, ip: string): Promise<Said> {
   await middleware(context, async () => {
     admitted = true;
   });
-  const limit = integer(headers.get("x-ratelimit-limit"));
-  const remaining = integer(headers.get("x-ratelimit-remaining"));
-  return {
-    admitted,
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-  };
+  const { reset: _, ...said } = headersSay((field) => headers.get(`x-ratelimit-${field}`));
+  return { admitted, ...said };
 }

@@ -1,8 +1,8 @@
 // @nestjs/throttler: its guard with its storage in memory, asked as Nest would before a handler.
-import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { integer, keyedFactory, keyOf, limitOf, type Said } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
 
 interface Guard {
   onModuleInit?(): Promise<void>;
@@ -55,23 +55,15 @@ async function asking(
 }
 
 /**
- * The guard with the package's own storage in memory.
+ * The guard with the package's own storage in memory. That keeps a log: the laws that are claimed of it hold for logs and
+ * windows alike, and are asked as of windows.
  * @param name the package as test/limiters/package.json names it, version 5 or later
  */
 export function nestThrottler(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
-  return keyedFactory({
-    name,
-    // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    create: async (rules) => {
-      const { limit, windowMs: ttl } = limitOf(rules, "rest");
-      const storage = new (load<Package>(name).ThrottlerStorageService)();
-      const ask = await guarding(name, { ttl, limit }, storage);
-      return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
-    },
+  return restWindows(name, claims, async ({ limit, windowMs: ttl }) => {
+    const storage = new (load<Package>(name).ThrottlerStorageService)();
+    const ask = await guarding(name, { ttl, limit }, storage);
+    return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
   });
 }
 
@@ -80,19 +72,11 @@ export function nestThrottler(name: string, claims: readonly LimiterLawName[]): 
  * @param name the package as test/limiters/package.json names it, version 3 or 4
  */
 export function nestThrottlerElsewhere(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
-  return keyedFactory({
-    name: `${name} with a storage elsewhere`,
-    // It keeps a log. The laws that are claimed of it hold for logs and windows alike, and are asked as of windows.
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["uncounted"] },
-    create: async (rules, seam) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      const ask = await asking(name, { ttl: windowMs / 1000, limit }, seam.over(new StorageElsewhere()));
-      return { decide: (call) => ask(keyOf(call)) };
-    },
-  });
+  const create = async ({ limit, windowMs }: Limit, seam: Seam): Promise<Asks> => {
+    const ask = await asking(name, { ttl: windowMs / 1000, limit }, seam.over(new StorageElsewhere()));
+    return { decide: (call) => ask(keyOf(call)) };
+  };
+  return restWindows(`${name} with a storage elsewhere`, claims, create, { refused: "uncounted" });
 }
 
 /** One window a key: version 3 asks for its hits and then adds one, version 4 does both in one step. */
@@ -137,6 +121,6 @@ function contextOf(ip: string, headers: Map<string, unknown>): object {
 
 /** `X-RateLimit-Reset` is not shown to the laws: hits end one by one, so it is no window's end. */
 function shown(headers: ReadonlyMap<string, unknown>): Partial<Said> {
-  const limit = integer(headers.get("x-ratelimit-limit"));
+  const { limit } = headersSay((field) => headers.get(`x-ratelimit-${field}`));
   return limit === undefined ? {} : { limit };
 }

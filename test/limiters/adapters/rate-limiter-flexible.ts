@@ -110,9 +110,8 @@ export function flexibleRedis(
     scopes,
     semantics,
     endsLate: true,
-    onTime: (nowMs) => redis.setNow(nowMs),
-    create: async (rules) => {
-      await redis.clear();
+    redis,
+    create: (rules) => {
       const made = scopes.map((scope) => {
         const { limit, windowMs } = limitOf(rules, scope);
         const duration = windowMs / 1000;

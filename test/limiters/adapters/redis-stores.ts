@@ -4,32 +4,10 @@ import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { askExpress, type RateLimit } from "./express-rate-limit.ts";
+import { askExpress, draft6, type RateLimit } from "./express-rate-limit.ts";
 import { askHono, honoWith } from "./hono-rate-limiter.ts";
-import { type Asks, keyedFactory, keyOf, limitOf } from "./keyed.ts";
+import { type Asks, keyOf, type Limit, restWindows } from "./keyed.ts";
 import { guarding } from "./nest-throttler.ts";
-
-/** Windows from the first call, in which refused calls count, on a Redis that is empty at first. */
-function storeFactory(
-  name: string,
-  claims: readonly LimiterLawName[],
-  redis: RealRedis,
-  create: (limit: number, windowMs: number) => Asks | Promise<Asks>,
-): LimiterFactory {
-  return keyedFactory({
-    name,
-    algorithm: "fixed-window",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: ["counted"] },
-    onTime: (nowMs) => redis.setNow(nowMs),
-    create: async (rules) => {
-      await redis.clear();
-      const { limit, windowMs } = limitOf(rules, "rest");
-      return create(limit, windowMs);
-    },
-  });
-}
 
 type SendCommand = (...words: string[]) => Promise<unknown>;
 
@@ -41,19 +19,12 @@ export function rateLimitRedis(
 ): LimiterFactory {
   const { RedisStore } = load<{ RedisStore: new (options: { sendCommand: SendCommand }) => unknown }>(name);
   const { rateLimit } = load<{ rateLimit: RateLimit }>("express-rate-limit");
-  return storeFactory(name, claims, redis, (limit, windowMs) => {
+  const create = (limit: Limit): Asks => {
     const store = new RedisStore({ sendCommand: (...words) => redis.client.call(...words) });
-    const middleware = rateLimit({
-      windowMs,
-      limit,
-      standardHeaders: "draft-6",
-      legacyHeaders: false,
-      validate: false,
-      store,
-      keyGenerator: ({ ip }) => ip,
-    });
+    const middleware = rateLimit({ ...limit, ...draft6, store, keyGenerator: ({ ip }) => ip });
     return { decide: (call) => askExpress(middleware, keyOf(call)) };
-  });
+  };
+  return restWindows(name, claims, create, { redis });
 }
 
 interface HonoClient {
@@ -68,10 +39,11 @@ export function honoRedis(name: string, claims: readonly LimiterLawName[], redis
     scriptLoad: async (script) => String(await redis.client.call("SCRIPT", "LOAD", script)),
     evalsha: (sha, keys, args) => redis.client.evalsha(sha, keys.length, ...keys, ...args),
   };
-  return storeFactory(`${name} RedisStore`, claims, redis, (limit, windowMs) => {
-    const application = honoWith(name, { limit, windowMs, store: new RedisStore({ client }) });
+  const create = (limit: Limit): Asks => {
+    const application = honoWith(name, { ...limit, store: new RedisStore({ client }) });
     return { decide: (call) => askHono(application, keyOf(call)) };
-  });
+  };
+  return restWindows(`${name} RedisStore`, claims, create, { redis });
 }
 
 /** @param name the package as test/limiters/package.json names it */
@@ -85,9 +57,10 @@ export function nestLabRedis(
   const { ThrottlerStorageRedisService } = load<{
     ThrottlerStorageRedisService: new (client: RealRedis["client"]) => Storage;
   }>(name);
-  return storeFactory(name, claims, redis, async (limit, ttl) => {
+  const create = async ({ limit, windowMs: ttl }: Limit): Promise<Asks> => {
     const storage = new ThrottlerStorageRedisService(redis.client);
     const ask = await guarding("@nestjs/throttler", { limit, ttl }, storage);
     return { decide: (call) => ask(keyOf(call)) };
-  });
+  };
+  return restWindows(name, claims, create, { redis });
 }

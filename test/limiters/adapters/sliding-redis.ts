@@ -51,9 +51,8 @@ function logFactory(
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: [refused] },
-    onTime: (nowMs) => redis.setNow(nowMs),
-    create: async (rules, seam) => {
-      await redis.clear();
+    redis,
+    create: (rules, seam) => {
       const { limit, windowMs } = limitOf(rules, "rest");
       return create(limit, windowMs, seam.over(redis.client));
     },

@@ -38,9 +38,8 @@ export function upstashSlidingWindow(
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["epoch"], refused: ["uncounted"] },
-    onTime: (nowMs) => redis.setNow(nowMs),
-    create: async (rules) => {
-      await redis.clear();
+    redis,
+    create: (rules) => {
       const { limit, windowMs } = limitOf(rules, "rest");
       const limiter = Ratelimit.slidingWindow(limit, `${windowMs} ms`);
       const ratelimit = new Ratelimit({ redis: client, limiter });
