@@ -188,17 +188,18 @@ class OverlapTrial {
     // fast-check makes the calls fewer, but keeps the draws by which they interleave; fewer calls may need others.
     const shrinking = this.#kind === "broken" || this.#replaying;
     for (const weave of [drawn.weave, ...(shrinking ? moreWeaves : [])])
-      await this.#try(drawn, schedulerOf(weave));
+      if (!(await this.#try(drawn, schedulerOf(weave)))) return;
   }
 
-  async #try(drawn: Drawn, scheduler: fc.Scheduler): Promise<void> {
+  /** @returns whether the scheduler had a choice; without one, another would do the same */
+  async #try(drawn: Drawn, scheduler: fc.Scheduler): Promise<boolean> {
     const { script } = drawn;
     const rounds: Round[] = [];
     try {
       await playOverlapping(this.#factory, drawn, scheduler, rounds);
     } catch (error) {
       if (!(error instanceof AdapterFailure)) throw error;
-      if (this.#kind === "broken") return;
+      if (this.#kind === "broken") return true;
       this.#kind = "failed";
       if (error.hung) this.#hung += 1;
       throw new FailedOverlap(
@@ -207,10 +208,10 @@ class OverlapTrial {
         rounds.flatMap(({ events }) => events),
       );
     }
-    if (this.#kind === "failed") return;
+    if (this.#kind === "failed") return true;
     const found = await new OrderSearch(script, this.#claimed, rounds).unexplained();
     if (this.#kind === null) this.overlapped += rounds.filter(({ events }) => events.length > 1).length;
-    if (found === null) return;
+    if (found === null) return rounds.some(({ steps }) => steps.length > 0);
     this.#kind = "broken";
     throw new NoOrder({ script, ...found });
   }

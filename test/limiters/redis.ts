@@ -1,7 +1,7 @@
 // A Redis of our own, from Debian's package, whose clock is ours: under libfaketime it reads the time from a file. Keys
 // then expire at their very millisecond, and a key that lives its last one has 0 ms left, as on any Redis.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,12 +38,21 @@ export class RealRedis {
   readonly port: number;
   readonly #server: ChildProcess;
   readonly #folder: string;
+  /** File that its time is read from, open. */
+  readonly #clock: number;
 
-  private constructor(client: RedisClient, port: number, server: ChildProcess, folder: string) {
+  private constructor(
+    client: RedisClient,
+    port: number,
+    server: ChildProcess,
+    folder: string,
+    clock: number,
+  ) {
     this.client = client;
     this.port = port;
     this.#server = server;
     this.#folder = folder;
+    this.#clock = clock;
     process.once("exit", this.#end);
   }
 
@@ -69,8 +78,10 @@ export class RealRedis {
       "--dir",
       folder,
     ];
-    tellTime(folder, Date.UTC(2026, 0, 1));
-    const server = spawn("redis-server", words, { stdio: "ignore", env: clockedBy(clockFile(folder)) });
+    const file = join(folder, "now");
+    const clock = openSync(file, "w");
+    tellTime(clock, Date.UTC(2026, 0, 1));
+    const server = spawn("redis-server", words, { stdio: "ignore", env: clockedBy(file) });
     const failed = new Promise<never>((_, reject) => {
       server.once("error", (cause) =>
         reject(
@@ -84,9 +95,10 @@ export class RealRedis {
       const client = await Promise.race([connected(port), failed]);
       if (Number((await client.time())[0]) !== Date.UTC(2026, 0, 1) / 1000)
         throw new Error("redis-server reads a clock of its own; on Debian: apt-get install faketime");
-      return new RealRedis(client, port, server, folder);
+      return new RealRedis(client, port, server, folder, clock);
     } catch (error) {
       server.kill("SIGKILL");
+      closeSync(clock);
       rmSync(folder, { recursive: true, force: true });
       throw error;
     }
@@ -99,7 +111,7 @@ export class RealRedis {
 
   /** Sets its clock, back as well as on. */
   setNow(nowMs: number): void {
-    tellTime(this.#folder, nowMs);
+    tellTime(this.#clock, nowMs);
   }
 
   async stop(): Promise<void> {
@@ -107,21 +119,18 @@ export class RealRedis {
     const ended = new Promise((resolve) => this.#server.once("exit", resolve));
     this.#end();
     await ended;
+    closeSync(this.#clock);
     process.off("exit", this.#end);
   }
 }
 
-const clockFile = (folder: string): string => join(folder, "now");
-
 /**
- * Writes the time whole or not at all: Redis may read it at any moment. It is 5 us more than was asked for: libfaketime
- * reads it as a double, which may be a little less than the ms that was meant.
+ * Writes the time over the one before, in one go: it is always as long, and a file put in its place by `rename` takes a
+ * ms on some disks. It is 5 us more than was asked for: libfaketime reads it as a double, which may be a little less
+ * than the ms that was meant.
  */
-function tellTime(folder: string, nowMs: number): void {
-  const text = new Date(nowMs).toISOString().replace("T", " ").replace("Z", "005");
-  const file = clockFile(folder);
-  writeFileSync(`${file}.tmp`, text);
-  renameSync(`${file}.tmp`, file);
+function tellTime(clock: number, nowMs: number): void {
+  writeSync(clock, new Date(nowMs).toISOString().replace("T", " ").replace("Z", "005"), 0);
 }
 
 async function connected(port: number): Promise<RedisClient> {
