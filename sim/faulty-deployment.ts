@@ -1,8 +1,7 @@
 // A deployment with a fault, in virtual time. It stands beside the right one, which knows nothing of faults: the
 // counters are the fault's, and an answer goes through its hands, as HTTP, before it becomes a trace's.
 
-import type { Decision, HttpAnswer, Readings, Reservation } from "../src/engine/adapter.ts";
-import { callAnswer, refusalAnswer, statusAnswer } from "../src/engine/http-answer.ts";
+import type { Decision, Readings, Reservation } from "../src/engine/adapter.ts";
 import type { Pending } from "../src/engine/store.ts";
 import { type ChosenFault, injectFault } from "../src/faults/choice.ts";
 import type { Faulty } from "../src/faults/fault.ts";
@@ -10,6 +9,7 @@ import { type Rules, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import { next32, seedRandom } from "../src/scenario/random.ts";
+import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../src/wire/answer.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
 import { NamedCallers } from "./named-callers.ts";
 import { sentAnswer } from "./sent-answer.ts";

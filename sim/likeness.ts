@@ -3,6 +3,7 @@
 import type { Network } from "../src/scenario/network.ts";
 import type { Spread } from "../src/scenario/spread.ts";
 import type { TraceCall } from "../src/trace/record.ts";
+import { isFailure, isRefusal } from "../src/wire/outcome.ts";
 
 /** In so many equal parts times are told apart. */
 const parts = 200;
@@ -59,7 +60,7 @@ export class Likeness {
   add(call: TraceCall): void {
     if (call.user !== null) this.#users.set(call.client, { organization: call.org, user: call.user });
     this.#addLateness(call);
-    if (call.status === 0 || call.status === 429 || call.status >= 500) return;
+    if (isFailure(call.status) || isRefusal(call.status)) return;
     const tookMs = call.received - call.sent;
     this.#warmAt ??= call.sent + warmUpMs;
     const times = call.sent < this.#warmAt ? this.#warmingUp : this.#later;

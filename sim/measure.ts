@@ -7,6 +7,7 @@ import { type PopulationSummary, type Summary, waitShares } from "../src/summary
 import { Tally } from "../src/summary/tally.ts";
 import { CountedWaits } from "../src/summary/waits.ts";
 import { endedJustBefore } from "../src/summary/window-ends.ts";
+import { isRefusal } from "../src/wire/outcome.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./measured-windows.ts";
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
@@ -110,8 +111,8 @@ class Measurer {
       return;
     }
     const admitted = caller.admitted[population.place] ?? 0;
-    caller.admitted[population.place] = status === 429 ? admitted : admitted + 1;
-    if (status === 429) {
+    caller.admitted[population.place] = isRefusal(status) ? admitted : admitted + 1;
+    if (isRefusal(status)) {
       const { refusedBy } = call;
       tally.addRefusal(
         refusedBy === ADMITTED ? null : refusedBy === REFUSED_BY_ORGANIZATION ? "organization" : "user",
@@ -142,7 +143,7 @@ class Measurer {
     const organization = call.showsOrganization ? broad.place(call.reset, sentMs, receivedMs) : null;
     const user = call.showsUser ? windows.user[scope].place(call.userReset, sentMs, receivedMs) : null;
     if (call.kind !== "call" || !call.isAnswered) return;
-    const refused = call.status === 429;
+    const refused = isRefusal(call.status);
     if (organization !== null && endedJustBefore(broad.windows, sentMs))
       population.tally.addAfterReset(refused);
     if (!refused || call.refusedBy === ADMITTED) return;

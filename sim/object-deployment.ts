@@ -2,10 +2,11 @@
 // numbers are copied into the flight.
 import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../src/engine/core.ts";
 import type { Pending } from "../src/engine/store.ts";
-import type { Scope } from "../src/rules/rules.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
-import { hasHeaders, member, refusedBy } from "../src/summary/answer.ts";
-import type { HeaderValue } from "../src/trace/record.ts";
+import { readStatus } from "../src/wire/bodies.ts";
+import { type HeaderValue, hasHeaders } from "../src/wire/fields.ts";
+import { isRefusal, refusedBy } from "../src/wire/outcome.ts";
+import { windowNames } from "../src/wire/window-names.ts";
 import {
   ANSWERED,
   type Answer,
@@ -93,15 +94,15 @@ export class ObjectDeployment<Running extends object> implements Deployment {
     if (isPending(outcome)) return outcome.waitMs;
     if (!isAnswer(outcome)) return RUNS;
     const { ints, doubles } = this.#flights;
-    const owner = outcome.status === 429 ? refusedBy(outcome) : null;
+    const owner = isRefusal(outcome.status) ? refusedBy(outcome) : null;
     ints[flight * Flight.INTS + Flight.STATUS] = outcome.status;
     ints[flight * Flight.INTS + Flight.SHOWN] =
       (owner === null ? ADMITTED : owner === "user" ? REFUSED_BY_USER : REFUSED_BY_ORGANIZATION) |
       shownBy(outcome);
     const at = flight * Flight.DOUBLES;
     if (outcome.kind === "status") {
-      doubles[at + Flight.REST_RESET] = resetIn(outcome, "rest");
-      doubles[at + Flight.GRAPHQL_RESET] = resetIn(outcome, "graphql");
+      doubles[at + Flight.REST_RESET] = readStatus(outcome.body, "rest").reset ?? Number.NaN;
+      doubles[at + Flight.GRAPHQL_RESET] = readStatus(outcome.body, "graphql").reset ?? Number.NaN;
     }
     doubles[at + Flight.RETRY_AFTER] = shown(outcome.retryAfter ?? null);
     doubles[at + Flight.LIMIT] = shown(outcome.limit);
@@ -122,19 +123,13 @@ const isAnswer = (outcome: object): outcome is Answer => "status" in outcome;
 function shownBy(answer: Answer): number {
   const { scope, kind, scopeName, reset, userScopeName, userReset } = answer;
   const byOrganization = scopeName === scope && typeof reset === "number";
-  const byUser = userScopeName === `${scope}_user` && typeof userReset === "number";
+  const byUser = userScopeName === windowNames[scope].user && typeof userReset === "number";
   return (
     (byOrganization ? Flight.SHOWS_ORGANIZATION : 0) |
     (byUser ? Flight.SHOWS_USER : 0) |
     (hasHeaders(answer) ? Flight.SHOWS_HEADERS : 0) |
     (kind === "other" ? Flight.UNCOUNTED : 0)
   );
-}
-
-/** Seconds, as a status answer's body has them. */
-function resetIn({ body }: Answer, scope: Scope): number {
-  const reset = member(member(body, scope), "reset");
-  return typeof reset === "number" ? reset : Number.NaN;
 }
 
 const shown = (value: HeaderValue): number => (typeof value === "number" ? value : ABSENT);

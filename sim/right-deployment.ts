@@ -1,6 +1,5 @@
 // The right deployment in virtual time: the pure limiter behind the API's answers (SPEC.md §2, §4-§6). Callers are the
 // limiter's own handles, readings are filled in place; only where a trace is wanted an answer becomes an object.
-import { headers, refusalBody, statusBody, windowName } from "../src/engine/answers.ts";
 import {
   ADMITTED,
   type Outcome as Decided,
@@ -14,6 +13,10 @@ import {
 import { organizationLimit, type Rules, userLimit } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
+import { warningOf } from "../src/wire/answer.ts";
+import { refusalBody, statusBody } from "../src/wire/bodies.ts";
+import { REFUSED } from "../src/wire/outcome.ts";
+import { windowNames } from "../src/wire/window-names.ts";
 import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
@@ -146,7 +149,7 @@ export class RightDeployment implements Deployment {
     this.#core.readOrganization(this.#core.organizationOf(caller), scope, nowMs, broad);
     this.#core.readUser(caller, scope, nowMs, narrow);
     const { ints, doubles } = this.#flights;
-    ints[flight * Flight.INTS + Flight.STATUS] = decided === ADMITTED ? 200 : 429;
+    ints[flight * Flight.INTS + Flight.STATUS] = decided === ADMITTED ? 200 : REFUSED;
     ints[flight * Flight.INTS + Flight.SHOWN] = decided | Flight.SHOWS_ALL;
     const at = flight * Flight.DOUBLES;
     doubles[at + Flight.RETRY_AFTER] = this.#retryAfter(call, decided);
@@ -166,7 +169,7 @@ export class RightDeployment implements Deployment {
 
   /** The answer as traces have it, of the readings that were just taken. */
   #traced(caller: number, call: CallTemplate, decided: Decided, nowMs: number): Answer {
-    const answer = this.#shown(caller, call, decided === ADMITTED ? 200 : 429);
+    const answer = this.#shown(caller, call, decided === ADMITTED ? 200 : REFUSED);
     if (decided !== ADMITTED) this.#addRefusal(answer, call, decided);
     else if (call.kind === "status") {
       answer.cost = null;
@@ -208,14 +211,13 @@ export class RightDeployment implements Deployment {
       limit: broad.limit,
       remaining: broad.remaining,
       reset: broad.reset,
-      userScopeName: windowName(call.scope, "user"),
+      userScopeName: windowNames[call.scope].user,
       userLimit: narrow.limit,
       userRemaining: narrow.remaining,
       userReset: narrow.reset,
     };
-    if (broad.remaining > 0 && narrow.remaining > 0) return answer;
-    const texts = headers(call.scope, { organization: broad, user: narrow });
-    const { "RateLimit-Warning": warning, "RateLimit-User-Warning": userWarning } = texts;
+    const warning = warningOf("organization", broad);
+    const userWarning = warningOf("user", narrow);
     if (warning !== undefined) answer.warning = warning;
     if (userWarning !== undefined) answer.userWarning = userWarning;
     return answer;

@@ -12,22 +12,32 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** What each room may import, beside itself. The same table stands in src/README.md. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   "src/rules": [],
+  "src/wire": ["src/rules"],
   "src/files": ["src/rules"],
-  "src/engine": ["src/rules"],
-  "src/scenario": ["src/rules"],
-  "src/trace": ["src/rules"],
-  "src/laws": ["src/rules", "src/engine"],
-  "src/verify": ["src/rules", "src/trace"],
+  "src/engine": ["src/rules", "src/wire"],
+  "src/scenario": ["src/rules", "src/wire"],
+  "src/trace": ["src/rules", "src/wire"],
+  "src/laws": ["src/rules", "src/wire", "src/engine"],
+  "src/verify": ["src/rules", "src/wire", "src/trace"],
   "src/connect": ["src/rules"],
-  "src/probe": ["src/rules", "src/trace", "src/connect"],
-  "src/faults": ["src/rules", "src/engine"],
-  "src/service": ["src/rules", "src/engine", "src/faults"],
-  "src/load": ["src/rules", "src/files", "src/scenario", "src/trace", "src/connect"],
-  "src/summary": ["src/rules", "src/trace"],
-  "src/plan": ["src/rules", "src/scenario", "src/summary", "sim"],
+  "src/probe": ["src/rules", "src/wire", "src/trace", "src/connect"],
+  "src/faults": ["src/rules", "src/wire", "src/engine"],
+  "src/service": ["src/rules", "src/wire", "src/engine", "src/faults"],
+  "src/load": ["src/rules", "src/wire", "src/files", "src/scenario", "src/trace", "src/connect"],
+  "src/summary": ["src/rules", "src/wire", "src/trace"],
+  "src/plan": ["src/rules", "src/wire", "src/scenario", "src/summary", "sim"],
   "src/report": ["src/rules", "src/files", "src/trace", "src/summary", "src/verify"],
   "src/cli": ["src", "sim"],
-  sim: ["src/rules", "src/engine", "src/faults", "src/scenario", "src/trace", "src/verify", "src/summary"],
+  sim: [
+    "src/rules",
+    "src/wire",
+    "src/engine",
+    "src/faults",
+    "src/scenario",
+    "src/trace",
+    "src/verify",
+    "src/summary",
+  ],
   scenarios: ["src/scenario", "src/rules"],
 };
 /** Files that stand in `src` itself: the package's public entry, which may import every room. */
@@ -176,8 +186,61 @@ describe("the terminal", () => {
   });
 });
 
+/** Words of the wire format, as they stand in code: headers, the status of a refusal, its sentences, users' scopes. */
+const wireWords = [
+  /ratelimit-/i,
+  /^retry-after$/i,
+  /\b429\b/,
+  /ha(?:s|ve) exceeded|per-user/i,
+  /\b(?:rest|graphql)_user\b|^_user\b/,
+];
+
+/** Numbers and texts of a file's code in which a word of the wire format stands: comments aside. */
+function wireTexts({ path, text }: Pick<Source, "path" | "text">): string[] {
+  const found: string[] = [];
+  const look = (value: string): void => {
+    if (wireWords.some((word) => word.test(value))) found.push(value);
+  };
+  new Visitor({
+    Literal: (node) => look(String(node.value)),
+    TemplateElement: (node) => look(node.value.raw),
+  }).visit(parseSync(path, text).program);
+  return found;
+}
+
+describe("the wire format", () => {
+  test("has one home: elsewhere its words stand in prose and names alone", () => {
+    const strangers = all.filter(({ room }) => room !== "src/wire");
+    const found = strangers.flatMap((source) => wireTexts(source).map((text) => `${source.path}: ${text}`));
+    expect(found.sort()).toEqual([
+      'src/cli/log-options.ts: read only rows of Parquet, CSV or JSON lines that WHERE selects, by DuckDB: "where status = 429"',
+      "src/faults/answers.ts: headers-missing-on-429",
+      "src/faults/counting.ts: 429 while `enforced` is false",
+      "src/faults/readings.ts: a cached 429 keeps its reset",
+      "src/probe/contact.ts: 429: even the status is refused",
+      "src/rules/figures.ts: calls answered 429",
+      "src/rules/figures.ts: calls answered with anything but 429",
+      "src/scenario/retries/retry-after.ts: retry-after",
+      "src/verify/answer-laws.ts: is a status call, which is never refused, and was answered 429",
+      "src/verify/header-presence.ts: headers-missing-on-429",
+      "src/verify/suspects.ts: headers-missing-on-429",
+    ]);
+  });
+});
+
 describe("the test itself can fail", () => {
   const file = (text: string): Source => ({ path: "src/engine/x.ts", room: "src/engine", text });
+
+  test.each([
+    ["const isRefused = status === 429;", ["429"]],
+    ['const text = headers["Ratelimit-Limit"];', ["Ratelimit-Limit"]],
+    ['values.get("retry-after");', ["retry-after"]],
+    ['const name = "rest_user";', ["rest_user"]],
+    ["const refused = /^You have exceeded/.test(message);", ["/^You have exceeded/"]],
+    ["// 429\nconst status = REFUSED;", []],
+  ])("%s", (text, expected) => {
+    expect(wireTexts(file(text))).toEqual(expected);
+  });
 
   test.each([
     ["const t = Date.now();", ["Date"]],

@@ -4,7 +4,6 @@
 import type {
   Asked,
   Call,
-  HttpAnswer,
   LimiterAdapter,
   LimiterFactory,
   PartialDecision,
@@ -19,6 +18,7 @@ import {
 import type { Rules, Scope } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
+import type { HttpAnswer } from "../../src/wire/answer.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "../deployment.ts";
 import { NamedCallers } from "../named-callers.ts";
 import { sentAnswer } from "../sent-answer.ts";

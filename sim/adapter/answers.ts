@@ -1,7 +1,6 @@
 // Answers made of what a limiter says, where it sends none of its own: headers of the windows that it shows (SPEC.md
 // §5), and `null` for those that it does not.
 import type { PartialDecision, PartialReadings, WindowReading } from "../../src/engine/adapter.ts";
-import { isoSecond, refusalBody, windowName } from "../../src/engine/answers.ts";
 import {
   type Owner,
   organizationLimit,
@@ -12,6 +11,9 @@ import {
   userLimit,
 } from "../../src/rules/rules.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
+import { isoSecond, refusalBody, vagueRefusal } from "../../src/wire/bodies.ts";
+import { REFUSED } from "../../src/wire/outcome.ts";
+import { windowNames } from "../../src/wire/window-names.ts";
 import type { Answer, Caller } from "../deployment.ts";
 
 export type PartialStatus = { readonly [S in Scope]?: Partial<WindowReading> };
@@ -48,7 +50,7 @@ export class PartialAnswers {
 
   ofDecision(caller: Caller, call: CallTemplate, decision: PartialDecision, nowMs: number): Answer {
     if (decision.admitted) return this.ofAdmitted(caller, call, decision, nowMs);
-    const answer = this.#answer(caller, call, decision, 429, nowMs);
+    const answer = this.#answer(caller, call, decision, REFUSED, nowMs);
     const { refusedBy = null } = decision;
     if (refusedBy === null) return answer;
     const window = this.#shown(caller, call.scope, refusedBy, decision[refusedBy], nowMs);
@@ -91,11 +93,11 @@ export class PartialAnswers {
       cost,
       status,
       // Whose windows decided is known, also where nothing is shown of them: such an answer surely counts.
-      scopeName: this.#isKeyed ? null : windowName(scope, "organization"),
+      scopeName: this.#isKeyed ? null : windowNames[scope].organization,
       limit: broad.limit,
       remaining: broad.remaining,
       reset: broad.reset,
-      userScopeName: windowName(scope, "user"),
+      userScopeName: windowNames[scope].user,
       userLimit: narrow.limit,
       userRemaining: narrow.remaining,
       userReset: narrow.reset,
@@ -132,14 +134,10 @@ export class PartialAnswers {
   }
 }
 
-/** The body of a 429 as far as its window is shown; whose window it is it says in any case. */
+/** The body of a 429 as far as its window is shown. */
 function refusalOf(scope: Scope, refusedBy: Owner, { limit, current, reset }: Shown): unknown {
-  if (limit !== null && current !== null && reset !== null) {
-    const window = { limit, current, reset, remaining: 0, resetAtMs: 0, enforced: true };
-    return refusalBody(scope, refusedBy, { organization: window, user: window });
-  }
-  if (scope === "rest") return { scope: windowName(scope, refusedBy), limit, current, reset };
-  const whose =
-    refusedBy === "organization" ? "Your organization has exceeded" : "You have exceeded your per-user";
-  return { errors: [{ message: `${whose} limit.` }] };
+  if (limit === null || current === null || reset === null)
+    return vagueRefusal(scope, refusedBy, { limit, current, reset });
+  const window = { limit, current, reset };
+  return refusalBody(scope, refusedBy, { organization: window, user: window });
 }

@@ -1,5 +1,6 @@
 // Calls by window: what was sent in each whole window of a span of time, and what became of it.
 import { organizationLimit, type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import type { PredictedFigure } from "./backtest-result.ts";
 import { Sample } from "./statistics.ts";
 
@@ -74,7 +75,7 @@ export class WindowCounts {
   add(place: number, status: number, cost: number, waitMs: number | null): void {
     if (place < 0) return;
     this.offered[place] = (this.offered[place] as number) + 1;
-    if (status === 429) {
+    if (isRefusal(status)) {
       this.refused[place] = (this.refused[place] as number) + 1;
       return;
     }

@@ -2,6 +2,7 @@
 // stand beside those that were recorded.
 import { organizationLimit } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";
 import { type CheckedFigure, type CheckRow, checkedFigures, type FitCheck } from "./check-result.ts";
 import { findingText } from "./check-text.ts";
@@ -39,7 +40,7 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<Simulatio
       calls += 1;
       if (call.sentMs >= recording.endedAtMs) return;
       const waitMs = call.receivedMs - call.wantedMs;
-      books[call.population]?.add(call.sentMs, call.status === 429, waitMs);
+      books[call.population]?.add(call.sentMs, isRefusal(call.status), waitMs);
     });
     runs.push(figuresOf(books));
   }

@@ -8,6 +8,7 @@ import {
   type WindowLimit,
 } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
+import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
 
 /** A kind of call: calls that a quota counts alike. */
@@ -50,10 +51,10 @@ export interface Jobs {
   readonly retries: readonly RetrySample[];
 }
 
-export const isRefused = (call: RecordedCall): boolean => call.status === 429;
+export const isRefused = (call: RecordedCall): boolean => isRefusal(call.status);
 
 /** No answer, or a server's mistake: a call that is tried again though nobody refused it. */
-const isFailed = ({ status }: RecordedCall): boolean => status === 0 || status >= 500;
+const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 
 /** A call that follows a failed one this soon is its retry, ms. */
 const atOnceMs = 1_000;

@@ -2,6 +2,7 @@
 // trip. Also the lateness of clients.
 
 import { counted } from "../../src/rules/words.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import type { FittedModel } from "./model.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
@@ -23,7 +24,7 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
   // A refused query was not executed: it took a trip.
   const trips = tookMs(
     recording,
-    ({ scope, status }) => (scope === "rest" && status !== 0) || status === 429,
+    ({ scope, status }) => (scope === "rest" && status !== 0) || isRefusal(status),
   );
   const queries = tookMs(
     recording,

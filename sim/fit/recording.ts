@@ -12,7 +12,9 @@ import {
   OTHER_CALL,
   STATUS_CALL,
 } from "../../src/trace/logs/rows.ts";
-import type { HeaderValue, TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import type { HeaderValue } from "../../src/wire/fields.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import { LimitsShown } from "./rules.ts";
 
 /** One call of one caller. */
@@ -157,7 +159,7 @@ export class Recorder {
       cost,
       actual: call.actual ?? cost,
       status: call.status,
-      said: call.status === 429 ? saidBy(call) : null,
+      said: isRefusal(call.status) ? saidBy(call) : null,
     });
   }
 

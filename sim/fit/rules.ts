@@ -1,7 +1,8 @@
 // The rules that a recording shows: limits as headers have them, window lengths by the longest reset that was seen.
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Owner, Rules, RulesInput, Scope } from "../../src/rules/rules.ts";
-import type { HeaderValue, TraceCall } from "../../src/trace/record.ts";
+import type { TraceCall } from "../../src/trace/record.ts";
+import type { HeaderValue } from "../../src/wire/fields.ts";
 
 interface Seen {
   /** Number of answers that showed each limit. */

@@ -22,6 +22,7 @@ import {
 import { seedRandom } from "../../src/scenario/random.ts";
 import type { ReplayReaction } from "../../src/summary/replay-result.ts";
 import type { LogBatch, LogCaller } from "../../src/trace/logs/rows.ts";
+import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { EventQueue, NOTHING } from "../event-queue.ts";
 import { ReplayCallers, type ReplayOwner } from "./callers.ts";
 import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
@@ -72,7 +73,7 @@ export class ReplayReacting {
 
   /** @throws SpillwayError `USAGE` where there are too many calls */
   take(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    if (batch.status[row] === 429 && this.#reaction.keepRefused !== true) {
+    if (isRefusal(batch.status[row] as number) && this.#reaction.keepRefused !== true) {
       this.#leftOut += 1;
       return;
     }
@@ -140,7 +141,7 @@ class ReactingRun {
     this.#windows = new Float64Array(scope.subarray(0, count).includes(GRAPHQL) ? 2 * count : 0);
     this.tally = new ReactionTally(callers, calls);
     this.#event.kind = ANSWERED;
-    this.#event.status = 429;
+    this.#event.status = REFUSED;
     this.#event.endMs = this.#endMs;
     this.#sendNextFree();
   }

@@ -15,6 +15,7 @@ import {
   replayUsersMost,
   replayWindowsMost,
 } from "../../src/summary/replay-result.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 import type { ReplayCallers, ReplayOwner } from "./callers.ts";
 import type { ReplayHeadroom } from "./headroom.ts";
 import { ReplaySlots } from "./slots.ts";
@@ -55,7 +56,7 @@ export class ReplayTally {
     const at = user * NUMBERS;
     this.#users[at + outcome] = (this.#users[at + outcome] as number) + 1;
     this.slots.add(nowMs, outcome);
-    if (status > 0) this.#record(status === 429, outcome !== ADMITTED);
+    if (status > 0) this.#record(isRefusal(status), outcome !== ADMITTED);
     if (outcome !== ADMITTED) this.#refuse(user, scope, cost, outcome, nowMs);
     else if (scope === GRAPHQL) this.#points += cost;
   }

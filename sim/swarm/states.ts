@@ -9,8 +9,10 @@ import {
   semanticsOf,
   userLimit,
 } from "../../src/rules/rules.ts";
-import { integer, member } from "../../src/summary/answer.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
+import { readRefusal, readStatus } from "../../src/wire/bodies.ts";
+import { integerOf as integer } from "../../src/wire/fields.ts";
+import { isRefusal } from "../../src/wire/outcome.ts";
 
 /** Each state in words. */
 export const stateWords = {
@@ -73,7 +75,7 @@ export class StateWatch {
     else if (call.status === 503) this.#count("overloaded");
     else if (call.kind === "status") this.#status(call);
     else if (call.kind === "other") this.#other(call);
-    else if (call.status === 429) this.#refused(call);
+    else if (isRefusal(call.status)) this.#refused(call);
     else this.#admitted(call);
     this.#follow(call);
   }
@@ -97,7 +99,8 @@ export class StateWatch {
     if (state !== undefined) this.#count(state);
     if (this.#limits(call).some((limit) => limit < cost)) this.#count("cost-above-limit");
     const { refused, refusedByUser } = semanticsOf(this.#rules, scope);
-    if (refused === "counted" && countIn(call.refusal) > limitIn(call.refusal))
+    const said = readRefusal(call.refusal);
+    if (refused === "counted" && (said.current ?? 0) > (said.limit ?? Number.POSITIVE_INFINITY))
       this.#count("refusals-counted-past-limit");
     if (refusedByUser === "charges-organization" && byNarrow && !byBroad)
       this.#count("user-refusal-charged-to-organization");
@@ -130,9 +133,8 @@ export class StateWatch {
 
   #status({ org, body }: TraceCall): void {
     for (const scope of scopes) {
-      const reading = member(body, scope);
-      const [count, limit] = [member(reading, "current"), member(reading, "limit")];
-      if (typeof count !== "number" || typeof limit !== "number") continue;
+      const { current: count, limit } = readStatus(body, scope);
+      if (count === null || limit === null) continue;
       const { enforced } = organizationLimit(this.#rules, org, scope);
       if (count >= limit) this.#count("status-of-full-window");
       if (count <= limit) continue;
@@ -198,13 +200,6 @@ export class StateWatch {
     this.#followed.set(name, { remaining, untilMs, answered: 0, unanswered: 0 });
   }
 }
-
-const numberIn = (value: unknown, name: string, otherwise: number): number => {
-  const found = member(value, name);
-  return typeof found === "number" ? found : otherwise;
-};
-const countIn = (refusal: unknown): number => numberIn(refusal, "current", Number.NEGATIVE_INFINITY);
-const limitIn = (refusal: unknown): number => numberIn(refusal, "limit", Number.POSITIVE_INFINITY);
 
 /** Number of times that each was reached. */
 export type StateCounts = Readonly<Record<StateName, number>>;

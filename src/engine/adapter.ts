@@ -3,6 +3,7 @@
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Owner, Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
 
 /** One call to decide. */
 export interface Call {
@@ -79,15 +80,6 @@ export type Asked =
   | { readonly kind: "call"; readonly call: Call; readonly said: PartialDecision }
   | { readonly kind: "completion"; readonly call: Call; readonly said: PartialReadings }
   | { readonly kind: "status"; readonly organization: string; readonly user: string };
-
-/** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
-export interface HttpAnswer {
-  readonly status: number;
-  /** Names in any case, values as they are sent; what is absent was not sent. */
-  readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** The body, parsed where it is JSON. */
-  readonly body?: unknown;
-}
 
 /** Any limiter, sync or async: all that laws, faults and the simulator know of it. */
 export interface LimiterAdapter {

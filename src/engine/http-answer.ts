@@ -1,35 +1,8 @@
-// Answers as they go over the wire (SPEC.md §4-§6), for whoever has a limiter and no server.
-import { type Owner, type Rules, type Scope, semanticsOf } from "../rules/rules.ts";
-import type { Asked, HttpAnswer, Readings, Status } from "./adapter.ts";
-import { headers, refusalBody, statusBody } from "./answers.ts";
+// The answer over HTTP to what a limiter was asked, for whoever has a limiter and no server.
+import { type Rules, semanticsOf } from "../rules/rules.ts";
+import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../wire/answer.ts";
+import type { Asked, Readings } from "./adapter.ts";
 import type { Store } from "./store.ts";
-
-/** To a call that was let through; what the resource itself says is nobody's business here. */
-export const callAnswer = (scope: Scope, readings: Readings): HttpAnswer => ({
-  status: 200,
-  headers: headers(scope, readings),
-});
-
-export const statusAnswer = (readings: Readings, status: Status): HttpAnswer => ({
-  status: 200,
-  headers: headers("rest", readings),
-  body: statusBody(status),
-});
-
-/** @param retryAfter true if the rules send `Retry-After` */
-export function refusalAnswer(
-  scope: Scope,
-  refusedBy: Owner,
-  readings: Readings,
-  retryAfter: boolean,
-): HttpAnswer {
-  const advice = retryAfter ? { "Retry-After": readings[refusedBy].reset } : {};
-  return {
-    status: 429,
-    headers: { ...headers(scope, readings), ...advice },
-    body: refusalBody(scope, refusedBy, readings),
-  };
-}
 
 /**
  * The answer to what was asked, made from what was said, so that a limiter that says something wrong also sends

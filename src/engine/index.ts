@@ -2,6 +2,8 @@
 export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
+export { headers } from "../wire/answer.ts";
+export { refusalBody, type StatusBody, statusBody } from "../wire/bodies.ts";
 export type {
   Call,
   Decision,
@@ -15,7 +17,6 @@ export type {
   Status,
   WindowReading,
 } from "./adapter.ts";
-export { headers, refusalBody, type StatusBody, statusBody } from "./answers.ts";
 export * from "./core.ts";
 export { Limiter } from "./limiter.ts";
 export type { LimiterSnapshot } from "./snapshot.ts";

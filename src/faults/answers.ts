@@ -1,8 +1,11 @@
 // Faults in the answers alone: everything behind them is right.
-import type { HttpAnswer } from "../engine/adapter.ts";
-import { statusBody } from "../engine/answers.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
+import { statusBody } from "../wire/bodies.ts";
+import { headerNames, nodeHeaders, windowFields, windowHeaderNames } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { windowNames } from "../wire/window-names.ts";
 import { around, deployed } from "./deployed.ts";
 import type { Answered, Fault, Faulty } from "./fault.ts";
 
@@ -18,9 +21,17 @@ function sending(
   };
 }
 
-/** Without the eight headers and the warnings. */
+const { retryAfter: _, ...own } = nodeHeaders;
+const ownHeaders = new Set(Object.values(own));
+const eight = new Set(
+  windowFields.flatMap((field) => [nodeHeaders[field], windowHeaderNames.user[field].toLowerCase()]),
+);
+
+/** Without the eight headers, the warnings and the points. */
 const bare = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
-  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !/^ratelimit-/i.test(name))),
+  headers: Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())),
+  ),
 });
 
 /** The eight headers twice: HTTP joins the values of one name. */
@@ -28,7 +39,7 @@ const doubled = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
   headers: Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      /^ratelimit-(user-)?(scope|limit|remaining|reset)$/i.test(name) ? `${value}, ${value}` : value,
+      eight.has(name.toLowerCase()) ? `${value}, ${value}` : value,
     ]),
   ),
 });
@@ -81,7 +92,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) => sending(rules, (answer) => (answer.status === 429 ? bare(answer) : null)),
+    inject: (rules) => sending(rules, (answer) => (isRefusal(answer.status) ? bare(answer) : null)),
   },
   {
     name: "headers-missing-on-status",
@@ -105,7 +116,7 @@ export const answerFaults: readonly Fault[] = [
   },
   {
     name: "wrong-scope-header",
-    wrong: "REST's user header names the organization's scope: `RateLimit-User-Scope: rest`",
+    wrong: `REST's user header names the organization's scope: \`${headerNames.userScopeName}: rest\``,
     shows: "an illegal value",
     seenIn: [],
     nets: ["V", "L"],
@@ -113,7 +124,9 @@ export const answerFaults: readonly Fault[] = [
     processes: "one",
     inject: (rules) =>
       sending(rules, ({ headers }, { scope }) =>
-        scope === "rest" ? { headers: { ...headers, "RateLimit-User-Scope": "rest" } } : null,
+        scope === "rest"
+          ? { headers: { ...headers, [headerNames.userScopeName]: windowNames.rest.organization } }
+          : null,
       ),
   },
   {
@@ -126,11 +139,10 @@ export const answerFaults: readonly Fault[] = [
     processes: "one",
     inject: (rules) =>
       sending(rules, ({ headers }) => {
-        const limit = whole(headers["RateLimit-User-Limit"]);
-        const remaining = whole(headers["RateLimit-User-Remaining"]) + limit;
-        return {
-          headers: { ...headers, "RateLimit-User-Limit": 2 * limit, "RateLimit-User-Remaining": remaining },
-        };
+        const limit = whole(headers[headerNames.userLimit]);
+        const remaining = whole(headers[headerNames.userRemaining]) + limit;
+        const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
+        return { headers: { ...headers, ...laxer } };
       }),
   },
 ];

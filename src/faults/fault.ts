@@ -1,8 +1,9 @@
 // A fault: a deployment that is wrong in one way, made of right parts. Deployments that are right know nothing of
 // faults: a store does all the counting, and an answer may be changed on its way.
-import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
 import type { SlowStore } from "../engine/store.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
 
 /** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
 export type Net = "P" | "V" | "L";

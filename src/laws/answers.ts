@@ -1,10 +1,13 @@
 // The laws on what goes over the wire: headers-present, limit-agrees and refusal-agrees. A limiter without
 // HTTP answers is judged as far as its decisions show the same thing, and on headers not at all.
-import type { HttpAnswer } from "../engine/adapter.ts";
-import { windowName } from "../engine/answers.ts";
+
 import { quote } from "../rules/errors.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, userLimit } from "../rules/rules.ts";
-import { namesOtherQuota } from "../rules/window-names.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
+import { messageIn, readRefusal, readSentence } from "../wire/bodies.ts";
+import { headerNames, integerOf, readHeader, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { isRefusal, REFUSED } from "../wire/outcome.ts";
+import { namesOtherQuota, ownerNamed, windowNames } from "../wire/window-names.ts";
 import { readLimit } from "./counts.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { HistoryEvent } from "./history.ts";
@@ -13,31 +16,15 @@ import { Ledger, type Sight } from "./ledger.ts";
 import { without } from "./script.ts";
 
 const owners: readonly Owner[] = ["organization", "user"];
-const windowNames: readonly unknown[] = ["rest", "graphql", "rest_user", "graphql_user"];
-
-/** `RateLimit-Reset` or `RateLimit-User-Reset`. */
-const headerName = (owner: Owner, field: string): string =>
-  `RateLimit-${owner === "user" ? "User-" : ""}${field}`;
-
-/** A header's value, whatever the case of its name; `undefined` where it was not sent. */
-function headerOf({ headers }: HttpAnswer, name: string): string | number | undefined {
-  const wanted = name.toLowerCase();
-  for (const [key, value] of Object.entries(headers)) if (key.toLowerCase() === wanted) return value;
-  return undefined;
-}
 
 /** A header's integer; `null` where it is absent or no integer (`5, 5` is none). */
-function integerOf(http: HttpAnswer, name: string): number | null {
-  const value = headerOf(http, name);
-  if (typeof value === "string" && !/^-?\d+$/.test(value)) return null;
-  const number = Number(value ?? Number.NaN);
-  return Number.isSafeInteger(number) ? number : null;
-}
+const wholeHeader = (http: HttpAnswer, name: string): number | null =>
+  integerOf(readHeader(http.headers, name));
 
 /** Tells whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
 const otherQuota = (http: HttpAnswer, owner: Owner): boolean => {
-  const name = headerOf(http, headerName(owner, "Scope"));
-  return name !== undefined && namesOtherQuota(name);
+  const name = readHeader(http.headers, windowHeaderNames[owner].scopeName);
+  return name !== null && namesOtherQuota(name);
 };
 
 /** Whose windows an answer shows. */
@@ -81,24 +68,23 @@ function overAnswers(
 
 /** The eight headers are there, as integers, and the scope names are right (SPEC.md §5). */
 export const headersPresent: Judge = overAnswers(({ http, shown }) =>
-  http === null ? [] : owners.map((owner) => presence(http, owner, windowName(shown.scope, owner))),
+  http === null ? [] : owners.map((owner) => presence(http, owner, windowNames[shown.scope][owner])),
 );
 
 function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion {
-  const scopeHeader = headerName(owner, "Scope");
-  const name = headerOf(http, scopeHeader);
+  const names = windowHeaderNames[owner];
+  const name = readHeader(http.headers, names.scopeName);
   const breach = (expected: string, got: unknown): Breach => ({
     expected,
-    got: got === undefined ? "no such header" : quote(got),
+    got: got === null ? "no such header" : quote(got),
     arithmetic: `the answer has status ${http.status}`,
   });
-  if (name !== expectedName && (name === undefined || !namesOtherQuota(name)))
-    return breach(`${scopeHeader}: ${expectedName}`, name);
+  if (name !== expectedName && (name === null || !namesOtherQuota(name)))
+    return breach(`${names.scopeName}: ${expectedName}`, name);
   if (name !== expectedName) return null;
-  for (const field of ["Remaining", "Limit", "Reset"]) {
-    const header = headerName(owner, field);
-    if (integerOf(http, header) === null) return breach(`${header}: an integer`, headerOf(http, header));
-  }
+  for (const header of [names.remaining, names.limit, names.reset])
+    if (wholeHeader(http, header) === null)
+      return breach(`${header}: an integer`, readHeader(http.headers, header));
   return "kept";
 }
 
@@ -115,8 +101,8 @@ export const limitAgrees: Judge = overAnswers(({ http, shown, sights, rules }) =
 });
 
 function sentLimit(http: HttpAnswer, owner: Owner, limit: number): Opinion {
-  const header = headerName(owner, "Limit");
-  const sent = integerOf(http, header);
+  const header = windowHeaderNames[owner].limit;
+  const sent = wholeHeader(http, header);
   if (sent === null || otherQuota(http, owner)) return null;
   if (sent === limit) return "kept";
   return { expected: `${header}: ${limit}`, got: `${header}: ${sent}`, arithmetic: "the rules say so" };
@@ -129,9 +115,9 @@ export const refusalAgrees: Judge = overAnswers(({ event, http, shown, sights })
   const opinions: Opinion[] = [];
   if (refusedBy) opinions.push(lacking(sights, refusedBy, event.op.cost));
   if (http === null) return opinions;
-  if (http.status !== 429)
+  if (!isRefusal(http.status))
     opinions.push({
-      expected: "status 429",
+      expected: `status ${REFUSED}`,
       got: `status ${http.status}`,
       arithmetic: "the call was refused",
     });
@@ -169,32 +155,24 @@ interface Told {
   readonly current: number | null;
 }
 
-const sentences: readonly [Owner, RegExp][] = [
-  ["organization", /^Your organization has exceeded the limit of (\d+) complexity points\. .*in (-?\d+) sec/],
-  ["user", /^You have exceeded your per-user limit of (\d+) complexity points\. .*in (-?\d+) sec/],
-];
-
 /** Reads a 429 body; a breach where it is not of its form, `null` where there is none or it is not ours. */
 function refusalOf(body: unknown, scope: Scope): Told | Breach | null {
   if (body === undefined || body === null) return null;
+  const message = messageIn(body);
   if (scope === "graphql") {
-    const text: unknown = (body as { errors?: readonly { message?: unknown }[] }).errors?.[0]?.message;
-    for (const [owner, sentence] of sentences) {
-      const [, limit, reset] = sentence.exec(String(text)) ?? [];
-      if (limit !== undefined && reset !== undefined)
-        return { owner, limit: Number(limit), reset: Number(reset), current: null };
-    }
-    return misformed('{"errors":[{"message"}]} with one of the two sentences', text ?? body);
+    const told = readSentence(message);
+    if (told !== null) return { ...told, current: null };
+    return misformed('{"errors":[{"message"}]} with one of the two sentences', message ?? body);
   }
-  const { message, scope: name, limit, current, reset } = body as Record<string, unknown>;
-  const numbers = [limit, current, reset].every(Number.isSafeInteger);
-  if (typeof message !== "string" || !numbers)
+  const { scope: name, limit, current, reset } = readRefusal(body);
+  const isWhole = [limit, current, reset].every(Number.isSafeInteger);
+  if (typeof (body as { message?: unknown }).message !== "string" || !isWhole)
     return misformed('{"message","scope","limit","current","reset"}', body);
-  if (!windowNames.includes(name)) return null;
-  const owner = owners.find((candidate) => windowName(scope, candidate) === name);
-  if (owner === undefined)
-    return misformed(`scope ${owners.map((o) => windowName(scope, o)).join(" or ")}`, name);
-  return { owner, limit: Number(limit), reset: Number(reset), current: Number(current) };
+  const owner = ownerNamed(name);
+  if (owner === null) return null;
+  if (windowNames[scope][owner] !== name)
+    return misformed(`scope ${owners.map((each) => windowNames[scope][each]).join(" or ")}`, name);
+  return { owner, limit: Number(limit), reset: Number(reset), current };
 }
 
 const misformed = (expected: string, got: unknown): Breach => ({
@@ -206,14 +184,15 @@ const misformed = (expected: string, got: unknown): Breach => ({
 /** Each number of the body against the header of the window that it names, where that header is there. */
 function bodyAgrees(http: HttpAnswer, told: Told, sights: readonly Sight[]): Opinion {
   if (otherQuota(http, told.owner)) return null;
-  const header = (field: string): number | null => integerOf(http, headerName(told.owner, field));
+  const header = (field: keyof WindowHeaders): number | null =>
+    wholeHeader(http, windowHeaderNames[told.owner][field]);
   const signed = sights[0]?.semantics.remaining === "signed";
   const left = told.current === null ? null : told.limit - told.current;
   const pairs: readonly [string, number | null, number | null][] = [
-    ["limit", told.limit, header("Limit")],
-    ["reset", told.reset, header("Reset")],
-    ["limit - current", left === null || signed ? left : Math.max(0, left), header("Remaining")],
-    ["reset", told.reset, integerOf(http, "Retry-After")],
+    ["limit", told.limit, header("limit")],
+    ["reset", told.reset, header("reset")],
+    ["limit - current", left === null || signed ? left : Math.max(0, left), header("remaining")],
+    ["reset", told.reset, wholeHeader(http, headerNames.retryAfter)],
   ];
   for (const [name, inBody, inHeader] of pairs)
     if (inBody !== null && inHeader !== null && inBody !== inHeader)

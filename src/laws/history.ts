@@ -3,7 +3,6 @@
 import type {
   Asked,
   Call,
-  HttpAnswer,
   LimiterAdapter,
   LimiterFactory,
   PartialDecision,
@@ -22,6 +21,7 @@ import {
 } from "../engine/answer-form.ts";
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;

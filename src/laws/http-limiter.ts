@@ -1,10 +1,12 @@
 // Limiters that are reached by HTTP, without a socket: Fetch-style handlers, applications with `inject`, and
 // middleware of Express's kind. A call becomes a request with a key of its own, 429 is a refusal, and headers
 // are read in whichever dialect they are.
-import type { HttpAnswer, LimiterFactory } from "../engine/adapter.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
+import { readRateLimitHeaders } from "../wire/dialects.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
-import { readRateLimitHeaders } from "./rate-limit-headers.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
@@ -173,7 +175,7 @@ interface Sender {
 }
 
 function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<Sender>): LimiterFactory {
-  const { read = readRateLimitHeaders, refusedStatus = 429 } = kind;
+  const { read = readRateLimitHeaders, refusedStatus = REFUSED } = kind;
   return keyedLimiter({
     ...kind,
     async create(settings) {

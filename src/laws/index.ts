@@ -2,7 +2,6 @@
 export type {
   Asked,
   Call,
-  HttpAnswer,
   LimiterAdapter,
   LimiterFactory,
   PartialDecision,
@@ -15,6 +14,8 @@ export { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../r
 export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
+export type { HttpAnswer } from "../wire/answer.ts";
+export { readRateLimitHeaders } from "../wire/dialects.ts";
 export { judgeScript } from "./causes.ts";
 export { type CheckOptions, type CheckProgress, checkLaws } from "./check.ts";
 export { type DescribeOptions, describeLimiter, type RegisterTest } from "./describe-limiter.ts";
@@ -53,7 +54,6 @@ export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, Unexplained } from "./orders.ts";
 export type { Timers } from "./patience.ts";
-export { readRateLimitHeaders } from "./rate-limit-headers.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { stillSeam } from "./seam.ts";

@@ -1,6 +1,6 @@
 // A request and a response as small as middleware of Express's kind can be run with. They have what such
 // middleware reads and calls; what is not here fails by its name, which the law's report then shows.
-import type { HttpAnswer } from "../engine/adapter.ts";
+import type { HttpAnswer } from "../wire/answer.ts";
 
 /** `(request, response, next)`, whatever types it gives them. */
 export type Middleware = (request: never, response: never, next: (error?: unknown) => void) => unknown;

@@ -1,6 +1,6 @@
 // A counterexample as people read it: the rules that matter, one line an operation with its answer, window
 // edges drawn in, and at the breach what was expected, what was answered, and the arithmetic.
-import { isoSecond } from "../engine/answers.ts";
+
 import {
   organizationLimit,
   type Rules,
@@ -9,6 +9,7 @@ import {
   switchValues,
   userLimit,
 } from "../rules/rules.ts";
+import { isoSecond } from "../wire/bodies.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { Violation } from "./law.ts";
 import { Ledger, nameOf, type Sight, type WindowKey } from "./ledger.ts";

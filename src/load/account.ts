@@ -1,5 +1,6 @@
 // The account of a run, call by call, while its trace is written. Both drivers keep one.
 import type { TraceCall } from "../trace/record.ts";
+import { isRefusal } from "../wire/outcome.ts";
 
 /** A client whose behaviour threw. */
 export interface ClientError {
@@ -88,7 +89,7 @@ export class Account {
     }
     this.#silentCalls = 0;
     this.#lastAnswerMs = received;
-    if (status === 429) this.refused += 1;
+    if (isRefusal(status)) this.refused += 1;
     else if (status >= 400) this.#failures.set(status, (this.#failures.get(status) ?? 0) + 1);
   }
 

@@ -2,7 +2,15 @@
 // that it is tested without.
 import { isDeep } from "../rules/depth.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
-import type { CallKind, HeaderValue } from "../trace/record.ts";
+import type { CallKind } from "../trace/record.ts";
+import {
+  type HeaderValue,
+  headerValue,
+  goHeaders as name,
+  textMost,
+  type WindowHeaders,
+} from "../wire/fields.ts";
+import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
 /** An answer as k6 gives it; Go spells every header's name in one way (`Ratelimit-User-Reset`), whatever came. */
 export interface RawAnswer {
@@ -16,14 +24,6 @@ export interface RawAnswer {
   readonly error: string;
 }
 
-/** Values of the four headers of one window (SPEC.md §5). */
-export interface WindowHeaders {
-  name: HeaderValue;
-  limit: HeaderValue;
-  remaining: HeaderValue;
-  reset: HeaderValue;
-}
-
 /**
  * Answer as a trace keeps it. One object a client, read into again and again: making an object of twenty
  * members takes k6 as long as reading all headers.
@@ -33,8 +33,8 @@ export class Answer {
   receivedMs = 0;
   status = 0;
   kind: CallKind = "call";
-  readonly organization: WindowHeaders = { name: null, limit: null, remaining: null, reset: null };
-  readonly user: WindowHeaders = { name: null, limit: null, remaining: null, reset: null };
+  readonly organization: WindowHeaders = { scopeName: null, limit: null, remaining: null, reset: null };
+  readonly user: WindowHeaders = { scopeName: null, limit: null, remaining: null, reset: null };
   retryAfter: HeaderValue = null;
   warning: HeaderValue = null;
   userWarning: HeaderValue = null;
@@ -58,17 +58,17 @@ export class Answer {
     this.sentMs = sentMs;
     this.receivedMs = receivedMs;
     this.status = status;
-    organization.name = headerValue(headers["Ratelimit-Scope"]);
-    organization.limit = headerValue(headers["Ratelimit-Limit"]);
-    organization.remaining = headerValue(headers["Ratelimit-Remaining"]);
-    organization.reset = headerValue(headers["Ratelimit-Reset"]);
-    user.name = headerValue(headers["Ratelimit-User-Scope"]);
-    user.limit = headerValue(headers["Ratelimit-User-Limit"]);
-    user.remaining = headerValue(headers["Ratelimit-User-Remaining"]);
-    user.reset = headerValue(headers["Ratelimit-User-Reset"]);
-    this.retryAfter = headerValue(headers["Retry-After"]);
-    this.warning = headerValue(headers["Ratelimit-Warning"]);
-    this.userWarning = headerValue(headers["Ratelimit-User-Warning"]);
+    organization.scopeName = headerValue(headers[name.scopeName]);
+    organization.limit = headerValue(headers[name.limit]);
+    organization.remaining = headerValue(headers[name.remaining]);
+    organization.reset = headerValue(headers[name.reset]);
+    user.scopeName = headerValue(headers[name.userScopeName]);
+    user.limit = headerValue(headers[name.userLimit]);
+    user.remaining = headerValue(headers[name.userRemaining]);
+    user.reset = headerValue(headers[name.userReset]);
+    this.retryAfter = headerValue(headers[name.retryAfter]);
+    this.warning = headerValue(headers[name.warning]);
+    this.userWarning = headerValue(headers[name.userWarning]);
     this.requested = null;
     this.actual = null;
     const link = headers["Link"];
@@ -83,46 +83,23 @@ export class Answer {
   #readRare(template: CallTemplate, raw: RawAnswer, secret: string): void {
     const { status, headers } = raw;
     if (template.scope === "graphql") {
-      this.requested = headerValue(headers["Ratelimit-Complexity-Requested"]);
-      this.actual = headerValue(headers["Ratelimit-Complexity-Actual"]);
+      this.requested = headerValue(headers[name.requested]);
+      this.actual = headerValue(headers[name.actual]);
     }
     this.kind = kindOf(template, raw, this);
-    const isKept = status === 429 || (status === 200 && this.kind === "status");
+    const isKept = isRefusal(status) || (status === 200 && this.kind === "status");
     this.body = isKept ? readBody(raw.body, secret) : undefined;
   }
 }
 
-const integer = /^-?\d{1,15}$/;
-const textMost = 1_000;
 const bodyMost = 65_536;
 
-/** Headers seen before: looking one up costs k6 a fifth of reading it. */
-const known = new Map<string | undefined, HeaderValue>([[undefined, null]]);
-const knownMost = 10_000;
-
-/** FORMAT.md: an integer, the raw text where it is none, `null` where it did not come. */
-function headerValue(raw: string | undefined): HeaderValue {
-  const value = known.get(raw);
-  return value === undefined ? newValue(raw ?? "") : value;
-}
-
-function newValue(raw: string): HeaderValue {
-  const value = integer.test(raw) ? Number(raw) : raw.slice(0, textMost);
-  if (known.size < knownMost) known.set(raw, value);
-  return value;
-}
-
-/** SPEC.md §2.6: what no quota counts is `other`. */
-function kindOf(template: CallTemplate, raw: RawAnswer, answer: Answer): CallKind {
-  const { status } = raw;
-  if (status < 300 && (template.scope === "rest" || answer.actual !== 0)) return template.kind;
-  if (status === 401 || status === 403) return "other";
-  // Without headers, it is the organization or the path that is unknown.
-  if (status === 404 && answer.organization.name === null && answer.user.name === null) return "other";
-  if (template.scope === "rest") return template.kind;
-  if (status === 400 || status === 404 || status === 405 || status === 413 || status === 415) return "other";
-  const isUnexecuted = status === 200 && String(raw.body).includes('"errors"');
-  return isUnexecuted ? "other" : template.kind;
+/** What no quota counts is `other`. */
+function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: Answer): CallKind {
+  const { status, actual, organization, user } = answer;
+  const isNamed = organization.scopeName !== null || user.scopeName !== null;
+  const isUnexecuted = status === 200 && actual === 0 && String(raw.body).includes('"errors"');
+  return isUncounted(scope, status, isNamed, isUnexecuted) ? "other" : kind;
 }
 
 function readBody(body: unknown, secret: string): unknown {

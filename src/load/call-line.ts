@@ -1,9 +1,11 @@
 // An answer as a line of the trace (FORMAT.md, "A call"). Building this text is what a trace costs k6, so all
 // that does not change from call to call is built once, and JSON.stringify sees odd values only.
 import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
-import type { HeaderValue } from "../trace/record.ts";
+import { scopesIn } from "../wire/bodies.ts";
+import type { HeaderValue } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { windowNames } from "../wire/window-names.ts";
 import type { Answer } from "./answer.ts";
-import { userScopeName } from "./response-checks.ts";
 
 /** The fixed text of one client's lines for one kind of call. */
 export interface LineParts {
@@ -24,7 +26,7 @@ export function lineParts(
   { scope, kind, cost }: CallTemplate,
 ): LineParts {
   const text = JSON.stringify;
-  const names = [scope, userScopeName(scope)] as const;
+  const names = [scope, windowNames[scope].user] as const;
   return {
     names,
     nameTexts: [text(names[0]), text(names[1])],
@@ -51,8 +53,8 @@ export function callLine(
   const { names, nameTexts } = parts;
   const kind = answer.requested === null && answer.kind !== "other" ? parts.kind : kindAndCost(parts, answer);
   const text = JSON.stringify;
-  const name = organization.name === names[0] ? nameTexts[0] : text(organization.name);
-  const userName = user.name === names[1] ? nameTexts[1] : text(user.name);
+  const name = organization.scopeName === names[0] ? nameTexts[0] : text(organization.scopeName);
+  const userName = user.scopeName === names[1] ? nameTexts[1] : text(user.scopeName);
   const { limit, remaining, reset } = organization;
   const { limit: userLimit, remaining: userRemaining, reset: userReset } = user;
   let line =
@@ -82,11 +84,10 @@ function kindAndCost(parts: LineParts, { kind, requested }: Answer): string {
 function actualMember({ kind, status, requested, actual }: Answer): string {
   const fits =
     typeof actual === "number" && typeof requested === "number" && actual >= 0 && actual <= requested;
-  return fits && kind === "call" && status !== 429 ? `,"actual":${actual}` : "";
+  return fits && kind === "call" && !isRefusal(status) ? `,"actual":${actual}` : "";
 }
 
 function bodyMember({ status, body }: Answer): string {
-  if (status === 429) return `,"refusal":${JSON.stringify(body)}`;
-  const scopes = (body as { scopes?: unknown } | null)?.scopes;
-  return `,"body":${JSON.stringify(scopes === undefined ? body : scopes)}`;
+  if (isRefusal(status)) return `,"refusal":${JSON.stringify(body)}`;
+  return `,"body":${JSON.stringify(scopesIn(body) ?? body)}`;
 }

@@ -7,7 +7,10 @@
 // (it may be charged late, in any later window).
 import { organizationLimit, type Rules, type Scope, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
-import type { Answer, WindowHeaders } from "./answer.ts";
+import { readStatus, scopesIn } from "../wire/bodies.ts";
+import { type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { isFailure, isRefusal } from "../wire/outcome.ts";
+import type { Answer } from "./answer.ts";
 import { type Charge, LoneWindow, type WindowTerms } from "./lone-window.ts";
 import { StatusClock } from "./status-clock.ts";
 
@@ -21,14 +24,14 @@ interface ScopeWindows {
 
 /** Returns the claimed rules of one owner's window. */
 function termsFor(rules: Rules | null, organization: string, user: string | null, scope: Scope): WindowTerms {
-  const prefix = user === null ? "RateLimit-" : "RateLimit-User-";
-  if (rules === null) return { prefix, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
+  const names = windowHeaderNames[user === null ? "organization" : "user"];
+  if (rules === null) return { names, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
   const { windowSeconds } =
     user === null
       ? organizationLimit(rules, organization, scope)
       : userLimit(rules, organization, user, scope);
   const { reset, anchor, remaining } = semanticsOf(rules, scope);
-  return { prefix, reset, isEpoch: anchor === "epoch", isSigned: remaining === "signed", windowSeconds };
+  return { names, reset, isEpoch: anchor === "epoch", isSigned: remaining === "signed", windowSeconds };
 }
 
 export class LoneOrganization {
@@ -54,7 +57,7 @@ export class LoneOrganization {
   /** Returns the mistake in this answer in the light of those before it, or `null`. */
   answered(template: CallTemplate, answer: Answer): string | null {
     const { status, kind } = answer;
-    this.#unsure ||= status === 0 || status >= 500;
+    this.#unsure ||= isFailure(status);
     if (this.#unsure) return null;
     const { scope } = template;
     const charge = this.#chargeOf(template, answer);
@@ -74,7 +77,7 @@ export class LoneOrganization {
     if (kind === "other") return nothing;
     const asked = typeof requested === "number" ? requested : cost;
     const needs = this.#enforced[scope] ? roomNeeded(this.#rules, scope, asked) : 0;
-    if (status === 429) {
+    if (isRefusal(status)) {
       const isFree = this.#rules !== null && !chargesRefusals(this.#rules, scope);
       return { ...nothing, by: "refused", most: isFree ? 0 : asked };
     }
@@ -89,21 +92,20 @@ export class LoneOrganization {
   }
 
   #statusFault(answer: Answer): string | null {
-    const { scopes: shown } = Object(answer.body) as { scopes?: Partial<Record<Scope, unknown>> };
-    const found = scopes.map((scope) => this.#scopeFault(scope, Object(shown?.[scope]), answer));
+    const found = scopes.map((scope) => this.#scopeFault(scope, answer));
     return found.find((fault) => fault !== null) ?? null;
   }
 
-  #scopeFault(scope: Scope, shown: Readonly<Record<string, unknown>>, answer: Answer): string | null {
-    const { limit, current, reset, reset_at: resetAt, enforced } = shown;
+  #scopeFault(scope: Scope, answer: Answer): string | null {
+    const { limit, current, reset, resetAt, enforced } = readStatus(scopesIn(answer.body), scope);
     // If it is not as claimed, or is switched meanwhile, nothing is said of refusing from then on.
     this.#enforced[scope] &&= enforced === true;
-    if (typeof limit !== "number" || typeof current !== "number" || typeof reset !== "number")
+    if (limit === null || current === null || reset === null)
       return "headers-present: the status has a member that is no integer";
     const window = this.#windows[scope].organization;
-    const headers: WindowHeaders = { name: scope, limit, remaining: limit - current, reset };
+    const headers: WindowHeaders = { scopeName: scope, limit, remaining: limit - current, reset };
     const fault = read(window, headers, answer, { ...nothing, by: "body" });
-    const endMs = typeof resetAt === "string" ? Date.parse(resetAt) : Number.NaN;
+    const endMs = Date.parse(resetAt ?? "");
     if (!(endMs >= 0)) return "reset-agrees: reset_at of the status is no time";
     return (
       fault ??

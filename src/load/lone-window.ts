@@ -2,8 +2,8 @@
 
 /** Claimed rules of a window. `null` if nobody claims any. */
 export interface WindowTerms {
-  /** Beginning of its headers' names. */
-  readonly prefix: "RateLimit-" | "RateLimit-User-";
+  /** Its headers' names. */
+  readonly names: Readonly<Record<"remaining" | "reset", string>>;
   readonly reset: "ceil" | "floor" | "round" | null;
   /** `false` too where the anchor is unknown. */
   readonly isEpoch: boolean;
@@ -72,10 +72,10 @@ export class LoneWindow {
     this.#remaining = shown.remaining;
     this.#end = known !== null && end !== null && !isMoved ? both(end, known) : end;
     if (!isSame) this.#resetAtMs = Number.NaN;
-    if (isMoved) return `reset-agrees: ${this.#terms.prefix}Reset moved within a window`;
+    if (isMoved) return `reset-agrees: ${this.#terms.names.reset} moved within a window`;
     if (last.limit !== shown.limit) return null;
     if (isSame && charge.needs > 0 && last.remaining < charge.needs)
-      return `bounded: admitted with too little left in ${this.#terms.prefix}Remaining`;
+      return `bounded: admitted with too little left in ${this.#terms.names.remaining}`;
     return this.#countFault(shown, charge, last.remaining, isSame, isNew);
   }
 
@@ -107,7 +107,7 @@ export class LoneWindow {
   }
 
   #nameOf(isLess: boolean, { by }: Charge, isNew: boolean): string {
-    const name = `${this.#terms.prefix}Remaining`;
+    const name = this.#terms.names.remaining;
     if (by === "body") return `conserved: the status shows another count than ${name}`;
     if (by === "status" && isLess) return `status-free: ${name} fell by a status call`;
     if (by === "refused" && isLess) return `all-or-nothing: ${name} fell by a refused call`;

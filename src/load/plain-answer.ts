@@ -4,9 +4,18 @@
 // two to the same result. Whatever is not plain takes the long way.
 import type { CallTemplate, ClientEvent, PlannedCall } from "../scenario/client.ts";
 import { ABSENT } from "../scenario/client.ts";
+import { goHeaders } from "../wire/fields.ts";
 import type { RawAnswer } from "./answer.ts";
 import type { LineParts } from "./call-line.ts";
 import type { HeaderBounds } from "./response-checks.ts";
+
+const { scopeName, limit: limitName, remaining: remainingName, reset: resetName } = goHeaders;
+const {
+  userScopeName,
+  userLimit: userLimitName,
+  userRemaining: userRemainingName,
+  userReset: userResetName,
+} = goHeaders;
 
 /** Whole numbers as servers write them; the most common headers, so that reading one is looking it up. */
 const numbers = new Map<string | undefined, number>();
@@ -44,19 +53,19 @@ export function readPlain(
   if (response.status !== 200) return null;
   const { headers } = response;
   const { organization, user } = bounds;
-  if (headers["Ratelimit-Scope"] !== organization.scopeName) return null;
-  if (headers["Ratelimit-User-Scope"] !== user.scopeName) return null;
-  let text = headers["Ratelimit-Limit"];
+  if (headers[scopeName] !== organization.scopeName) return null;
+  if (headers[userScopeName] !== user.scopeName) return null;
+  let text = headers[limitName];
   const limit = numbers.get(text) ?? newNumber(text);
-  text = headers["Ratelimit-Remaining"];
+  text = headers[remainingName];
   const remaining = numbers.get(text) ?? newNumber(text);
-  text = headers["Ratelimit-Reset"];
+  text = headers[resetName];
   const reset = numbers.get(text) ?? newNumber(text);
-  text = headers["Ratelimit-User-Limit"];
+  text = headers[userLimitName];
   const userLimit = numbers.get(text) ?? newNumber(text);
-  text = headers["Ratelimit-User-Remaining"];
+  text = headers[userRemainingName];
   const userRemaining = numbers.get(text) ?? newNumber(text);
-  text = headers["Ratelimit-User-Reset"];
+  text = headers[userResetName];
   const userReset = numbers.get(text) ?? newNumber(text);
   if (!(remaining >= 1 && remaining <= limit && userRemaining >= 1 && userRemaining <= userLimit))
     return null;
@@ -76,7 +85,7 @@ export function readPlain(
   return (
     `{"sent":${sentMs},"received":${receivedMs},${parts.client}${call}${parts.scope}${parts.kind},"status":200` +
     `,"scopeName":"rest","limit":${limit},"remaining":${remaining},"reset":${reset}` +
-    `,"userScopeName":"rest_user","userLimit":${userLimit},"userRemaining":${userRemaining}` +
+    `,"userScopeName":${parts.nameTexts[1]},"userLimit":${userLimit},"userRemaining":${userRemaining}` +
     `,"userReset":${userReset},"wanted":${planned.wantedMs},"attempt":${planned.attempt}}`
   );
 }

@@ -5,6 +5,7 @@ import { type Got, openSender, type SendOptions } from "../connect/send.ts";
 import type { Target } from "../connect/target.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Token } from "../rules/tokens.ts";
+import { isRefusal } from "../wire/outcome.ts";
 
 export interface PreflightOptions extends SendOptions {
   readonly signal?: AbortSignal | undefined;
@@ -66,7 +67,7 @@ function answerProblem(
       hint: "is this the tokens file of this target, and its API's address?",
     };
   // A refused status call is a fault of the target's, for the run to show.
-  if (status === 429 || isStatus(body)) return null;
+  if (isRefusal(status) || isStatus(body)) return null;
   return { got: `${status} and ${quote(body.slice(0, 60))}`, hint: "is this the API's address?" };
 }
 

@@ -1,6 +1,7 @@
 // The progress of k6, from the raw file that it writes. Its own progress names iterations, and a client's life is one.
 import { open } from "node:fs/promises";
 import type { TraceCall } from "../trace/record.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import type { RunProgress } from "./driver.ts";
 import { TightestWindow } from "./tightest-window.ts";
 
@@ -42,7 +43,7 @@ export class RawProgress {
         this.#offset += bytesRead;
         last = buffer.toString("latin1", 0, bytesRead);
         this.#calls += occurrences(last, '{"sent":');
-        this.#refused += occurrences(last, '"status":429,');
+        this.#refused += occurrences(last, `"status":${REFUSED},`);
       }
     } finally {
       await file.close();

@@ -3,12 +3,15 @@
 import type { Rules } from "../rules/rules.ts";
 import { semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
-import type { Answer, WindowHeaders } from "./answer.ts";
-import { userScopeName } from "./response-checks.ts";
+import { readRefusal } from "../wire/bodies.ts";
+import { headerNames, type WindowHeaders } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { windowNames } from "../wire/window-names.ts";
+import type { Answer } from "./answer.ts";
 
 /** Returns the mistake in a 429, or `null`; other answers have nothing of this kind. */
 export function refusalFault(template: CallTemplate, answer: Answer, rules: Rules | null): string | null {
-  if (answer.status !== 429) return null;
+  if (!isRefusal(answer.status)) return null;
   if (template.kind === "status") return "status-free: a status call was refused";
   const { organization, user } = answer;
   const cost = leastRoom(template, answer, rules);
@@ -33,16 +36,17 @@ const hasRoom = ({ remaining }: WindowHeaders, cost: number): boolean =>
 /** REST's body is all of the window that refused; of the headers only those of that window can differ. */
 function bodyFault({ organization, user, body, retryAfter }: Answer): string | null {
   if (typeof body !== "object" || body === null) return null;
-  const { scope, limit, current, reset } = body as Readonly<Record<string, unknown>>;
-  const window = scope === "rest" ? organization : scope === userScopeName("rest") ? user : null;
+  const { scope, limit, current, reset } = readRefusal(body);
+  const { rest } = windowNames;
+  const window = scope === rest.organization ? organization : scope === rest.user ? user : null;
   if (window === null) return "refusal-agrees: the refusal names no window of this call";
   if (typeof window.limit !== "number" || typeof window.remaining !== "number") return null;
   if (window.remaining > 0) return "refusal-agrees: the refusal names a window that has room";
   if (limit !== window.limit) return "refusal-agrees: limit differs between body and headers";
   if (reset !== window.reset) return "refusal-agrees: reset differs between body and headers";
   if (retryAfter !== null && retryAfter !== window.reset)
-    return "refusal-agrees: Retry-After is not the reset of the window that refused";
-  const left = typeof current === "number" ? Math.max(0, window.limit - current) : Number.NaN;
+    return `refusal-agrees: ${headerNames.retryAfter} is not the reset of the window that refused`;
+  const left = current === null ? Number.NaN : Math.max(0, window.limit - current);
   if (left !== Math.max(0, window.remaining))
     return "refusal-agrees: current and remaining differ between body and headers";
   return null;

@@ -4,15 +4,16 @@
 // A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
 // trace has them), since each name is a line of k6's summary.
 import { organizationLimit, type Rules, type Scope, semanticsOf, userLimit } from "../rules/rules.ts";
-import { namesOtherQuota } from "../rules/window-names.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
-import type { HeaderValue } from "../trace/record.ts";
-import type { Answer, WindowHeaders } from "./answer.ts";
+import { type HeaderValue, headerNames, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { isFailure } from "../wire/outcome.ts";
+import { namesOtherQuota, windowNames } from "../wire/window-names.ts";
+import type { Answer } from "./answer.ts";
 
 /** Bounds of the headers of one window. */
 export interface WindowBounds {
-  /** Beginning of the headers' names. */
-  readonly prefix: "RateLimit-" | "RateLimit-User-";
+  /** The headers' names. */
+  readonly names: Readonly<Record<keyof WindowHeaders, string>>;
   readonly scopeName: string;
   /** True if `remaining` may be below 0 (`remaining: "signed"`). */
   readonly signed: boolean;
@@ -27,11 +28,6 @@ export interface WindowBounds {
 export interface HeaderBounds {
   readonly organization: WindowBounds;
   readonly user: WindowBounds;
-}
-
-/** Returns the value of `RateLimit-User-Scope` (SPEC.md §5). */
-export function userScopeName(scope: Scope): string {
-  return scope === "rest" ? "rest_user" : "graphql_user";
 }
 
 /**
@@ -55,15 +51,15 @@ export function headerBounds(
   return {
     organization: {
       ...shared,
-      prefix: "RateLimit-",
+      names: windowHeaderNames.organization,
       scopeName: scope,
       limit: broad.limit,
       resetMost: broad.windowSeconds,
     },
     user: {
       ...shared,
-      prefix: "RateLimit-User-",
-      scopeName: userScopeName(scope),
+      names: windowHeaderNames.user,
+      scopeName: windowNames[scope].user,
       limit: narrow.limit,
       resetMost: narrow.windowSeconds,
     },
@@ -81,26 +77,26 @@ function owesHeaders({ status, organization, user }: Answer): boolean {
   if (status === 0 || status === 401) return false;
   if (status !== 404 && status < 500) return true;
   // Without headers, a 404 is of an unknown organization or path, and a 5xx of something before the target.
-  return organization.name !== null || user.name !== null;
+  return organization.scopeName !== null || user.scopeName !== null;
 }
 
 function windowFault(shown: WindowHeaders, bounds: WindowBounds): string | null {
-  const { name, limit, remaining, reset } = shown;
-  const { prefix } = bounds;
-  if (name === null) return `headers-present: ${prefix}Scope is missing`;
-  if (name !== bounds.scopeName) {
+  const { scopeName, limit, remaining, reset } = shown;
+  const { names } = bounds;
+  if (scopeName === null) return `headers-present: ${names.scopeName} is missing`;
+  if (scopeName !== bounds.scopeName) {
     // Nothing is known of another quota (SPEC.md §5).
-    return namesOtherQuota(name) ? null : `headers-present: ${prefix}Scope names the wrong scope`;
+    return namesOtherQuota(scopeName) ? null : `headers-present: ${names.scopeName} names the wrong scope`;
   }
-  if (typeof limit !== "number") return noInteger(`${prefix}Limit`, limit);
-  if (typeof remaining !== "number") return noInteger(`${prefix}Remaining`, remaining);
-  if (typeof reset !== "number") return noInteger(`${prefix}Reset`, reset);
-  if (limit < 1) return `limit-agrees: ${prefix}Limit is below 1`;
-  if (limit !== (bounds.limit || limit)) return `limit-agrees: ${prefix}Limit is not that of the rules`;
-  if (remaining > limit) return `remaining-agrees: ${prefix}Remaining is above ${prefix}Limit`;
-  if (remaining < 0 && !bounds.signed) return `remaining-agrees: ${prefix}Remaining is below 0`;
-  if (reset < bounds.resetLeast) return `reset-agrees: ${prefix}Reset is below ${bounds.resetLeast}`;
-  if (reset > bounds.resetMost) return `reset-agrees: ${prefix}Reset is above ${bounds.resetMost}`;
+  if (typeof limit !== "number") return noInteger(names.limit, limit);
+  if (typeof remaining !== "number") return noInteger(names.remaining, remaining);
+  if (typeof reset !== "number") return noInteger(names.reset, reset);
+  if (limit < 1) return `limit-agrees: ${names.limit} is below 1`;
+  if (limit !== (bounds.limit || limit)) return `limit-agrees: ${names.limit} is not that of the rules`;
+  if (remaining > limit) return `remaining-agrees: ${names.remaining} is above ${names.limit}`;
+  if (remaining < 0 && !bounds.signed) return `remaining-agrees: ${names.remaining} is below 0`;
+  if (reset < bounds.resetLeast) return `reset-agrees: ${names.reset} is below ${bounds.resetLeast}`;
+  if (reset > bounds.resetMost) return `reset-agrees: ${names.reset} is above ${bounds.resetMost}`;
   return null;
 }
 
@@ -133,12 +129,12 @@ export class LoneUser {
     last.remaining = userRemaining;
     if (userLimit === ABSENT || userRemaining === ABSENT) {
       last.limit = ABSENT;
-      if (event.status === 0 || event.status >= 500) this.#unsure = true;
+      if (isFailure(event.status)) this.#unsure = true;
       return null;
     }
     if (userRemaining >= least || !isComparable) return null;
     return template.kind === "status"
-      ? "status-free: RateLimit-User-Remaining fell by a status call"
-      : "conserved: RateLimit-User-Remaining fell by more than the call's cost";
+      ? `status-free: ${headerNames.userRemaining} fell by a status call`
+      : `conserved: ${headerNames.userRemaining} fell by more than the call's cost`;
   }
 }

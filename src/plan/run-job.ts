@@ -4,6 +4,7 @@ import { measure } from "../../sim/measure.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
 import { type FigureReference, isJudgedFigure } from "../rules/figures.ts";
 import type { Scenario } from "../scenario/scenario.ts";
+import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type Job, type Outcome, replicationSeed } from "./job.ts";
 import { changeScenario } from "./paths.ts";
 import { withTrigger } from "./trigger.ts";
@@ -50,4 +51,4 @@ function countWindows(scenario: Scenario, seed: number, windowMs: number): [numb
 }
 
 /** Refused, not answered, or answered by something that is broken. */
-const isBad = ({ status }: AnsweredCall): boolean => status === 429 || status === 0 || status >= 500;
+const isBad = ({ status }: AnsweredCall): boolean => isRefusal(status) || isFailure(status);

@@ -4,6 +4,7 @@
 
 import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { isQuiet, quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
@@ -154,7 +155,7 @@ async function oversize(session: Session, room: Room): Promise<Trial | null> {
   const made = await answered(session, pointsOfNobody(session.options.organization, points));
   if (made === null) return null;
   const { status, kind } = made.action;
-  return status === 429 || (status === 200 && kind === "call") ? made : null;
+  return isRefusal(status) || (status === 200 && kind === "call") ? made : null;
 }
 
 function chargeFinding(charged: Charged | null, over: Trial | null, room: Room): Finding {
@@ -183,7 +184,7 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
       `${evidence}: reserved or postpaid`,
       "a scope that is enforced: then a query above the limit tells them apart",
     );
-  if (over.action.status === 429 && !over.hadRoom)
+  if (isRefusal(over.action.status) && !over.hadRoom)
     return notSeen(
       name,
       scope,
@@ -192,8 +193,8 @@ function chargeFinding(charged: Charged | null, over: Trial | null, room: Room):
     );
   const { action } = over;
   const asked = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
-  const value: Charge = action.status === 429 ? "reserved" : "postpaid";
-  const outcome = action.status === 429 ? "refused" : "admitted";
+  const value: Charge = isRefusal(action.status) ? "reserved" : "postpaid";
+  const outcome = isRefusal(action.status) ? "refused" : "admitted";
   return found(name, scope, value, "certain", `${evidence}; ${asked} ${outcome}`, [...calls, action]);
 }
 
@@ -207,7 +208,7 @@ function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): 
   const shown = `enforced is false, and ${callAt(action)} asked for ${counted(action.requested ?? 0, "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
     return notSeen(name, scope, "the user's limit is above the organization's", "a smaller user's limit");
-  if (action.status === 429 && refuser(action) === "user")
+  if (isRefusal(action.status) && refuser(action) === "user")
     return found(name, scope, "always", "certain", `${shown}: refused by the user's window`, [action]);
   // Under `postpaid` it would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)
@@ -223,11 +224,10 @@ function userEnforcedFinding(over: Trial, charged: Charged | null, room: Room): 
 /** A charge above what was left, and yet `remaining` shows 0. */
 function clampedFinding(over: Trial, charged: Charged | null, findings: readonly Finding[]): Finding[] {
   const { action, user, isUserClamped } = over;
-  const isCounted =
-    action.status === 429
-      ? refuser(action) === "user" &&
-        findings.some(({ name, value }) => name === "refused" && value === "counted")
-      : charged?.isPrepaid === true;
+  const isCounted = isRefusal(action.status)
+    ? refuser(action) === "user" &&
+      findings.some(({ name, value }) => name === "refused" && value === "counted")
+    : charged?.isPrepaid === true;
   if (!isCounted || !isUserClamped || user === null || user >= (action.requested ?? 0)) return [];
   const evidence = `${callAt(action)} was charged ${counted(action.requested ?? 0, "point")} where ${user} were left of the user's, and showed remaining 0`;
   return [found("remaining", scope, "clamped", "certain", evidence, trialCalls(over))];
@@ -260,7 +260,7 @@ async function firstRefuser(
     );
   const known = room.enforced ? both(over) : null;
   if (known !== null) return known;
-  if (!room.enforced || over.action.status !== 429)
+  if (!room.enforced || !isRefusal(over.action.status))
     return notSeen(name, scope, "nothing was refused by both", "a scope that is enforced and not postpaid");
   if (!isFree)
     return notSeen(

@@ -2,6 +2,8 @@
 
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { readRefusal } from "../wire/bodies.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
@@ -169,14 +171,14 @@ function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
 function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: string } | null {
   for (const [index, call] of calls.entries()) {
     if (call.scope !== scope) continue;
-    const body = call.body as { scope?: unknown; limit?: unknown; current?: unknown } | null | undefined;
-    const [limit, current] = [whole(body?.limit), whole(body?.current)];
-    if (call.status === 429 && limit !== null && current !== null && current > limit) {
-      const isUser = typeof body?.scope === "string" && body.scope.endsWith("_user");
-      const owner: Owner = isUser ? "user" : "organization";
-      if (call.headers[owner].remaining === 0)
-        return { call, why: `showed remaining 0 with current ${current} of ${limit}` };
-    }
+    const { by, limit, current } = readRefusal(isRefusal(call.status) ? call.body : null);
+    if (
+      limit !== null &&
+      current !== null &&
+      current > limit &&
+      call.headers[by ?? "organization"].remaining === 0
+    )
+      return { call, why: `showed remaining 0 with current ${current} of ${limit}` };
     const above = abovePrior(calls, index, scope);
     if (above !== null) return { call, why: above };
   }

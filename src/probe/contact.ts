@@ -2,6 +2,7 @@
 // that counts is sent.
 import { inWords } from "../connect/no-answer.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, type Seen } from "./seen.ts";
 import type { Session } from "./session.ts";
 
@@ -54,7 +55,7 @@ export function problemOf(seen: Seen): { got: string; hint: string } | null {
       got: "404: no such organization there, or the token is not of it",
       hint: "is this the organization's slug (case matters), and the API's address?",
     };
-  if (status === 429)
+  if (isRefusal(status))
     return { got: "429: even the status is refused", hint: "wait, then try again: it should be free" };
   if (status >= 500) return { got: `${status}, again and again`, hint: "is it healthy?" };
   if (status === 200 && (seen.statusScopes !== null || isLimiters(seen))) return null;

@@ -4,6 +4,7 @@
 
 import type { Scope } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { isFailure } from "../wire/outcome.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
 import { type Seen, whole } from "./seen.ts";
 import { type Action, type Session, STATUS } from "./session.ts";
@@ -46,7 +47,7 @@ function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sig
   const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.user.remaining) ?? 0;
   const hadRoom = userLeft > 0 && from !== null && from.current < from.limit;
   const void_ = { before, action, after, organization: null, user: null, isUserClamped: false, hadRoom };
-  if (action.status === 0 || action.status >= 500) return void_;
+  if (isFailure(action.status)) return void_;
   const to = after.statusScopes?.[scope] ?? null;
   const stays = isSameWindow(before, after, scope);
   const organization = stays && from !== null && to !== null ? to.current - from.current : null;

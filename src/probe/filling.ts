@@ -1,5 +1,6 @@
 // If asking for too much shows no refusal (`postpaid`, or a scope that is not enforced), the user's GraphQL
 // window is filled by queries of the organization's own builds, where the allowance is large enough for it.
+import { isRefusal } from "../wire/outcome.ts";
 import { roomOf } from "./charging.ts";
 import { isQuiet, quiet, trial } from "./counting.ts";
 import { callAt, type Finding, found } from "./finding.ts";
@@ -29,7 +30,7 @@ export async function probeFullWindow(session: Session, reserve: number): Promis
   if (made === null) return [];
   const { action } = made;
   const shown = `the user's window had nothing left, and ${callAt(action)} was`;
-  if (action.status === 429) {
+  if (isRefusal(action.status)) {
     const findings = refusalFindings(made, isQuiet(quiet(session.calls, scope)));
     if (!room.enforced && refuser(action) === "user")
       findings.push(
@@ -78,7 +79,7 @@ async function fill(session: Session, query: Action, reserve: number): Promise<"
     session.say("filling the user's GraphQL window");
     const seen: Seen | null = await session.act(query);
     if (seen === null) return "not full";
-    if (seen.status === 429) return "full";
+    if (isRefusal(seen.status)) return "full";
     if (seen.status !== 200) continue;
     const remaining = whole(seen.headers.user.remaining);
     const before: number | null = last === null ? null : whole(last.headers.user.remaining);

@@ -2,8 +2,10 @@
 // machine that they need. Each run plays far later than all before it, so that every window of it is unused.
 import type { Owner, Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
+import { headerNames, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import type { LiveCaller } from "./live.ts";
-import { refuser, type Seen, type WindowHeaders } from "./seen.ts";
+import { refuser, type Seen } from "./seen.ts";
 
 /** Readings of one window's headers, as far as they are integers. */
 interface Shown {
@@ -103,7 +105,7 @@ class ClockedLimiter {
   async decide(call: { organization: string; user: string }, nowMs: number) {
     const seen = await this.#live.read(this.#token(call.organization, call.user), this.#time(nowMs));
     this.#last = requireAnswer(seen);
-    return { admitted: seen.status !== 429, refusedBy: refuser(seen), ...readingsOf(seen) };
+    return { admitted: !isRefusal(seen.status), refusedBy: refuser(seen), ...readingsOf(seen) };
   }
 
   async status(organization: string, nowMs: number, user: string) {
@@ -118,9 +120,9 @@ class ClockedLimiter {
   answer() {
     const seen = this.#last;
     if (seen === null) return null;
-    const headers: Sent = { ...sentBy(seen.headers.organization, ""), ...sentBy(seen.headers.user, "User-") };
-    if (seen.retryAfter !== null) headers["Retry-After"] = seen.retryAfter;
-    return { status: seen.status, headers, ...(seen.status === 429 && { body: seen.body }) };
+    const headers: Sent = { ...sentBy(seen, "organization"), ...sentBy(seen, "user") };
+    if (seen.retryAfter !== null) headers[headerNames.retryAfter] = seen.retryAfter;
+    return { status: seen.status, headers, ...(isRefusal(seen.status) && { body: seen.body }) };
   }
 
   #token(organization: string, user: string): Token {
@@ -140,7 +142,7 @@ class ClockedLimiter {
 function requireAnswer(seen: Seen): Seen {
   const { status, what, error } = seen;
   if (status === 0) throw new Error(`${what} had no answer (${error})`);
-  if (status === 200 || status === 429) return seen;
+  if (status === 200 || isRefusal(status)) return seen;
   throw new Error(`${what} was answered ${status}`);
 }
 
@@ -157,9 +159,13 @@ function shownBy({ limit, remaining, reset }: WindowHeaders): Shown {
   };
 }
 
-const sentBy = ({ name, limit, remaining, reset }: WindowHeaders, infix: string): Sent => ({
-  [`RateLimit-${infix}Scope`]: name ?? undefined,
-  [`RateLimit-${infix}Limit`]: limit ?? undefined,
-  [`RateLimit-${infix}Remaining`]: remaining ?? undefined,
-  [`RateLimit-${infix}Reset`]: reset ?? undefined,
-});
+const sentBy = ({ headers }: Seen, owner: Owner): Sent => {
+  const { scopeName, limit, remaining, reset } = headers[owner];
+  const names = windowHeaderNames[owner];
+  return {
+    [names.scopeName]: scopeName ?? undefined,
+    [names.limit]: limit ?? undefined,
+    [names.remaining]: remaining ?? undefined,
+    [names.reset]: reset ?? undefined,
+  };
+};

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { NoAnswer } from "../connect/no-answer.ts";
 import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
 import type { Action } from "./session.ts";
 
@@ -173,7 +174,7 @@ export class LiveCaller {
       this.#end("unwelcome", `${this.#broken} calls in a row were answered ${status}`);
     if (status === 401 || (status >= 300 && status < 400))
       this.#end("unwelcome", `${what} was answered ${status}`);
-    if ((status === 403 || status === 429) && !isLimiters(seen))
+    if ((status === 403 || isRefusal(status)) && !isLimiters(seen))
       this.#end("unwelcome", `${what} was answered ${status} by something that is not the rate limiter`);
   }
 }

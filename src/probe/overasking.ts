@@ -3,6 +3,7 @@
 
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { type Trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, found, notSeen } from "./finding.ts";
 import { refuser, whole } from "./seen.ts";
@@ -20,7 +21,7 @@ export function refusalFindings(over: Trial, isAlone: boolean): Finding[] {
   const { action } = over;
   const who = refuser(action);
   const shown = `${callAt(action)} asked for ${counted(action.requested ?? 0, "point")} and was answered ${action.status}`;
-  if (action.status !== 429)
+  if (!isRefusal(action.status))
     return (["refused", "refusedByUser", "retryAfter"] as const).map((name) =>
       notSeen(name, scope, `nothing was refused: ${shown}`, "a window that is full, or enforced"),
     );

@@ -6,6 +6,7 @@ import type { RulesInput } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
+import { isFailure } from "../wire/outcome.ts";
 import { probeCharging } from "./charging.ts";
 import { conclude, windowsOf } from "./conclude.ts";
 import { contact } from "./contact.ts";
@@ -83,7 +84,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   const findings: Finding[] = [];
   const ended = await experiment(session, findings);
   const all = complete([...findings, ...conclude(session.calls)]);
-  const failed = session.calls.filter(({ status }) => status === 0 || status >= 500).length;
+  const failed = session.calls.filter(({ status }) => isFailure(status)).length;
   const weighed = failed * 20 > session.calls.length ? all.map(lessCertain(failed, session.calls)) : all;
   return {
     target: options.target,

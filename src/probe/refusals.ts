@@ -3,6 +3,7 @@
 
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { userEnforcedUnseen } from "./charging.ts";
 import { quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
@@ -67,7 +68,7 @@ export async function probeRefusals(session: Session, resource: string): Promise
     session.say("looking at refusals");
     const made = await trial(session, get(resource));
     if (made === null) break;
-    if (made.action.status === 429) trials.push(made);
+    if (isRefusal(made.action.status)) trials.push(made);
     else if (made.action.status === 200) break;
   }
   const who = refuser(refused);
@@ -115,7 +116,7 @@ async function exhaust(session: Session, resource: string, room: Room): Promise<
     const seen = await session.act(get(resource));
     if (seen === null) break;
     session.say(`using up the user's REST window: ${seen.headers.user.remaining ?? "?"} left`);
-    if (seen.status === 429) return { refused: seen, beyond };
+    if (isRefusal(seen.status)) return { refused: seen, beyond };
     if (seen.status !== 200) continue;
     const remaining = whole(seen.headers.user.remaining);
     // It ended in the meantime, and a new one began: what was seen beyond the old one stays.

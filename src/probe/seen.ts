@@ -2,16 +2,11 @@
 
 import type { Got } from "../connect/send.ts";
 import { isDeep } from "../rules/depth.ts";
-import { type Owner, type Scope, scopes } from "../rules/rules.ts";
-import type { CallKind, HeaderValue, TraceCall } from "../trace/record.ts";
-
-/** The four headers of one window, read (SPEC.md §5). */
-export interface WindowHeaders {
-  readonly name: HeaderValue;
-  readonly limit: HeaderValue;
-  readonly remaining: HeaderValue;
-  readonly reset: HeaderValue;
-}
+import type { Owner, Scope } from "../rules/rules.ts";
+import type { CallKind, TraceCall } from "../trace/record.ts";
+import { readRefusal, readStatus, refuserIn, scopesIn } from "../wire/bodies.ts";
+import { type HeaderValue, headerValue, nodeHeaders, type WindowHeaders } from "../wire/fields.ts";
+import { isRefusal, isUncounted } from "../wire/outcome.ts";
 
 /** One scope of a status body (SPEC.md §4), where all five members are what they should be. */
 export interface StatusScope {
@@ -66,14 +61,7 @@ export interface Sent {
   readonly sentMs: number;
 }
 
-const integer = /^-?\d{1,15}$/;
 const textMost = 200;
-
-/** FORMAT.md: an integer, the raw text where it is none, `null` where it did not come. */
-function headerValue(raw: string | undefined): HeaderValue {
-  if (raw === undefined) return null;
-  return integer.test(raw) ? Number(raw) : raw.slice(0, textMost);
-}
 
 export const whole = (value: unknown): number | null =>
   Number.isSafeInteger(value) ? (value as number) : null;
@@ -91,18 +79,26 @@ export function readAnswer(
   secret: string,
 ): Seen {
   const headers = got?.headers ?? {};
-  const header = (name: string): HeaderValue => headerValue(headers[name]?.replaceAll(secret, "<token>"));
-  const owner = (infix: string): WindowHeaders => ({
-    name: header(`ratelimit-${infix}scope`),
-    limit: header(`ratelimit-${infix}limit`),
-    remaining: header(`ratelimit-${infix}remaining`),
-    reset: header(`ratelimit-${infix}reset`),
-  });
+  const header = (field: keyof typeof nodeHeaders): HeaderValue =>
+    headerValue(headers[nodeHeaders[field]]?.replaceAll(secret, "<token>"));
   const status = got?.status ?? 0;
   const body = got === null ? undefined : parsed(got.body.replaceAll(secret, "<token>"));
-  const actual = whole(header("ratelimit-complexity-actual"));
+  const actual = whole(header("actual"));
   const date = Date.parse(headers["date"] ?? "");
-  const both = { organization: owner(""), user: owner("user-") };
+  const both = {
+    organization: {
+      scopeName: header("scopeName"),
+      limit: header("limit"),
+      remaining: header("remaining"),
+      reset: header("reset"),
+    },
+    user: {
+      scopeName: header("userScopeName"),
+      limit: header("userLimit"),
+      remaining: header("userRemaining"),
+      reset: header("userReset"),
+    },
+  };
   return {
     ...sent,
     kind: kindOf(sent, status, both, body, actual),
@@ -110,30 +106,28 @@ export function readAnswer(
     status,
     error,
     headers: both,
-    retryAfter: header("retry-after"),
+    retryAfter: header("retryAfter"),
     dateMs: Number.isNaN(date) ? null : date,
-    requested: whole(header("ratelimit-complexity-requested")) ?? sent.points,
+    requested: whole(header("requested")) ?? sent.points,
     actual,
     statusScopes: sent.isStatus && status === 200 ? readStatusScopes(body) : null,
     body,
   };
 }
 
-/** SPEC.md §2.6: what no quota counts is `other`. Of the status, its GET and HEAD are `status`. */
+/** What no quota counts is `other`. Of the status, its GET and HEAD are `status`. */
 function kindOf(
   { scope, isExempt }: Sent,
   status: number,
-  headers: Seen["headers"],
+  { organization }: Seen["headers"],
   body: unknown,
   actual: number | null,
 ): CallKind {
-  if (status === 401 || status === 403) return "other";
-  if (status === 404 && headers.organization.name === null) return "other";
-  if (isExempt) return "status";
-  if (scope === "rest") return "call";
-  if ([400, 404, 405, 413, 415].includes(status)) return "other";
   const errors = (body as { errors?: unknown } | null | undefined)?.errors;
-  return status === 200 && errors !== undefined && (actual ?? 0) === 0 ? "other" : "call";
+  const isUnexecuted = errors !== undefined && (actual ?? 0) === 0;
+  const counted = isExempt ? "rest" : scope;
+  if (isUncounted(counted, status, organization.scopeName !== null, isUnexecuted)) return "other";
+  return isExempt ? "status" : "call";
 }
 
 function parsed(text: string): unknown {
@@ -146,23 +140,18 @@ function parsed(text: string): unknown {
   return text.slice(0, textMost);
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-
 function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | null>> | null {
-  const given = (body as { scopes?: unknown } | null)?.scopes;
+  const given = scopesIn(body);
   if (typeof given !== "object" || given === null) return null;
   const read = (scope: Scope): StatusScope | null => {
-    const members = (given as Record<string, Record<string, unknown> | null | undefined>)[scope];
-    const limit = whole(members?.["limit"]);
-    const current = whole(members?.["current"]);
-    const reset = whole(members?.["reset"]);
-    const resetAtMs = Date.parse(textOf(members?.["reset_at"]));
-    const enforced = members?.["enforced"];
+    const shown = readStatus(given, scope);
+    const [limit, current, reset] = [whole(shown.limit), whole(shown.current), whole(shown.reset)];
+    const resetAtMs = Date.parse(shown.resetAt ?? "");
+    const { enforced } = shown;
     if (limit === null || current === null || reset === null || Number.isNaN(resetAtMs)) return null;
-    return typeof enforced === "boolean" ? { limit, current, reset, resetAtMs, enforced } : null;
+    return enforced === null ? null : { limit, current, reset, resetAtMs, enforced };
   };
-  const [rest, graphql] = scopes.map(read);
-  return { rest: rest ?? null, graphql: graphql ?? null };
+  return { rest: read("rest"), graphql: read("graphql") };
 }
 
 /** Tells whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
@@ -170,31 +159,16 @@ export function isLimiters({ headers, body }: Seen): boolean {
   const hasHeaders = [headers.organization, headers.user].some(({ limit, remaining, reset }) =>
     [limit, remaining, reset].some((value) => value !== null),
   );
-  return hasHeaders || refusalWords(body) !== null;
+  const { by, scope, limit } = readRefusal(body);
+  return hasHeaders || by !== null || (typeof scope === "string" && whole(limit) !== null);
 }
 
-/** Reads a refusal (SPEC.md §6): the members of REST's body, or GraphQL's message. */
-function refusalWords(body: unknown): { scope: unknown; message: string } | null {
-  if (typeof body !== "object" || body === null) return null;
-  const { scope, limit, errors } = body as { scope?: unknown; limit?: unknown; errors?: unknown };
-  if (typeof scope === "string" && whole(limit) !== null) return { scope, message: "" };
-  const message = Array.isArray(errors) ? textOf((errors[0] as { message?: unknown } | null)?.message) : "";
-  return /exceeded .*limit of \d+/.test(message) ? { scope: null, message } : null;
-}
-
-/** Whose window an answer of 429 says has refused; `null` where it does not say. */
-export function refuser({ status, body }: Seen): Owner | null {
-  const words = status === 429 ? refusalWords(body) : null;
-  if (words === null) return null;
-  if (words.scope !== null) return textOf(words.scope).endsWith("_user") ? "user" : "organization";
-  return /per-user|you have/i.test(words.message) ? "user" : "organization";
-}
+/** Whose window a refusal says has refused; `null` where it does not say. */
+export const refuser = ({ status, body }: Seen): Owner | null => (isRefusal(status) ? refuserIn(body) : null);
 
 /** The count that REST's refusal shows of the window that refused: not clamped. */
-export function refusalCurrent({ status, body }: Seen): number | null {
-  if (status !== 429 || typeof body !== "object" || body === null) return null;
-  return whole((body as { current?: unknown }).current);
-}
+export const refusalCurrent = ({ status, body }: Seen): number | null =>
+  isRefusal(status) ? whole(readRefusal(body).current) : null;
 
 /** A call as its line of the trace (FORMAT.md, "A call"). */
 export function traceCall(seen: Seen, organization: string): TraceCall {
@@ -211,11 +185,8 @@ export function traceCall(seen: Seen, organization: string): TraceCall {
     kind,
     cost,
     status,
-    scopeName: headers.organization.name,
-    limit: headers.organization.limit,
-    remaining: headers.organization.remaining,
-    reset: headers.organization.reset,
-    userScopeName: headers.user.name,
+    ...headers.organization,
+    userScopeName: headers.user.scopeName,
     userLimit: headers.user.limit,
     userRemaining: headers.user.remaining,
     userReset: headers.user.reset,
@@ -224,8 +195,8 @@ export function traceCall(seen: Seen, organization: string): TraceCall {
   if (isExecuted && seen.actual !== null && cost !== null && seen.actual >= 0 && seen.actual <= cost)
     line.actual = seen.actual;
   if (seen.retryAfter !== null) line.retryAfter = seen.retryAfter;
-  if (statusScopes !== null) line.body = (seen.body as { scopes?: unknown }).scopes;
-  if (status === 429) line.refusal = seen.body;
+  if (statusScopes !== null) line.body = scopesIn(seen.body);
+  if (isRefusal(status)) line.refusal = seen.body;
   if (seen.error !== null) line.error = seen.error;
   return line;
 }

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { NoAnswer } from "../connect/no-answer.ts";
 import { openSender, type Send, type SendOptions } from "../connect/send.ts";
 import type { Scope } from "../rules/rules.ts";
+import { isFailure, REFUSED } from "../wire/outcome.ts";
 import { isLimiters, readAnswer, type Seen } from "./seen.ts";
 
 /** Allowance of a probe: the most that it may use. */
@@ -204,7 +205,7 @@ export class Session {
   #heed(seen: Seen, isStatus: boolean): void {
     const { status, number, what, error } = seen;
     this.#silent = status === 0 ? this.#silent + 1 : 0;
-    this.#broken = status >= 500 || status === 0 ? this.#broken + 1 : 0;
+    this.#broken = isFailure(status) ? this.#broken + 1 : 0;
     const it = `call ${number} (${what})`;
     if (!this.#welcome) return;
     if (this.#silent >= silentMost)
@@ -214,7 +215,7 @@ export class Session {
     if (status === 401) throw new Stopped(`${it} was answered 401: the token is no longer taken`);
     if (status >= 300 && status < 400)
       throw new Stopped(`${it} was answered ${status}, a redirect: none is followed`);
-    const unwelcome = isStatus ? [403, 404, 429] : isLimiters(seen) ? [] : [403, 429];
+    const unwelcome = isStatus ? [403, 404, REFUSED] : isLimiters(seen) ? [] : [403, REFUSED];
     if (unwelcome.includes(status))
       throw new Stopped(
         isStatus

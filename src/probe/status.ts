@@ -1,6 +1,7 @@
 // The status of an organization's limits, for people to look at: one free call a reading.
 import { SpillwayError } from "../rules/errors.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
+import { windowNames } from "../wire/window-names.ts";
 import { contact } from "./contact.ts";
 import { dateOffset } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
@@ -87,7 +88,12 @@ function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
     }
     const user = seen.headers.user;
     const [limit, remaining, reset] = [whole(user.limit), whole(user.remaining), whole(user.reset)];
-    if (user.name === `${scope}_user` && limit !== null && remaining !== null && reset !== null) {
+    if (
+      user.scopeName === windowNames[scope].user &&
+      limit !== null &&
+      remaining !== null &&
+      reset !== null
+    ) {
       // Windows on the same grid end together, and of the organization's the instant is known.
       const same = body?.reset === reset ? windows.at(-1)?.endsAtMs : undefined;
       const endsAtMs = same ?? endOf(seen, reset, null);

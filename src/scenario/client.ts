@@ -4,6 +4,7 @@
 // `next(record, event, out)` changes its own record (plain numbers) and fills `out`. Records, events and outs
 // are reused: no object is made per event.
 import type { Scope } from "../rules/rules.ts";
+import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type RandomState, seedRandom } from "./random.ts";
 
 /** One kind of call that a client makes; `callPath` and `callQuery` (calls.ts) fill in `:org` and `:page`. */
@@ -214,7 +215,7 @@ export const GIVE_UP = -1;
 /** Tells whether a refusal policy decides about the answer. */
 function isDecidedBy({ unanswered }: RefusalPolicy, { kind, status }: ClientEvent): boolean {
   if (kind !== ANSWERED) return false;
-  return status === 429 || (unanswered === true && (status === 0 || status >= 500));
+  return isRefusal(status) || (unanswered === true && isFailure(status));
 }
 
 /**

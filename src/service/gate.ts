@@ -2,11 +2,14 @@
 // those who may not.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Readings } from "../engine/adapter.ts";
-import { headers, refusalBody } from "../engine/answers.ts";
 import type { Pending, RemoteStore, SlowStore, Store } from "../engine/store.ts";
 import type { Answered, Faulty } from "../faults/fault.ts";
 import { type Owner, type Rules, type Scope, type Semantics, semanticsOf } from "../rules/rules.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
+import { headers } from "../wire/answer.ts";
+import { refusalBody } from "../wire/bodies.ts";
+import { headerNames } from "../wire/fields.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import { changing, type Fields, type Send, send, sendMessage } from "./answer.ts";
 import { type Caller, TokenTable } from "./auth.ts";
 
@@ -23,8 +26,8 @@ export type Counters = Store | SlowStore | RemoteStore;
 export function fieldsOf(scope: Scope, readings: Readings, requested: number, actual: number): Fields {
   const fields = headers(scope, readings);
   if (scope === "graphql") {
-    fields["RateLimit-Complexity-Requested"] = requested;
-    fields["RateLimit-Complexity-Actual"] = actual;
+    fields[headerNames.requested] = requested;
+    fields[headerNames.actual] = actual;
   }
   return fields;
 }
@@ -135,8 +138,8 @@ export class Gate {
    */
   refuse(reply: FastifyReply, refusedBy: Owner, readings: Readings, fields: Fields, about: Answered): void {
     const { scope } = about;
-    if (this.semantics[scope].retryAfter) fields["Retry-After"] = readings[refusedBy].reset;
-    this.send(reply, 429, fields, refusalBody(scope, refusedBy, readings), about);
+    if (this.semantics[scope].retryAfter) fields[headerNames.retryAfter] = readings[refusedBy].reset;
+    this.send(reply, REFUSED, fields, refusalBody(scope, refusedBy, readings), about);
   }
 }
 

@@ -1,8 +1,9 @@
 // The REST API: its resources as a table, and one way through the gate for all of them. A call is counted before
 // its resource is looked up (SPEC.md §2.6); of GET and HEAD, Fastify parses no body before that.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { headers, statusBody } from "../engine/answers.ts";
 import type { TokenScope } from "../rules/tokens.ts";
+import { headers } from "../wire/answer.ts";
+import { statusBody } from "../wire/bodies.ts";
 import { type Fields, lasting } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import type { Gate } from "./gate.ts";

@@ -1,7 +1,7 @@
 // The data that the sample API serves: ten pipelines an organization, 240 builds a pipeline. Everything is a
 // function of names and numbers, so two runs, two processes and both APIs show the same.
 import { hash } from "node:crypto";
-import { isoSecond } from "../engine/answers.ts";
+import { isoSecond } from "../wire/bodies.ts";
 import { once } from "./once.ts";
 
 const names: readonly string[] = [

@@ -2,7 +2,7 @@
 // leave a few hundred.
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { isAnswered, refusedBy } from "./answer.ts";
+import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
 import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
 import {
@@ -112,8 +112,8 @@ export class SeriesCollector {
   }
 
   add(call: TraceCall): void {
-    const owner = call.status === 429 ? refusedBy(call) : null;
-    const admitted = call.kind === "call" && call.status !== 429 && isAnswered(call);
+    const owner = isRefusal(call.status) ? refusedBy(call) : null;
+    const admitted = call.kind === "call" && !isRefusal(call.status) && isAnswered(call);
     if (call.kind === "call") this.#count(call, owner);
     if (call.kind === "status")
       for (const reading of statusReadings(call)) this.#place(reading, false, false);

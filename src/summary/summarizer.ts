@@ -1,6 +1,7 @@
 // A trace → its figures, one call after the other: memory grows with clients, users and waits, not with lines.
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
-import { isAnswered, member, refusedBy } from "./answer.ts";
+import { readRefusal } from "../wire/bodies.ts";
+import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
 import { type PopulationSummary, type Summary, type UserSummary, usersMost, waitShares } from "./summary.ts";
 import { Tally } from "./tally.ts";
 import { KeptWaits } from "./waits.ts";
@@ -85,12 +86,12 @@ export class Summarizer {
       if (attempt === 0) tally.jobs += 1;
       if (retriesRefusal) tally.retriedRefusals += 1;
       if (!answered) tally.unanswered += 1;
-      else if (call.status === 429) tally.addRefusal(refusedBy(call));
+      else if (isRefusal(call.status)) tally.addRefusal(refusedBy(call));
       else admit(tally, call, this.#header.startedAt);
     }
     if (user !== null && answered) {
       const admitted = population.admittedByUser.get(user) ?? 0;
-      population.admittedByUser.set(user, admitted + (call.status === 429 ? 0 : 1));
+      population.admittedByUser.set(user, admitted + (isRefusal(call.status) ? 0 : 1));
     }
   }
 
@@ -102,8 +103,8 @@ export class Summarizer {
     const userWindow = user === null ? null : this.#windows.place(user);
     if (call.kind !== "call" || !isAnswered(call)) return;
     if (organizationWindow !== null && this.#windows.resetJustBefore(organizationWindow, call.sent))
-      for (const tally of tallies) tally.addAfterReset(call.status === 429);
-    if (call.status !== 429) {
+      for (const tally of tallies) tally.addAfterReset(isRefusal(call.status));
+    if (!isRefusal(call.status)) {
       if (organizationWindow !== null) organizationWindow.admitted += 1;
       if (userWindow !== null) userWindow.admitted += 1;
       return;
@@ -114,8 +115,8 @@ export class Summarizer {
     refusing.refused += 1;
     this.#exhaust(refusing, tallies);
     // A clamped `remaining` hides a count above the limit; the refusal's body shows it.
-    const current = member(call.refusal, "current");
-    if (typeof current === "number") refusing.highest = Math.max(refusing.highest ?? 0, current);
+    const { current } = readRefusal(call.refusal);
+    if (current !== null) refusing.highest = Math.max(refusing.highest ?? 0, current);
   }
 
   #exhaust(window: WindowEntry, tallies: readonly CallTally[]): void {

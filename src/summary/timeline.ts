@@ -3,7 +3,7 @@
 // rest of the run is left out. A mark for many calls, over hours, would say nothing of what waits for what.
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { isAnswered } from "./answer.ts";
+import { isAnswered, isRefusal } from "../wire/outcome.ts";
 import type { PopulationSummary } from "./summary.ts";
 
 /** Ends of a call; `refusedByUnknown`: by a window that neither the body nor the headers name. */
@@ -19,7 +19,7 @@ export type CallOutcome = (typeof callOutcomes)[number];
 /** @param owner whose window refused it (`refusedBy`); anything for a call that was not refused */
 export function outcomeOf(call: TraceCall, owner: Owner | null): CallOutcome {
   if (!isAnswered(call)) return "unanswered";
-  if (call.status !== 429) return "admitted";
+  if (!isRefusal(call.status)) return "admitted";
   if (owner === null) return "refusedByUnknown";
   return owner === "user" ? "refusedByUser" : "refusedByOrganization";
 }

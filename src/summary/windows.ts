@@ -1,7 +1,9 @@
 // The windows that a trace shows, for pictures and tables: which one each answer tells of, and what it came to.
-import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { integer, member } from "./answer.ts";
+import { readStatus } from "../wire/bodies.ts";
+import { headersOf, integerOf } from "../wire/fields.ts";
+import { windowNames } from "../wire/window-names.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
 import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
 
@@ -19,20 +21,17 @@ export interface Reading {
   readonly received: number;
 }
 
-const otherNumber = (value: unknown): number | null => (typeof value === "number" ? value : null);
-
-function headerReading(call: TraceCall, owner: "organization" | "user"): Reading | null {
-  const organization = owner === "organization";
-  if (!organization && call.user === null) return null;
-  const name = organization ? call.scopeName : call.userScopeName;
-  if (name !== (organization ? call.scope : `${call.scope}_user`)) return null;
-  const reset = integer(organization ? call.reset : call.userReset);
-  if (reset === null) return null;
-  const limit = integer(organization ? call.limit : call.userLimit);
-  const remaining = integer(organization ? call.remaining : call.userRemaining);
-  const count = limit === null || remaining === null ? null : limit - remaining;
+function headerReading(call: TraceCall, owner: Owner): Reading | null {
+  const user = owner === "user" ? call.user : null;
+  if (owner === "user" && user === null) return null;
   const { org, scope, sent, received } = call;
-  return { org, user: organization ? null : call.user, scope, limit, count, reset, sent, received };
+  const shown = headersOf(call, owner);
+  const reset = integerOf(shown.reset);
+  if (shown.scopeName !== windowNames[scope][owner] || reset === null) return null;
+  const limit = integerOf(shown.limit);
+  const remaining = integerOf(shown.remaining);
+  const count = limit === null || remaining === null ? null : limit - remaining;
+  return { org, user, scope, limit, count, reset, sent, received };
 }
 
 /** Reads the organization's window from the headers; `null` where they show none. */
@@ -45,12 +44,8 @@ export const userReading = (call: TraceCall): Reading | null => headerReading(ca
 export function statusReadings(call: TraceCall): Reading[] {
   const { org, sent, received } = call;
   return scopes.flatMap((scope) => {
-    const shown = member(call.body, scope);
-    const reset = otherNumber(member(shown, "reset"));
-    if (reset === null) return [];
-    const limit = otherNumber(member(shown, "limit"));
-    const count = otherNumber(member(shown, "current"));
-    return [{ org, user: null, scope, limit, count, reset, sent, received }];
+    const { limit, current: count, reset } = readStatus(call.body, scope);
+    return reset === null ? [] : [{ org, user: null, scope, limit, count, reset, sent, received }];
   });
 }
 

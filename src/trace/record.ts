@@ -1,5 +1,6 @@
 // The trace record, version 1 (FORMAT.md): the only thing that passes from a run to what judges it.
 import type { Rules, Scope } from "../rules/rules.ts";
+import type { HeaderValue, ShownHeaders } from "../wire/fields.ts";
 
 export const traceSources = ["k6", "node", "simulator", "access-log", "har", "other"] as const;
 export type TraceSource = (typeof traceSources)[number];
@@ -38,11 +39,8 @@ export interface TraceHeader {
 /** `call` counts, `status` is the free endpoint, `other` is what no quota counts (SPEC.md §2.6). */
 export type CallKind = "call" | "status" | "other";
 
-/** A header as it came: an integer, the raw text where it is none, `null` where it did not come. */
-export type HeaderValue = number | string | null;
-
-/** One call with its answer; the members in this order. */
-export interface TraceCall {
+/** One call with its answer; the members in this order, and the eight headers after `status`. */
+export interface TraceCall extends ShownHeaders {
   /** Milliseconds since the epoch, just before sending. */
   sent: number;
   /** Just after the answer, or when the client gave up. */
@@ -59,14 +57,6 @@ export interface TraceCall {
   cost: number | null;
   /** HTTP status; 0 when no answer came. */
   status: number;
-  scopeName: HeaderValue;
-  limit: HeaderValue;
-  remaining: HeaderValue;
-  reset: HeaderValue;
-  userScopeName: HeaderValue;
-  userLimit: HeaderValue;
-  userRemaining: HeaderValue;
-  userReset: HeaderValue;
   /** GraphQL points charged in the end, at most `cost`. */
   actual?: number;
   retryAfter?: HeaderValue;

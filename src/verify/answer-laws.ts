@@ -2,9 +2,11 @@
 // range, a refusal that is justified and says so consistently.
 import type { LawName } from "../rules/laws.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
-import { windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, isBare, isUnknown, negativeCount, statusReading } from "./answer.ts";
+import { hasHeaders, headersOf } from "../wire/fields.ts";
+import { isAnswered, isRefusal } from "../wire/outcome.ts";
+import { windowNames } from "../wire/window-names.ts";
+import { negativeCount, statusReading } from "./answer.ts";
 import type { Docket } from "./docket.ts";
 import { HeaderPresence } from "./header-presence.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
@@ -50,13 +52,13 @@ export class AnswerLaws {
   }
 
   check(line: number, call: TraceCall): void {
-    if (isUnknown(call)) return;
+    if (!isAnswered(call)) return;
     const accuse = (breach: Breach): void => this.#accuse(line, call, breach);
     this.#presence.check(line, call, accuse);
     const before = numberLaws.map((law) => this.#docket.evidence[law].readings);
     for (const owner of owners) if (isOwn(call, owner)) this.#checkHeaders(call, owner, accuse);
     if (call.kind === "status") this.#checkBody(call, accuse);
-    if (call.status !== 429 || isBare(call)) return;
+    if (!isRefusal(call.status) || !hasHeaders(call)) return;
     for (const [index, law] of numberLaws.entries()) {
       const tested = this.#docket.evidence[law];
       if (tested.readings !== before[index]) tested.refusals += 1;
@@ -205,7 +207,7 @@ function checkRemaining(
     suspects: below
       ? cost > limit
         ? ["cost-over-limit-admitted", "one-extra"]
-        : call.status === 429
+        : isRefusal(call.status)
           ? ["refused-counted", "one-extra"]
           : ["one-extra", "race-read-then-write", "cost-over-limit-admitted"]
       : ["remaining-of-laxer-window"],

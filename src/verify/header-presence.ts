@@ -1,16 +1,22 @@
 // `headers-present` (SPEC.md §5, §7): the eight headers are on every answer that owes them, as integers, under the
 // names of the call's own windows.
 import type { Owner } from "../rules/rules.ts";
-import { namesOtherQuota, windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, isBare, type WindowHeaders } from "./answer.ts";
+import {
+  hasHeaders,
+  headersOf,
+  type WindowHeaders,
+  windowFields,
+  windowHeaderNames,
+} from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { namesOtherQuota, windowNames } from "../wire/window-names.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
 const owners: readonly Owner[] = ["organization", "user"];
 const numbers = ["limit", "remaining", "reset"] as const;
-type Field = keyof WindowHeaders;
 
 /** Members that every breach of one owner's headers has in common. */
 type Common = Pick<Breach, "law" | "owner" | "scope">;
@@ -43,7 +49,7 @@ export class HeaderPresence {
       ])
         if (breach !== null) accuse(breach);
     }
-    if (call.status === 429 && tested.readings > before) tested.refusals += 1;
+    if (isRefusal(call.status) && tested.readings > before) tested.refusals += 1;
   }
 }
 
@@ -54,22 +60,16 @@ export class HeaderPresence {
 function owesHeaders(call: TraceCall): boolean {
   const { kind, status, scope } = call;
   if (status === 401) return false;
-  if (!isBare(call)) return true;
+  if (hasHeaders(call)) return true;
   if (status === 404) return false;
   if (kind !== "other") return true;
   return status === 403 || (scope === "graphql" && [200, 400, 405, 413, 415].includes(status));
 }
 
-/** The header's name as SPEC.md §5 writes it. */
-function headerName(owner: Owner, field: Field): string {
-  const word = field === "scopeName" ? "Scope" : `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
-  return `RateLimit-${owner === "user" ? "User-" : ""}${word}`;
-}
-
 function missing(call: TraceCall, headers: WindowHeaders, common: Common): Breach | null {
-  const absent = (["scopeName", ...numbers] as const).filter((field) => headers[field] === null);
+  const absent = windowFields.filter((field) => headers[field] === null);
   if (absent.length === 0) return null;
-  const names = absent.map((field) => headerName(common.owner, field)).join(", ");
+  const names = absent.map((field) => windowHeaderNames[common.owner][field]).join(", ");
   return {
     ...common,
     breach: `missing on ${call.kind} ${call.status}`,
@@ -79,14 +79,16 @@ function missing(call: TraceCall, headers: WindowHeaders, common: Common): Breac
 }
 
 function missingSuspects({ status, kind }: TraceCall): readonly Suspect[] {
-  if (status === 429) return ["headers-missing-on-429"];
+  if (isRefusal(status)) return ["headers-missing-on-429"];
   return kind === "status" ? ["headers-missing-on-status"] : [];
 }
 
 function noInteger(headers: WindowHeaders, common: Common): Breach | null {
   const texts = numbers.filter((field) => typeof headers[field] === "string");
   if (texts.length === 0) return null;
-  const shown = texts.map((field) => `${headerName(common.owner, field)} ${JSON.stringify(headers[field])}`);
+  const shown = texts.map(
+    (field) => `${windowHeaderNames[common.owner][field]} ${JSON.stringify(headers[field])}`,
+  );
   return {
     ...common,
     breach: "no integer",

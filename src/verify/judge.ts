@@ -5,8 +5,9 @@ import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimi
 import type { CallBatch } from "../trace/batch.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
+import { isAnswered } from "../wire/outcome.ts";
 import type { Acceptance } from "./acceptance.ts";
-import { headerReading, isUnknown, type Reading, statusReading, usedByUser } from "./answer.ts";
+import { headerReading, type Reading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
 import { judgeCommonGrid, type LastWindow } from "./common-grid.ts";
@@ -143,7 +144,7 @@ class Judgement {
     const own = both[call.scope];
     this.#seen.add(call.scope);
     if (call.user === null && !own.anonymous) makeAnonymous(own);
-    if (isUnknown(call)) this.#addUnknown(call, own);
+    if (!isAnswered(call)) this.#addUnknown(call, own);
     else this.#addAnswer(line, call, own);
     if (call.kind === "status") this.#addBody(line, call, both);
     this.#count(call.received);

@@ -2,7 +2,10 @@
 // of counts ever sees.
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { isBare, type Reading, refusedBy } from "./answer.ts";
+import { refuserIn } from "../wire/bodies.ts";
+import { hasHeaders } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import type { Reading } from "./answer.ts";
 import type { Span } from "./clock.ts";
 import type { Terms } from "./terms.ts";
 
@@ -55,7 +58,7 @@ const upTo = (most: number): Charge => ({ least: 0, most, held: most });
 const exactly = (points: number): Charge => ({ least: points, most: points, held: points });
 
 function roleOf(call: TraceCall): Role {
-  if (call.status === 429) return "refused";
+  if (isRefusal(call.status)) return "refused";
   return call.kind === "call" ? "admitted" : call.kind;
 }
 
@@ -73,7 +76,7 @@ export function countedOf(call: TraceCall): Counted {
   const counts = call.kind === "call";
   return {
     role,
-    refusedBy: role === "refused" ? refusedBy(call) : null,
+    refusedBy: role === "refused" ? refuserIn(call.refusal) : null,
     cost: call.cost,
     asked: counts ? costOf(call) : 0,
     actual: call.actual ?? null,
@@ -94,7 +97,7 @@ export function chargeOf(counted: Counted, owner: Owner, terms: Terms): Charge {
  */
 function isSurelyCounted(call: TraceCall): boolean {
   const { scope, status } = call;
-  if (isBare(call)) return false;
+  if (!hasHeaders(call)) return false;
   return scope === "graphql" ? status === 200 : status < 500 && status !== 401 && status !== 403;
 }
 

@@ -4,7 +4,8 @@
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
-import { type RefusalBody, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
+import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
+import { isRefusal } from "../wire/outcome.ts";
 import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -39,14 +40,6 @@ interface KnownRoute extends Route {
   noted: number;
 }
 
-/** A refusal's body, as far as laws speak of it. */
-interface Refusal {
-  readonly by: Owner | null;
-  readonly limit: unknown;
-  readonly reset: unknown;
-  readonly current: unknown;
-}
-
 const needed = has.user | has.cost | has.headers;
 const forgottenAt = 4096;
 /** The laws that each of these calls tests by both of its readings. */
@@ -59,7 +52,7 @@ export class PlainCalls {
   readonly #find: (org: string, user: string, scope: Scope) => Route;
   /** By client and scope: a client is one user of one organization nearly always. */
   readonly #routes: (KnownRoute | undefined)[] = [];
-  readonly #refusals = new Map<unknown, Refusal>();
+  readonly #refusals = new Map<unknown, ReadRefusal>();
   readonly #mark = new ReusedMark();
   /** Calls that went this way, the refusals among them, and those that named a window. */
   #calls = 0;
@@ -85,7 +78,8 @@ export class PlainCalls {
     if ((bits & (needed | has.odd)) !== needed || batch.kind[row] !== 0) return false;
     const scope = batch.scope[row] === 0 ? 0 : 1;
     const status = batch.status[row] ?? 0;
-    if (status !== 429 && !isSurelyCounted(scope, status)) return false;
+    const isRefused = isRefusal(status);
+    if (!isRefused && !isSurelyCounted(scope, status)) return false;
     const route = this.#route(batch, row, scope);
     const terms = this.#terms[scope];
     const { organization, user } = route;
@@ -98,9 +92,9 @@ export class PlainCalls {
     const cost = batch.cost[row] ?? 0;
     if (!isRight(organization, limit, remaining, reset, terms)) return false;
     if (!isRight(user, userLimit, userRemaining, userReset, terms)) return false;
-    let refusal: Refusal | null = null;
-    if (status !== 429 && (cost > limit || cost > userLimit)) return false;
-    if (status === 429) {
+    let refusal: ReadRefusal | null = null;
+    if (!isRefused && (cost > limit || cost > userLimit)) return false;
+    if (isRefused) {
       refusal = this.#refusal((bits & has.refusal) === 0 ? undefined : batch.refusal[row]);
       if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
         return false;
@@ -146,7 +140,7 @@ export class PlainCalls {
     limit: number,
     remaining: number,
     reset: number,
-    refusal: Refusal | null,
+    refusal: ReadRefusal | null,
     sent: number,
     received: number,
     terms: Terms,
@@ -154,10 +148,10 @@ export class PlainCalls {
     const mark = this.#mark;
     const isEnd = remaining === 0 && terms.remaining !== "signed";
     const shown = isEnd && refusal !== null && refusal.by === routed.owner ? refusal.current : null;
-    const isExact = Number.isSafeInteger(shown) && (shown as number) >= limit;
+    const isExact = shown !== null && Number.isSafeInteger(shown) && shown >= limit;
     this.#docket.clues.reset(reset === routed.windowSeconds);
     mark.limit = limit;
-    mark.count = isExact ? (shown as number) : limit - remaining;
+    mark.count = isExact ? shown : limit - remaining;
     mark.clamped = isEnd && !isExact;
     mark.reset = reset;
     this.#time.windowEnd(sent, received, reset, terms.reset, mark.end);
@@ -184,12 +178,10 @@ export class PlainCalls {
   }
 
   /** The reader gives the same object for the same text, so that it need not be looked at again. */
-  #refusal(body: unknown): Refusal {
+  #refusal(body: unknown): ReadRefusal {
     const known = this.#refusals.get(body);
     if (known !== undefined) return known;
-    const call = body === undefined ? {} : { refusal: body };
-    const said: RefusalBody = { ...refusalBody(call), ...refusalMessageNumbers(call) };
-    const refusal = { by: refusedBy(call), limit: said.limit, reset: said.reset, current: said.current };
+    const refusal = readRefusal(body);
     if (this.#refusals.size >= forgottenAt) this.#refusals.clear();
     this.#refusals.set(body, refusal);
     return refusal;
@@ -220,7 +212,7 @@ function isRight(
 
 /** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */
 function isJustified(
-  { by, limit: saidLimit, reset: saidReset, current }: Refusal,
+  { by, limit: saidLimit, reset: saidReset, current }: ReadRefusal,
   terms: Terms,
   cost: number,
   limit: number,
@@ -239,9 +231,9 @@ function isJustified(
   if (by === "user" && remaining < room) return false;
   return (
     ownRemaining < room &&
-    (typeof saidLimit !== "number" || saidLimit === ownLimit) &&
-    (typeof saidReset !== "number" || Math.abs(saidReset - ownReset) <= 1) &&
-    (typeof current !== "number" ||
+    (saidLimit === null || saidLimit === ownLimit) &&
+    (saidReset === null || Math.abs(saidReset - ownReset) <= 1) &&
+    (current === null ||
       (Math.max(0, ownLimit - current) === ownRemaining &&
         (current <= ownLimit || terms.remaining === "clamped") &&
         (terms.refused !== "counted" || current > ownLimit)))

@@ -2,10 +2,11 @@
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
 
 import type { Owner } from "../rules/rules.ts";
-import { windowNames } from "../rules/window-names.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, refusalBody, refusalMessageNumbers, refusedBy } from "./answer.ts";
+import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
+import { headersOf } from "../wire/fields.ts";
+import { windowNames } from "../wire/window-names.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";
@@ -21,7 +22,8 @@ interface Shown {
 
 export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accuse: Accuse): void {
   const shown = { organization: shownOf(call, "organization"), user: shownOf(call, "user") };
-  const named = refusedBy(call);
+  const said = readRefusal(call.refusal);
+  const named = said.by;
   const lacks = (owner: Owner): boolean | null => {
     const window = shown[owner];
     return window === null ? null : lacksRoom(call, window, terms);
@@ -49,24 +51,25 @@ export function judgeRefusal(call: TraceCall, terms: Terms, docket: Docket, accu
   if (terms.refused === "counted")
     checkOwnCharge(
       call,
+      said.current,
       named,
       window,
       lacks(other) === false ? "refusal-justified" : "refusal-agrees",
       accuse,
     );
-  checkBody(call, named, window, terms, accuse);
+  checkBody(call, said, named, window, terms, accuse);
 }
 
 /** If refusals are counted, `current` has this one's own charge: the window was fuller than full before it. */
 function checkOwnCharge(
   call: TraceCall,
+  current: number | null,
   named: Owner,
   { limit }: Shown,
   law: "refusal-justified" | "refusal-agrees",
   accuse: Accuse,
 ): void {
-  const { current } = refusalBody(call);
-  if (call.scope !== "rest" || typeof current !== "number" || current > limit) return;
+  if (call.scope !== "rest" || current === null || current > limit) return;
   accuse({
     law,
     owner: named,
@@ -122,19 +125,20 @@ function accuseNeedless(
 }
 
 /** The body is of the window that refused, read when its headers were (SPEC.md §6). */
-function checkBody(call: TraceCall, named: Owner, window: Shown, { remaining }: Terms, accuse: Accuse): void {
-  const { current, ...numbers } = { ...refusalBody(call), ...(refusalMessageNumbers(call) ?? {}) };
+function checkBody(
+  call: TraceCall,
+  { limit, current, reset }: ReadRefusal,
+  named: Owner,
+  window: Shown,
+  { remaining }: Terms,
+  accuse: Accuse,
+): void {
   const differs: string[] = [];
-  if (typeof numbers.limit === "number" && numbers.limit !== window.limit)
-    differs.push(`limit ${numbers.limit} against ${window.limit}`);
+  if (limit !== null && limit !== window.limit) differs.push(`limit ${limit} against ${window.limit}`);
   // Seconds may have been rounded at two instants next to each other.
-  if (
-    typeof numbers.reset === "number" &&
-    window.reset !== null &&
-    Math.abs(numbers.reset - window.reset) > 1
-  )
-    differs.push(`reset ${numbers.reset} against ${window.reset}`);
-  if (typeof current === "number") {
+  if (reset !== null && window.reset !== null && Math.abs(reset - window.reset) > 1)
+    differs.push(`reset ${reset} against ${window.reset}`);
+  if (current !== null) {
     const signed = window.limit - current;
     const clamped = Math.max(0, signed);
     const allowed =

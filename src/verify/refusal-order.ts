@@ -1,9 +1,10 @@
 // Whose window a refusal names where both lack room: the organization's comes first (SPEC.md §2.4). Refusals that name
 // the user's are kept until it is known whether limits were enforced: a window that is not refuses nobody.
 
-import { windowNames } from "../rules/window-names.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, refusedBy } from "./answer.ts";
+import { refuserIn } from "../wire/bodies.ts";
+import { headersOf } from "../wire/fields.ts";
+import { windowNames } from "../wire/window-names.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -45,7 +46,7 @@ export class RefusalOrder {
 
   /** A refused call that counts. */
   add(line: number, call: TraceCall): void {
-    if (refusedBy(call) !== "user" || this.#misnamed.length >= keptMost) return;
+    if (refuserIn(call.refusal) !== "user" || this.#misnamed.length >= keptMost) return;
     const { scopeName, limit, remaining } = headersOf(call, "organization");
     const { scopeName: userName, remaining: userRemaining } = headersOf(call, "user");
     const own = windowNames[call.scope];

@@ -2,10 +2,12 @@
 
 import type { LawName } from "../rules/laws.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
-import { windowNames } from "../rules/window-names.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { headersOf, isBare, refusalBody, refusedBy } from "./answer.ts";
+import { readRefusal } from "../wire/bodies.ts";
+import { hasHeaders, headersOf } from "../wire/fields.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { windowNames } from "../wire/window-names.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit, Hypotheses } from "./hypotheses.ts";
 import type { Suspect } from "./suspects.ts";
@@ -40,7 +42,7 @@ export class SwitchEvidence {
 
   observe(line: number, call: TraceCall): void {
     for (const owner of owners) this.#observeRemaining(line, call, owner);
-    if (call.status !== 429 || call.kind !== "call" || isBare(call)) return;
+    if (!isRefusal(call.status) || call.kind !== "call" || !hasHeaders(call)) return;
     this.#observeRetry(line, call);
     if (call.scope === "graphql") this.#observeRefusal(line, call);
   }
@@ -57,9 +59,9 @@ export class SwitchEvidence {
       this.ruleOut(call.scope, { ...about, value: "clamped", suspects: ["one-extra"], exhibit });
       return;
     }
-    const { current } = refusalBody(call);
-    if (call.status !== 429 || refusedBy(call) !== owner) return;
-    if (typeof current !== "number" || current <= limit || remaining !== 0) return;
+    if (!isRefusal(call.status)) return;
+    const { by, current } = readRefusal(call.refusal);
+    if (by !== owner || current === null || current <= limit) return;
     const explanation = `line ${line} was refused at current ${current} of ${limit}, and shows remaining 0`;
     const exhibit = { lines: [line], explanation };
     this.ruleOut(call.scope, { ...about, value: "signed", suspects: ["refused-counted"], exhibit });
@@ -76,7 +78,8 @@ export class SwitchEvidence {
   /** Calls that are charged when they complete are refused only once nothing is left (SPEC.md §7). */
   #observeRefusal(line: number, call: TraceCall): void {
     const { remaining, userRemaining, scopeName, userScopeName, cost } = call;
-    if (scopeName !== "graphql" || userScopeName !== "graphql_user") return;
+    const own = windowNames.graphql;
+    if (scopeName !== own.organization || userScopeName !== own.user) return;
     if (typeof remaining !== "number" || typeof userRemaining !== "number") return;
     if (remaining <= 0 || userRemaining <= 0) return;
     const explanation = `line ${line} asked for ${cost} ${nounOf(cost ?? 0, "point")} and was refused with ${remaining} and ${userRemaining} left`;

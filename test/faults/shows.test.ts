@@ -1,7 +1,7 @@
 // Each fault shows from outside as the catalogue says, in a few calls; the same calls to a right deployment do not
 // show it. Limits are 3 a user and 5 an organization for REST (windows of 10 s), 30 and 50 points for GraphQL.
 import { describe, expect, test } from "vitest";
-import type { Decision, HttpAnswer, Reservation } from "../../src/engine/adapter.ts";
+import type { Decision, Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { faultNames, injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
 import { deployed } from "../../src/faults/deployed.ts";
@@ -9,6 +9,7 @@ import { decideNow, faultyAdapter } from "../../src/faults/factory.ts";
 import type { Faulty } from "../../src/faults/fault.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, Scope } from "../../src/rules/rules.ts";
+import type { HttpAnswer } from "../../src/wire/answer.ts";
 
 const rules = parseRules({
   organization: {

@@ -1,8 +1,9 @@
 // Limiters with one bug each, most of them bugs that real ones have shipped, by the law that they break. Each
 // is the tiny limiter with one method wrong.
-import type { Asked, Call, HttpAnswer, PartialDecision, WindowReading } from "../../src/engine/adapter.ts";
+import type { Asked, Call, PartialDecision, WindowReading } from "../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { Owner, Rules } from "../../src/rules/rules.ts";
+import type { HttpAnswer } from "../../src/wire/answer.ts";
 import { TinyLimiter, type TinyWindow } from "./tiny-limiter.ts";
 
 type Kind = new (rules: Rules, from?: unknown) => TinyLimiter;

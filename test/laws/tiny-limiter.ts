@@ -3,15 +3,15 @@
 import type {
   Asked,
   Call,
-  HttpAnswer,
   LimiterAdapter,
   LimiterFactory,
   PartialDecision,
   PartialReadings,
   WindowReading,
 } from "../../src/engine/adapter.ts";
-import { headers, refusalBody } from "../../src/engine/answers.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, userLimit } from "../../src/rules/rules.ts";
+import { type HttpAnswer, headers } from "../../src/wire/answer.ts";
+import { refusalBody } from "../../src/wire/bodies.ts";
 
 export interface TinyWindow {
   seenMs: number;

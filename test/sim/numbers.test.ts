@@ -13,8 +13,8 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
-import { refusedBy } from "../../src/summary/answer.ts";
-import type { HeaderValue } from "../../src/trace/record.ts";
+import type { HeaderValue } from "../../src/wire/fields.ts";
+import { refusedBy } from "../../src/wire/outcome.ts";
 
 const scenario = defineScenario({
   name: "numbers",

@@ -1,10 +1,10 @@
 // Each interesting state, by the fewest calls that show it, and by calls that nearly do.
 import { describe, expect, test } from "vitest";
 import { type StateName, StateWatch, stateNames } from "../../sim/swarm/states.ts";
-import { refusalBody } from "../../src/engine/answers.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
+import { refusalBody } from "../../src/wire/bodies.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
 const limits: RulesInput = {

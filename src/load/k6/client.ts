@@ -4,6 +4,7 @@ import http from "k6/http";
 import { Rate, Trend } from "k6/metrics";
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
+import { REFUSED } from "../../wire/outcome.ts";
 import { isCutOff, type RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { StillWorld, Told } from "../drive.ts";
@@ -51,7 +52,7 @@ export class Client implements StillWorld {
     // Of this VU, which is this client's for its whole life.
     http.setResponseCallback(
       refusalsExpected(settings.scenario.expect, population.name)
-        ? http.expectedStatuses(expected, 429)
+        ? http.expectedStatuses(expected, REFUSED)
         : http.expectedStatuses(expected),
     );
   }
@@ -134,7 +135,7 @@ export class Client implements StillWorld {
     const line = ledger.take(prepared, call, planned, response, sentMs, receivedMs, event);
     if (this.#settings.trace) console.log(line);
     const { fault } = ledger;
-    const isRefusal = event.status === 429;
+    const isRefusal = event.status === REFUSED;
     check(null, fault !== null ? verdict(fault, false) : isRefusal ? passedRefusal : passed);
     const { measured } = this.#settings;
     if (!ledger.isCounted || measured === null) return;

@@ -2,6 +2,8 @@
 import type { Dispatcher } from "undici";
 import { reasonOf } from "../../connect/no-answer.ts";
 import { bodyMost, headerText } from "../../connect/send.ts";
+import { goHeaders } from "../../wire/fields.ts";
+import { isRefusal } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
 import type { Clock, Scheduler } from "./scheduler.ts";
@@ -188,7 +190,7 @@ class Flight implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = canonical(headers);
-    if (this.#route.keepsBody || status === 429) this.#chunks = [];
+    if (this.#route.keepsBody || isRefusal(status)) this.#chunks = [];
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -223,22 +225,7 @@ class Flight implements Dispatcher.DispatchHandler {
 }
 
 /** The headers that anybody reads, as Go spells them and as undici does. */
-const headerNames = [
-  "Ratelimit-Scope",
-  "Ratelimit-Limit",
-  "Ratelimit-Remaining",
-  "Ratelimit-Reset",
-  "Ratelimit-User-Scope",
-  "Ratelimit-User-Limit",
-  "Ratelimit-User-Remaining",
-  "Ratelimit-User-Reset",
-  "Ratelimit-Warning",
-  "Ratelimit-User-Warning",
-  "Ratelimit-Complexity-Requested",
-  "Ratelimit-Complexity-Actual",
-  "Retry-After",
-  "Link",
-].map((name) => [name, name.toLowerCase()] as const);
+const headerNames = [...Object.values(goHeaders), "Link"].map((name) => [name, name.toLowerCase()] as const);
 
 /** Takes the headers that anybody reads; one that came twice is written `5, 5`, as k6 does. */
 function canonical(headers: Readonly<Record<string, string | string[] | undefined>>): RawAnswer["headers"] {

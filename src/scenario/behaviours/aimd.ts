@@ -1,6 +1,7 @@
 // Finds its rate by trying: a little faster after each answer, much slower after each refusal, as TCP does with
 // its window (additive increase, multiplicative decrease). Silence and failures are as bad as refusals: TCP, too, takes
 // what is lost for too much.
+import { isFailure, isRefusal } from "../../wire/outcome.ts";
 import { type Behaviour, type CallTemplate, STARTED } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 
@@ -65,7 +66,7 @@ export function aimd(options: AimdOptions): Behaviour<AimdRecord> {
     start: () => ({ rate: within(start) }),
     next(record, event, out) {
       if (event.kind === STARTED) return out.send(0, event.nowMs);
-      const failed = event.status === 429 || event.status === 0 || event.status >= 500;
+      const failed = isRefusal(event.status) || isFailure(event.status);
       record.rate = within(failed ? record.rate * decrease : record.rate + increase);
       const atMs = event.nowMs + Math.ceil(60_000 / record.rate);
       if (failed) out.retry(event, atMs);

@@ -1,5 +1,6 @@
 // HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
 import { SpillwayError } from "../../rules/errors.ts";
+import { nodeHeaders } from "../../wire/fields.ts";
 import { Cells, type Role, roles } from "./cells.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { memberOf, textOfValue } from "./json-lines.ts";
@@ -24,8 +25,8 @@ const places: readonly (readonly [NamedRole, readonly string[]])[] = [
 ];
 const headers: readonly (readonly [NamedRole, "request" | "response", string])[] = [
   ["user", "request", "authorization"],
-  ["cost", "response", "ratelimit-complexity-requested"],
-  ["actual", "response", "ratelimit-complexity-actual"],
+  ["cost", "response", nodeHeaders.requested],
+  ["actual", "response", nodeHeaders.actual],
 ];
 
 const use = (role: NamedRole, path: readonly string[]): ColumnUse => ({

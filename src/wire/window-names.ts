@@ -1,16 +1,20 @@
 // The names that headers and refusals give the four windows of a call (SPEC.md §1, §5), and what is no name at all.
-import type { Owner, Scope } from "./rules.ts";
+import type { Owner, Scope } from "../rules/rules.ts";
 
 /** The name of each owner's window. */
-export const windowNames: Readonly<Record<Scope, Readonly<Record<Owner, string>>>> = {
+export const windowNames = {
   rest: { organization: "rest", user: "rest_user" },
   graphql: { organization: "graphql", user: "graphql_user" },
-};
+} as const satisfies Readonly<Record<Scope, Readonly<Record<Owner, string>>>>;
 
-const known: readonly string[] = Object.values(windowNames).flatMap(({ organization, user }) => [
-  organization,
-  user,
-]);
+const owners = new Map<unknown, Owner>(
+  Object.values(windowNames).flatMap((names) =>
+    (Object.keys(names) as Owner[]).map((owner) => [names[owner], owner]),
+  ),
+);
+
+/** Returns the owner of the window of a name; `null` if it is none of the four. */
+export const ownerNamed = (name: unknown): Owner | null => owners.get(name) ?? null;
 
 /** One token of RFC 9110. A list, as a doubled header makes one, is none. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -21,5 +25,5 @@ const token = /^[\w!#$%&'*+.^`|~-]+$/;
  */
 export function namesOtherQuota(name: string | number): boolean {
   const text = String(name);
-  return token.test(text) && !known.includes(text.toLowerCase());
+  return token.test(text) && !owners.has(text.toLowerCase());
 }

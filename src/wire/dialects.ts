@@ -1,7 +1,20 @@
 // The dialects in which HTTP tells of a window: the IETF draft's three headers, its combined one, and the
 // `X-` kinds before them. A number that two dialects would read differently is told apart or left unread.
-import type { HttpAnswer } from "../engine/adapter.ts";
-import type { KeyedAnswer, KeyedReading } from "./keyed.ts";
+import type { HttpAnswer } from "./answer.ts";
+import { nodeHeaders } from "./fields.ts";
+import { isRefusal } from "./outcome.ts";
+
+/** The caller's window as an answer shows it. A member that it does not show is left out. */
+interface ShownWindow {
+  readonly limit?: number | undefined;
+  readonly remaining?: number | undefined;
+  /** Whole seconds until the window ends. */
+  readonly reset?: number | undefined;
+  /** When the window ends, ms since the epoch. */
+  readonly resetAt?: number | undefined;
+  /** Wait that a refused caller is told, ms from now. */
+  readonly retryAfterMs?: number | undefined;
+}
 
 /** Values of a reset from here on are seconds since the epoch, and from there on milliseconds. */
 const epochSecondsFrom = 1_000_000_000;
@@ -18,17 +31,14 @@ const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
  * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. One that is rounded to a
  * second of the epoch is read at whole seconds only: between them it depends on the rounding what it says.
  */
-export function readRateLimitHeaders(
-  { headers, status }: HttpAnswer,
-  nowMs: number,
-): Omit<KeyedAnswer, "allowed"> {
+export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): ShownWindow {
   const values = new Map(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), String(value).trim()] as const],
     ),
   );
   const told = combined(values) ?? separate(values) ?? {};
-  const wait = status === 429 ? values.get("retry-after") : undefined;
+  const wait = isRefusal(status) ? values.get(nodeHeaders.retryAfter) : undefined;
   return {
     limit: integer(told.limit),
     remaining: integer(told.remaining),
@@ -38,7 +48,7 @@ export function readRateLimitHeaders(
 }
 
 /** `Retry-After` is seconds, or a date. */
-function waitOf(text: string | undefined, nowMs: number): Pick<KeyedAnswer, "retryAfterMs"> {
+function waitOf(text: string | undefined, nowMs: number): Pick<ShownWindow, "retryAfterMs"> {
   if (text === undefined) return {};
   if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
   const atMs = Date.parse(text);
@@ -78,7 +88,7 @@ function combined(values: ReadonlyMap<string, string>): Told | null {
 const integer = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d+$/.test(text.trim()) ? Number(text) : undefined;
 
-function resetOf(text: string | undefined, nowMs: number): KeyedReading {
+function resetOf(text: string | undefined, nowMs: number): ShownWindow {
   if (text === undefined) return {};
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null;
   if (number === null) {
@@ -90,7 +100,7 @@ function resetOf(text: string | undefined, nowMs: number): KeyedReading {
   return Number.isInteger(number) ? { reset: number } : {};
 }
 
-function epochSecond(second: number, nowMs: number): KeyedReading {
+function epochSecond(second: number, nowMs: number): ShownWindow {
   if (!Number.isInteger(second)) return { resetAt: Math.round(second * 1000) };
   return nowMs % 1000 === 0 ? { reset: second - nowMs / 1000 } : {};
 }

@@ -1,8 +1,9 @@
 // What a decision looks like over HTTP: exactly the documented body, the eight headers, both kinds of 429.
 import { describe, expect, test } from "vitest";
-import { headers, isoSecond, refusalBody, statusBody } from "../../src/engine/answers.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { headers } from "../../src/wire/answer.ts";
+import { isoSecond, refusalBody, statusBody } from "../../src/wire/bodies.ts";
 
 const T = Date.parse("2026-01-02T03:03:12.345Z");
 const call = { organization: "acme", user: "a", scope: "rest", cost: 1 } as const;

@@ -1,0 +1,80 @@
+// Answers as they go over the wire (SPEC.md §4-§6), made of what a limiter says.
+import type { Owner, Scope } from "../rules/rules.ts";
+import { refusalBody, statusBody } from "./bodies.ts";
+import { headerNames as name } from "./fields.ts";
+import { REFUSED } from "./outcome.ts";
+import { windowNames } from "./window-names.ts";
+
+/** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in any case, values as they are sent; what is absent was not sent. */
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+  /** The body, parsed where it is JSON. */
+  readonly body?: unknown;
+}
+
+/** A window that headers show. */
+interface Window {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+type Windows<W> = Readonly<Record<Owner, W>>;
+
+/** Text of the warning that goes with a window with nothing left; `undefined` while there is something. */
+export const warningOf = (owner: Owner, { remaining, reset }: Window): string | undefined =>
+  remaining > 0 ? undefined : `${owner} quota used up, it resets in ${reset} s`;
+
+/** The eight headers of SPEC.md §5, and a warning for each window with nothing left. */
+export function headers(
+  scope: Scope,
+  { organization, user }: Windows<Window>,
+): Record<string, string | number> {
+  const result: Record<string, string | number> = {
+    [name.scopeName]: scope,
+    [name.remaining]: organization.remaining,
+    [name.limit]: organization.limit,
+    [name.reset]: organization.reset,
+    [name.userScopeName]: windowNames[scope].user,
+    [name.userRemaining]: user.remaining,
+    [name.userLimit]: user.limit,
+    [name.userReset]: user.reset,
+  };
+  const warning = warningOf("organization", organization);
+  if (warning !== undefined) result[name.warning] = warning;
+  const userWarning = warningOf("user", user);
+  if (userWarning !== undefined) result[name.userWarning] = userWarning;
+  return result;
+}
+
+/** To a call that was let through; what the resource itself says is nobody's business here. */
+export const callAnswer = (scope: Scope, readings: Windows<Window>): HttpAnswer => ({
+  status: 200,
+  headers: headers(scope, readings),
+});
+
+export const statusAnswer = (
+  readings: Windows<Window>,
+  status: Parameters<typeof statusBody>[0],
+): HttpAnswer => ({
+  status: 200,
+  headers: headers("rest", readings),
+  body: statusBody(status),
+});
+
+/** @param retryAfter true if the rules send `Retry-After` */
+export function refusalAnswer(
+  scope: Scope,
+  refusedBy: Owner,
+  readings: Windows<Window & { readonly current: number }>,
+  retryAfter: boolean,
+): HttpAnswer {
+  const advice = retryAfter ? { [name.retryAfter]: readings[refusedBy].reset } : {};
+  return {
+    status: REFUSED,
+    headers: { ...headers(scope, readings), ...advice },
+    body: refusalBody(scope, refusedBy, readings),
+  };
+}

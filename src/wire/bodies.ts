@@ -1,0 +1,191 @@
+// The bodies that tell of limits (SPEC.md §4, §6), written and read: of a status, and of a refusal.
+import type { Owner, Scope } from "../rules/rules.ts";
+import { ownerNamed, windowNames } from "./window-names.ts";
+
+/** One scope of the status body, member for member as the API documents it. */
+export interface StatusScope {
+  readonly limit: number;
+  readonly current: number;
+  readonly reset: number;
+  /** ISO 8601 UTC, to the second. */
+  readonly reset_at: string;
+  readonly enforced: boolean;
+}
+
+/** The body of `GET /v2/organizations/{slug}/rate_limit`. */
+export interface StatusBody {
+  readonly scopes: { readonly rest: StatusScope; readonly graphql: StatusScope };
+}
+
+/** A window that a body shows. */
+interface Window {
+  readonly limit: number;
+  readonly current: number;
+  readonly reset: number;
+}
+
+interface StatusWindow extends Window {
+  /** Milliseconds since the Unix epoch. */
+  readonly resetAtMs: number;
+  readonly enforced: boolean;
+}
+
+/** `2026-01-02T03:04:00Z`. */
+export function isoSecond(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
+}
+
+/** Returns the ms since the Unix epoch of such a text; `null` if it is none. */
+export function secondOf(text: string): number | null {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : null;
+}
+
+const statusScope = ({ limit, current, reset, resetAtMs, enforced }: StatusWindow): StatusScope => ({
+  limit,
+  current,
+  reset,
+  reset_at: isoSecond(resetAtMs),
+  enforced,
+});
+
+/** The status body, exactly (SPEC.md §4). */
+export function statusBody(status: Readonly<Record<Scope, StatusWindow>>): StatusBody {
+  return { scopes: { rest: statusScope(status.rest), graphql: statusScope(status.graphql) } };
+}
+
+/** A value's own member; `undefined` where the value is no object. */
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+/** A value's own member that is a number, else `null`. */
+function numberIn(value: unknown, name: string): number | null {
+  const found = member(value, name);
+  return typeof found === "number" ? found : null;
+}
+
+/** Returns the `scopes` object of a status body: what traces keep of it. */
+export const scopesIn = (body: unknown): unknown => member(body, "scopes");
+
+/** One scope of a status body as it came. A member that is missing, or of another kind, is `null`. */
+export interface ReadStatus {
+  readonly limit: number | null;
+  readonly current: number | null;
+  readonly reset: number | null;
+  readonly resetAt: string | null;
+  readonly enforced: boolean | null;
+}
+
+/** Reads one scope of a status. @param scopes of its body */
+export function readStatus(scopes: unknown, scope: Scope): ReadStatus {
+  const shown = member(scopes, scope);
+  const resetAt = member(shown, "reset_at");
+  const enforced = member(shown, "enforced");
+  return {
+    limit: numberIn(shown, "limit"),
+    current: numberIn(shown, "current"),
+    reset: numberIn(shown, "reset"),
+    resetAt: typeof resetAt === "string" ? resetAt : null,
+    enforced: typeof enforced === "boolean" ? enforced : null,
+  };
+}
+
+/** The body of a refused REST call. */
+export interface RestRefusal extends Window {
+  readonly message: string;
+  readonly scope: string;
+}
+
+/** The body of a refused GraphQL call. */
+export interface GraphqlRefusal {
+  readonly errors: readonly [{ readonly message: string }];
+}
+
+const graphqlRefusal = (message: string): GraphqlRefusal => ({ errors: [{ message }] });
+
+/** Beginnings of GraphQL's sentence. */
+const beginnings: Readonly<Record<Owner, string>> = {
+  organization: "Your organization has exceeded",
+  user: "You have exceeded your per-user",
+};
+
+/** The body of a 429, all of it of the window that refused (SPEC.md §6). */
+export function refusalBody(
+  scope: Scope,
+  refusedBy: Owner,
+  readings: Readonly<Record<Owner, Window>>,
+): RestRefusal | GraphqlRefusal {
+  const { limit, current, reset } = readings[refusedBy];
+  const isBroad = refusedBy === "organization";
+  const again = `Please try again in ${reset} seconds.`;
+  if (scope === "rest") {
+    const whose = isBroad ? "Your organization has" : "You have";
+    const message = `${whose} exceeded the limit of ${limit} requests. ${again}`;
+    return { message, scope: windowNames.rest[refusedBy], limit, current, reset };
+  }
+  const begin = `${beginnings[refusedBy]}${isBroad ? " the" : ""}`;
+  return graphqlRefusal(`${begin} limit of ${limit} complexity points. ${again}`);
+}
+
+/** The body of a 429 of a limiter that shows no whole window: it says whose window it is in any case. */
+export function vagueRefusal(
+  scope: Scope,
+  refusedBy: Owner,
+  window: Readonly<Record<keyof Window, number | null>>,
+): unknown {
+  const { limit, current, reset } = window;
+  return scope === "rest"
+    ? { scope: windowNames.rest[refusedBy], limit, current, reset }
+    : graphqlRefusal(`${beginnings[refusedBy]} limit.`);
+}
+
+/** Returns the message of a refused GraphQL call. */
+export function messageIn(body: unknown): string | null {
+  const errors = member(body, "errors");
+  const message: unknown = Array.isArray(errors) ? member(errors[0], "message") : undefined;
+  return typeof message === "string" ? message : null;
+}
+
+const sentence = new RegExp(
+  `^(${beginnings.organization} the|${beginnings.user}) limit of (\\d+) complexity points\\. .*in (-?\\d+) sec`,
+);
+
+/** Content of the sentence in which GraphQL refuses; `null` where a message is none. */
+export function readSentence(message: string | null): { owner: Owner; limit: number; reset: number } | null {
+  const [, begin, limit, reset] = sentence.exec(message ?? "") ?? [];
+  if (begin === undefined) return null;
+  const owner = begin === beginnings.user ? "user" : "organization";
+  return { owner, limit: Number(limit), reset: Number(reset) };
+}
+
+/** Whose window the body of a 429 names (SPEC.md §6); `null` where it does not say. */
+export function refuserIn(body: unknown): Owner | null {
+  const named = ownerNamed(member(body, "scope"));
+  if (named !== null) return named;
+  const message = messageIn(body);
+  if (message?.startsWith(beginnings.organization)) return "organization";
+  return message?.startsWith(beginnings.user) ? "user" : null;
+}
+
+/** Content of the body of a 429, as far as it is one (SPEC.md §6): a number that it does not tell is `null`. */
+export interface ReadRefusal {
+  readonly by: Owner | null;
+  readonly scope: unknown;
+  readonly limit: number | null;
+  readonly current: number | null;
+  readonly reset: number | null;
+}
+
+/** Reads the body of a 429; of GraphQL's, the sentence tells the numbers. */
+export function readRefusal(body: unknown): ReadRefusal {
+  const told = readSentence(messageIn(body));
+  return {
+    by: refuserIn(body),
+    scope: member(body, "scope"),
+    limit: told?.limit ?? numberIn(body, "limit"),
+    current: numberIn(body, "current"),
+    reset: told?.reset ?? numberIn(body, "reset"),
+  };
+}

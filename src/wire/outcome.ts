@@ -1,0 +1,49 @@
+// The outcome of a call by its answer (SPEC.md §6): let through, refused and by whom, counted by no quota, or unknown.
+import type { Owner, Scope } from "../rules/rules.ts";
+import { refuserIn } from "./bodies.ts";
+import { type HeaderValue, hasHeaders, type ShownHeaders } from "./fields.ts";
+
+/** Status of a refusal. */
+export const REFUSED = 429;
+
+/** Tells whether a status is that of a refusal. */
+export const isRefusal = (status: number): boolean => status === REFUSED;
+
+/** Tells whether no answer came (0), or one that something before the target may have given. */
+export const isFailure = (status: number): boolean => status === 0 || status >= 500;
+
+/** Tells whether the target decided a call: no failure, or one with headers, which nothing before the target knows. */
+export function isAnswered(call: ShownHeaders & { readonly status: number }): boolean {
+  return !isFailure(call.status) || (call.status !== 0 && hasHeaders(call));
+}
+
+/**
+ * Tells whether no quota counts an answer (SPEC.md §2.6).
+ * @param isNamed whether it names a window: without, a 404 is of an unknown organization or path
+ * @param isUnexecuted whether it is a query's that was not executed, although it has status 200
+ */
+export function isUncounted(scope: Scope, status: number, isNamed: boolean, isUnexecuted: boolean): boolean {
+  if (status === 401 || status === 403 || (status === 404 && !isNamed)) return true;
+  if (scope === "rest") return false;
+  if (status === 200) return isUnexecuted;
+  return status === 400 || status === 404 || status === 405 || status === 413 || status === 415;
+}
+
+interface Refused {
+  readonly cost: number | null;
+  readonly remaining: HeaderValue;
+  readonly userRemaining: HeaderValue;
+  readonly refusal?: unknown;
+}
+
+/**
+ * Whose window a 429 names (SPEC.md §2.4, §6): by its body, else by which window lacks room, the
+ * organization's first; `null` where neither says.
+ */
+export const refusedBy = (call: Refused): Owner | null => refuserIn(call.refusal) ?? lackingRoom(call);
+
+function lackingRoom({ cost, remaining, userRemaining }: Refused): Owner | null {
+  const needed = cost ?? 1;
+  if (typeof remaining === "number" && remaining < needed) return "organization";
+  return typeof userRemaining === "number" && userRemaining < needed ? "user" : null;
+}
