@@ -30,7 +30,8 @@ export function clustersOf(profiles: readonly Profile[], slackMs: number): reado
   const clusters: Cluster[] = [];
   const medians = new Map<Profile, number>();
   for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
-    medians.set(profile, new Sample(profile.pausesMs).median);
+    const loop = loopOf(profile);
+    if (loop !== null) medians.set(loop, new Sample(loop.pausesMs).median);
     const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
     if (home === undefined) {
       clusters.push({
@@ -96,11 +97,19 @@ function isAlike(
   const sharesUser = (one: Profile): boolean => (clients.get(userOf(one)) ?? 1) > 1;
   return (
     sharesUser(model) === sharesUser(profile) &&
-    hasShapeOf(model, profile) &&
-    hasPaceOf(model, profile, medians) &&
+    (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
+    hasLoopOf(loopOf(model), loopOf(profile), medians) &&
     hasMixOf(cluster, profile) &&
     retriesLike(model, profile, slackMs)
   );
+}
+
+/** The part of a caller's calls that no timetable and no event explains. */
+const loopOf = (profile: Profile): Profile | null => (profile.apart === null ? profile : profile.apart.rest);
+
+function hasLoopOf(a: Profile | null, b: Profile | null, medians: ReadonlyMap<Profile, number>): boolean {
+  if (a === null || b === null) return a === b;
+  return hasShapeOf(a, b) && hasPaceOf(a, b, medians);
 }
 
 function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {

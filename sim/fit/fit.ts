@@ -6,6 +6,7 @@ import type { Rules } from "../../src/rules/rules.ts";
 import { clustersOf } from "./clusters.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
+import { takenApart } from "./parts.ts";
 import { fittedPopulation } from "./population.ts";
 import { type Profile, profileOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -42,16 +43,18 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
-  const profiles = recording.callers.map((caller) => profileOf(caller, recording, rules));
+  const whole = recording.callers.map((caller) => profileOf(caller, recording, rules));
+  const profiles = takenApart(whole, recording);
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();
   const fits = clusters.map((cluster) => fittedPopulation(cluster, recording));
   const days = daysDeviation(fits.flatMap(({ rhythms }) => rhythms));
-  const populations = fits.map(({ population }, index): FittedPopulation => {
+  const named = fits.map(({ population }, index): FittedPopulation => {
     const behaviour = withDays(population.behaviour, days);
     const { profiles = [], mixture = false } = clusters[index] ?? {};
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
+  const populations = named.map((population) => asOthersDo(population, named));
   const model = {
     name,
     startAtMs: Math.floor(recording.startedAtMs),
@@ -77,6 +80,30 @@ function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: number): 
     };
   if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days === 0)) return behaviour;
   return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
+}
+
+/** So many refusals of one population say what others of its organization would do. */
+const refusalsTelling = 30;
+
+/** Those whom nobody refused react as most of those do who were refused: many callers of one house share a client. */
+function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation[]): FittedPopulation {
+  if (population.refused > 0) return population;
+  const [like] = all
+    .filter(
+      ({ organization, refused, onRefused }) =>
+        organization === population.organization &&
+        refused >= refusalsTelling &&
+        onRefused.kind !== "unknown",
+    )
+    .toSorted((a, b) => b.refused - a.refused);
+  if (like === undefined) return population;
+  const onRefused = `none was refused: they are taken to do as ${like.name} do`;
+  return {
+    ...population,
+    onRefused: like.onRefused,
+    attempts: like.attempts,
+    reasons: { ...population.reasons, onRefused },
+  };
 }
 
 function rulesOf(

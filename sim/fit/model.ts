@@ -58,6 +58,17 @@ export type FittedComings =
       readonly at: string;
       readonly withinMs: number;
       readonly calls: FittedSpread | null;
+    }
+  | {
+      readonly kind: "woken";
+      readonly of: FittedLoop;
+      readonly calls: FittedSpread;
+      /** Events on a mean day. */
+      readonly perDay: number;
+      readonly rhythm: FittedRhythm;
+      readonly withinMs: number;
+      /** Share of clients that an event wakes. */
+      readonly share: number;
     };
 
 /** One of several things that a client does at the same time. */

@@ -3,9 +3,10 @@
 import { counted } from "../../src/rules/words.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
-import { bySessions, partsOf, type RhythmFit } from "./comings.ts";
+import { bySessions, type RhythmFit } from "./comings.ts";
 import { isRefused } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings, FittedPart } from "./model.ts";
+import { partsOf } from "./parts.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Shape } from "./runs.ts";
@@ -31,10 +32,8 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const kinds = new Sample([...cluster.mix.values()]);
   const mixed = kinds.most < 0.9 * cluster.jobs;
   const { shape, pace } = model;
-  if (profiles.length === 1) {
-    const parts = partsOf(model, recording);
-    if (parts !== null) return inParts(parts, model, recording);
-  }
+  const parts = partsOf(profiles, recording);
+  if (parts !== null) return inParts(parts, profiles, recording);
   if (pace.kind === "chance") return byChance(profiles, recording);
   if (shape.kind !== "call") return inRuns(profiles, middleShape(profiles, shape), recording);
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
@@ -51,16 +50,17 @@ export function mixturePace({ profiles }: Cluster, recording: Recording): PaceFi
 
 function inParts(
   { parts, rhythms }: { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] },
-  { jobs }: Profile,
+  profiles: readonly Profile[],
   recording: Recording,
 ): PaceFit {
   const [only] = parts;
+  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
   return {
     behaviour: parts.length === 1 && only !== undefined ? only.behaviour : { kind: "together", parts },
     rhythms,
-    arrivals: { kind: "closed", clients: 1, startWithinMs: 0 },
-    why: `${counted(jobs.length, "call")} of ${counted(parts.length, "behaviour")} under one name`,
-    arrivalsWhy: `one caller for ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
+    arrivals: { kind: "closed", clients: profiles.length, startWithinMs: 0 },
+    why: `${counted(jobs, "call")} of ${counted(parts.length, "behaviour")} under ${profiles.length === 1 ? "one name" : "each name"}`,
+    arrivalsWhy: `${profiles.length === 1 ? "one caller" : counted(profiles.length, "caller")} for ${roughText(recording.endedAtMs - recording.startedAtMs)}`,
     single: false,
   };
 }

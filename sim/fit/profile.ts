@@ -2,6 +2,7 @@
 // pace at which it does that again (by the clock, after a pause, once, or by chance).
 import type { Rules } from "../../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
+import type { Apart } from "./parts.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
 import { alone, endedByRefusals, queueOf, type Run, runsOf, type Shape, shapeOf } from "./runs.ts";
@@ -33,6 +34,8 @@ export interface Profile {
   readonly clients: number;
   /** Jobs by kind of call. */
   readonly mix: ReadonlyMap<string, number>;
+  /** `null` where it does one thing alone. */
+  readonly apart: Apart | null;
 }
 
 /** Returns the lateness that a caller may have by itself, ms: the clock's resolution, and a generator's or timer's. */
@@ -94,7 +97,8 @@ function described(
 ): Profile {
   const mix = new Map<string, number>();
   for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
-  const common = { caller, jobs, retries, guess, mix, refused: caller.calls.filter(isRefused).length };
+  const refused = caller.calls.filter(isRefused).length;
+  const common = { caller, jobs, retries, guess, mix, refused, apart: null };
   const whole = runsOf(jobs, slackMs);
   const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
   if (shape !== null && shape.kind !== "call") {

@@ -70,6 +70,8 @@ function behaviourText(behaviour: FittedBehaviour): string {
     }
     case "timetable":
       return `${behaviourText(behaviour.of)}, by cron, ${behaviour.at}`;
+    case "woken":
+      return `${behaviourText(behaviour.of)}, woken together ${behaviour.perDay} times a day`;
     case "poller":
       return `poller, every ${timeText(behaviour.everyMs)}`;
     case "worker":

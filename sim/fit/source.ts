@@ -218,6 +218,19 @@ function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCal
         }),
       );
     }
+    case "woken": {
+      const { of, calls, perDay, rhythm, withinMs, share } = behaviour;
+      const wakes = object({
+        perDay,
+        rhythm: rhythmExpression(rhythm),
+        within: withinMs === 0 ? null : timeText(withinMs),
+        share: share === 1 ? null : share,
+      });
+      return make(
+        "sessions",
+        object({ of: behaviourExpression(of, mix), calls: countExpression(calls), wakes }),
+      );
+    }
     case "poller":
       return make("poller", object({ every: timeText(behaviour.everyMs), call }));
     case "burst":

@@ -1,0 +1,216 @@
+// Several behaviours of one caller, or of callers who are alike: what keeps to timetables, what events wake, and loops
+// beside them.
+import { timetableOf } from "./arrivals.ts";
+import { bySessions, type RhythmFit } from "./comings.ts";
+import type { Job } from "./jobs.ts";
+import { mixOf } from "./mix.ts";
+import type { FittedCall, FittedPart } from "./model.ts";
+import { isSteady, type Profile, profileOfJobs, slackOf } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { spreadOf } from "./spread.ts";
+import { roundestWithin, Sample } from "./statistics.ts";
+import { type ClockedSessions, timetablesOf } from "./timetables.ts";
+import { type WokenSession, wakesIn, wakingTimes } from "./wakes.ts";
+
+/** What a caller does by the clock and when events wake it, and the rest. */
+export interface Apart {
+  /** Names of what was taken apart: callers of the same names may be of one population. */
+  readonly key: string;
+  readonly timetables: readonly ClockedSessions[];
+  readonly woken: readonly WokenSession[];
+  /** Instants of all events, ms since the epoch. */
+  readonly eventsMs: readonly number[];
+  /** `null` where nothing is left. */
+  readonly rest: Profile | null;
+}
+
+/** Takes apart what every caller does; callers who do one thing alone stay as they are. */
+export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
+  const clocks = profiles.map((profile) => {
+    if (isSteady(profile)) return null;
+    const { timetables, rest } = timetablesOf(profile, recording);
+    return timetables.length === 0 ? null : { timetables, rest: restOf(profile, rest, recording) };
+  });
+  const rests = profiles.map((profile, index) => {
+    const clock = clocks[index];
+    return clock == null ? profile : clock.rest;
+  });
+  const wakes = wakesIn(
+    rests.filter((rest) => rest !== null),
+    recording,
+  );
+  return profiles.map((profile, index) => {
+    const rest = rests[index] ?? null;
+    const woken = (rest === null ? undefined : wakes?.woken.get(rest)) ?? [];
+    const timetables = clocks[index]?.timetables ?? [];
+    if (timetables.length === 0 && woken.length === 0) return profile;
+    const names = [
+      ...timetables.map(({ timetable }) => timetable.schedule),
+      ...(woken.length === 0 ? [] : ["woken"]),
+    ];
+    const apart: Apart = {
+      key: names.join(", "),
+      timetables,
+      woken,
+      eventsMs: wakes?.eventsMs ?? [],
+      rest: rest === null || woken.length === 0 ? rest : restOf(rest, without(rest.jobs, woken), recording),
+    };
+    return { ...profile, apart };
+  });
+}
+
+function restOf(profile: Profile, rest: readonly Job[], recording: Recording): Profile | null {
+  return rest.length === 0 ? null : profileOfJobs(profile, rest, slackOf(recording));
+}
+
+function without(jobs: readonly Job[], woken: readonly WokenSession[]): Job[] {
+  const taken = new Set(woken.flatMap((session) => session.jobs));
+  return jobs.filter((job) => !taken.has(job));
+}
+
+/** A token of this many behaviours at once is no program any more. */
+const lanesMost = 12;
+
+/** Fits each behaviour of callers who are alike; `null` where it is all of one kind. */
+export function partsOf(
+  profiles: readonly Profile[],
+  recording: Recording,
+): { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] } | null {
+  const [model] = profiles;
+  if (model === undefined || (model.apart === null && (profiles.length > 1 || isSteady(model)))) return null;
+  const parts = [...clockedParts(profiles, recording), ...wokenParts(profiles, recording)];
+  const rests = profiles.flatMap((profile) =>
+    profile.apart === null ? [profile] : (profile.apart.rest ?? []),
+  );
+  const lanes = profiles.length > 1 ? [] : rests.flatMap(({ jobs }) => lanesOf(jobs));
+  if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost)) return null;
+  const apart = lanes.length > 1 && lanes.length <= lanesMost;
+  const loops =
+    rests.length === 0
+      ? []
+      : apart
+        ? lanes.map((jobs) => loopPart([profileOfJobs(model, jobs, slackOf(recording))], recording))
+        : [loopPart(rests, recording)];
+  return {
+    parts: [...parts, ...loops.map(({ part }) => part)],
+    rhythms: loops.flatMap(({ rhythms }) => rhythms),
+  };
+}
+
+/** The kinds of calls of callers, together. */
+function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
+  const mix = new Map<string, number>();
+  for (const profile of profiles)
+    for (const [key, count] of profile.mix) mix.set(key, (mix.get(key) ?? 0) + count);
+  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
+  return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
+}
+
+function clockedParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
+  const slackMs = slackOf(recording);
+  const all = profiles.map(({ apart }) => apart?.timetables ?? []);
+  return (all[0] ?? []).map(({ timetable, periodMs }, place) => {
+    const own = all.flatMap((timetables) => timetables[place] ?? []);
+    const together = timetableOf(
+      own.map(({ startsMs }) => startsMs),
+      periodMs,
+    );
+    const pausesMs = own.flatMap((each) => each.pausesMs);
+    const jobs = profiles.flatMap((profile) =>
+      profileOfJobs(profile, profile.apart?.timetables[place]?.jobs ?? [], slackMs),
+    );
+    return {
+      behaviour: {
+        kind: "timetable",
+        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
+        at: timetable.schedule,
+        withinMs: together?.spreadMs ?? timetable.spreadMs,
+        calls: spreadOf(
+          own.flatMap(({ sizes }) => sizes),
+          1,
+          0,
+        ),
+      },
+      mix: mixOfAll(jobs),
+    };
+  });
+}
+
+function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
+  const [{ eventsMs = [] } = {}] = profiles.flatMap(({ apart }) => apart ?? []);
+  const woken = profiles.flatMap(({ apart }) => apart?.woken ?? []);
+  if (woken.length === 0) return [];
+  const slackMs = slackOf(recording);
+  const pausesMs = woken.flatMap(({ jobs }) =>
+    jobs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (jobs[index] as Job).endMs)),
+  );
+  // The last ones may have begun without the event.
+  const late = new Sample(woken.map(({ eventMs, jobs }) => (jobs[0] as Job).startMs - eventMs));
+  const own = profiles.map((profile) =>
+    profileOfJobs(
+      profile,
+      (profile.apart?.woken ?? []).flatMap(({ jobs }) => jobs),
+      slackMs,
+    ),
+  );
+  const { perDay, hours, weekdays } = wakingTimes(eventsMs, recording);
+  return [
+    {
+      behaviour: {
+        kind: "woken",
+        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
+        calls: spreadOf(
+          woken.map(({ jobs }) => jobs.length),
+          1,
+          0,
+        ),
+        perDay: Math.round(100 * perDay) / 100,
+        rhythm: { hours, weekend: null, weekdays, days: 0 },
+        withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
+        share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
+      },
+      mix: mixOfAll(own),
+    },
+  ];
+}
+
+function loopPart(
+  profiles: readonly Profile[],
+  recording: Recording,
+): { readonly part: FittedPart; readonly rhythms: readonly RhythmFit[] } {
+  const mix = mixOfAll(profiles);
+  const everyMs = profiles.flatMap(({ pace }) => (pace.kind === "ticks" ? [pace.everyMs] : []));
+  if (everyMs.length === profiles.length && mix.length === 1)
+    return {
+      part: {
+        behaviour: { kind: "poller", everyMs: Math.max(1, Math.round(new Sample(everyMs).median)) },
+        mix,
+      },
+      rhythms: [],
+    };
+  const fit = bySessions(profiles, recording);
+  if (fit !== null) return { part: { behaviour: fit.behaviour, mix }, rhythms: fit.rhythms };
+  const think = spreadOf(
+    profiles.flatMap(({ pausesMs }) => pausesMs),
+    0,
+    slackOf(recording),
+  );
+  const once = profiles.every(({ jobs }) => jobs.length === 1);
+  return { part: { behaviour: { kind: "worker", think, jobs: once ? 1 : null }, mix }, rhythms: [] };
+}
+
+/** Jobs by loops of which each does one at a time: a job goes to the loop that was the last to end before it. */
+function lanesOf(jobs: readonly Job[]): readonly (readonly Job[])[] {
+  const lanes: { endMs: number; readonly jobs: Job[] }[] = [];
+  for (const job of jobs) {
+    let best: (typeof lanes)[number] | null = null;
+    for (const lane of lanes)
+      if (lane.endMs <= job.startMs && (best === null || lane.endMs > best.endMs)) best = lane;
+    if (best === null) lanes.push({ endMs: job.endMs, jobs: [job] });
+    else {
+      best.endMs = job.endMs;
+      best.jobs.push(job);
+    }
+  }
+  return lanes.map((lane) => lane.jobs);
+}

@@ -1,0 +1,199 @@
+// Sessions that begin by the clock: with the same minute of each period, as cron starts them.
+import { exp, ln } from "../../src/scenario/elementary.ts";
+import { type Timetable, timetableOf } from "./arrivals.ts";
+import type { Job } from "./jobs.ts";
+import type { Profile } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { absenceOf, type Session, sessionsOf } from "./sessions.ts";
+import { Sample } from "./statistics.ts";
+
+/** Sessions of one caller that keep to one timetable. */
+export interface ClockedSessions {
+  readonly timetable: Timetable;
+  readonly periodMs: number;
+  readonly startsMs: readonly number[];
+  readonly jobs: readonly Job[];
+  /** Number of jobs of each session. */
+  readonly sizes: readonly number[];
+  /** From an answer to the next job, within sessions, ms. */
+  readonly pausesMs: readonly number[];
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
+/** Jobs of one minute begin so close together. */
+const punctualMs = 15_000;
+const periodsLeast = 4;
+
+/** Takes out of a caller's jobs what keeps to timetables. */
+export function timetablesOf(
+  { jobs, pausesMs }: Profile,
+  recording: Recording,
+): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly Job[] } {
+  const awayMs = absenceOf(pausesMs) || 30_000;
+  let rest = jobs;
+  const timetables: ClockedSessions[] = [];
+  for (const periodMs of periodsMs) {
+    const { sessions } = sessionsOf(rest, awayMs);
+    const punctual = punctualIn(sessions, periodMs, recording);
+    if (punctual === null) continue;
+    const timetable = timetableOf([punctual.found.map(({ startMs }) => startMs)], periodMs);
+    if (timetable === null) continue;
+    const { weekdays, found } = punctual;
+    const [own, others] = parted(rest, found);
+    rest = others;
+    const schedule = weekdays ? timetable.schedule.replace(/\*$/, "1-5") : timetable.schedule;
+    timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
+  }
+  return { timetables, rest };
+}
+
+interface Punctual {
+  readonly found: readonly Session[];
+  /** True if there are none at weekends. */
+  readonly weekdays: boolean;
+}
+
+/** The epoch began on a Thursday. */
+const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayMs) + 4) % 7);
+
+/** Periods of a recording at weekends, and all others. */
+function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): readonly [number, number] {
+  const counts: [number, number] = [0, 0];
+  const count = Math.floor((endedAtMs - startedAtMs) / periodMs);
+  for (let period = 0; period < count; period++)
+    counts[isWeekend(startedAtMs + period * periodMs) ? 0 : 1] += 1;
+  return counts;
+}
+
+/** Sessions that begin just after the minute with which most periods have one; `null` where none is such. */
+function punctualIn(sessions: readonly Session[], periodMs: number, recording: Recording): Punctual | null {
+  const [atWeekends, onWeekdays] = periodsIn(recording, periodMs);
+  const periods = atWeekends + onWeekdays;
+  if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
+  const byMinute = new Map<number, Session[]>();
+  for (const session of sessions) {
+    const phase = session.startMs % periodMs;
+    if (phase % minuteMs > punctualMs) continue;
+    const minute = Math.floor(phase / minuteMs);
+    const known = byMinute.get(minute);
+    if (known === undefined) byMinute.set(minute, [session]);
+    else known.push(session);
+  }
+  const candidates = periodMs / minuteMs;
+  /** Share of the periods in which a minute as this one has a session by chance: callers are not as busy at all hours. */
+  const usualAt = (minute: number): number => {
+    const width = Math.min(60, Math.floor((candidates - 1) / 2));
+    let near = 0.5;
+    for (let apart = 1; apart <= width; apart++)
+      for (const beside of [minute + apart, minute - apart + candidates])
+        near += byMinute.get(beside % candidates)?.length ?? 0;
+    return near / (2 * width * periods);
+  };
+  const keeps = (minute: number, found: readonly Session[], all: number): boolean => {
+    const covered = new Set(found.map(({ startMs }) => Math.floor(startMs / periodMs))).size;
+    if (covered < 0.8 * all) return false;
+    const usual = usualAt(minute);
+    return usual < oftenEnough && candidates * binomialTail(all, covered, usual) < byChance;
+  };
+  for (const [minute, found] of byMinute) {
+    if (keeps(minute, found, periods)) return { found, weekdays: false };
+    const working = found.filter(({ startMs }) => !isWeekend(startMs));
+    const rests = atWeekends >= periodsLeast || (periodMs === dayMs && atWeekends >= 2);
+    if (
+      rests &&
+      onWeekdays >= periodsLeast &&
+      keeps(minute, working, onWeekdays) &&
+      // What else it does falls into the same minute now and then.
+      found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usualAt(minute))
+    )
+      return { found: working, weekdays: true };
+  }
+  return null;
+}
+
+/** Who begins in this share of all minutes' first quarters keeps to no timetable that could be told. */
+const oftenEnough = 0.3;
+/** One caller in so many seems to keep to a timetable that it has not. */
+const byChance = 0.001;
+
+/** The probability that so many or more of `all` are hit, each with probability `each`. */
+function binomialTail(all: number, hit: number, each: number): number {
+  let term = exp(all * ln(1 - each));
+  let tail = hit === 0 ? term : 0;
+  for (let count = 1; count <= all; count++) {
+    term *= (((all - count + 1) / count) * each) / (1 - each);
+    if (count >= hit) tail += term;
+  }
+  return Math.min(1, tail);
+}
+
+function parted(jobs: readonly Job[], sessions: readonly Session[]): [Job[][], Job[]] {
+  const own: Job[][] = sessions.map(() => []);
+  const others: Job[] = [];
+  let index = 0;
+  for (const job of jobs) {
+    while (index < sessions.length && job.startMs > (sessions[index] as Session).endMs) index += 1;
+    const session = sessions[index];
+    if (session !== undefined && job.startMs >= session.startMs) own[index]?.push(job);
+    else others.push(job);
+  }
+  return [own, others];
+}
+
+/** A minute of the day whose sessions are so many times as long as the usual one is a timetable of its own. */
+const muchLonger = 2;
+/** More such minutes are no exception. */
+const longMinutesMost = 4;
+const daysLeast = 3;
+
+/** The hourly and the nightly job of one minute: what the long sessions have beyond the usual number is the nightly's. */
+function bySize(
+  own: readonly (readonly Job[])[],
+  timetable: Timetable,
+  periodMs: number,
+  awayMs: number,
+): ClockedSessions[] {
+  const usual = new Sample(own.map(({ length }) => length)).median;
+  const byMinute = new Map<number, (readonly Job[])[]>();
+  for (const jobs of own) {
+    const minute = Math.floor(((jobs[0]?.startMs ?? 0) % dayMs) / minuteMs);
+    byMinute.set(minute, [...(byMinute.get(minute) ?? []), jobs]);
+  }
+  const long = [...byMinute].filter(
+    ([, sessions]) =>
+      sessions.length >= daysLeast &&
+      new Sample(sessions.map(({ length }) => length)).quantile(0.2) > muchLonger * usual + 2,
+  );
+  if (periodMs >= dayMs || long.length === 0 || long.length > longMinutesMost)
+    return [clocked(own, timetable, periodMs, awayMs)];
+  const extra = new Set(long.flatMap(([, sessions]) => sessions));
+  const base = own.map((jobs) => (extra.has(jobs) ? jobs.slice(0, usual) : jobs));
+  return [
+    clocked(base, timetable, periodMs, awayMs),
+    ...long.map(([minute, sessions]) => {
+      const schedule = `${minute % 60} ${Math.floor(minute / 60)} * * ${timetable.schedule.endsWith("1-5") ? "1-5" : "*"}`;
+      const beyond = sessions.map((jobs) => jobs.slice(usual));
+      const startsMs = sessions.map((jobs) => (jobs[0] as Job).startMs);
+      return { ...clocked(beyond, { ...timetable, schedule }, dayMs, awayMs), startsMs };
+    }),
+  ];
+}
+
+function clocked(
+  own: readonly (readonly Job[])[],
+  timetable: Timetable,
+  periodMs: number,
+  awayMs: number,
+): ClockedSessions {
+  const jobs = own.flat();
+  return {
+    timetable,
+    periodMs,
+    startsMs: own.flatMap(([first]) => (first === undefined ? [] : [first.startMs])),
+    jobs,
+    sizes: own.map(({ length }) => length).filter((size) => size > 0),
+    pausesMs: own.flatMap((each) => sessionsOf(each, awayMs).pausesMs),
+  };
+}

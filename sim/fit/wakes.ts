@@ -1,0 +1,220 @@
+// Events that wake many callers at once, at times that nobody wrote down: a release, an outage that is over. What shows
+// them is that far more callers begin within some seconds than callers who are each for themselves ever do.
+import { exp } from "../../src/scenario/elementary.ts";
+import type { Job } from "./jobs.ts";
+import { isSteady, type Profile } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { absenceOf } from "./sessions.ts";
+import { Sample } from "./statistics.ts";
+
+/** One caller's calls after one event. */
+export interface WokenSession {
+  /** When the event was, ms since the epoch. */
+  readonly eventMs: number;
+  readonly jobs: readonly Job[];
+}
+
+export interface FoundWakes {
+  /** Instants of the events, ms since the epoch, rising. */
+  readonly eventsMs: readonly number[];
+  /** What each caller did after the events. */
+  readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
+}
+
+/** A caller begins where it was silent for so long before. */
+const quietMs = 10_000;
+/** Callers who begin within such a span begin together: the first span that shows events. */
+const spansMs = [10_000, 60_000];
+/** Beginnings of this time around an event say how many there usually are, ... */
+const aroundMs = 1_800_000;
+/** ... but for those of this time next to it. */
+const nextToMs = 60_000;
+/** Two events are further apart. */
+const apartMs = 300_000;
+/** A caller who was refused this long ago begins when the window does. */
+const refusedMs = 300_000;
+/** A burst has so many calls within `quietMs`. */
+const burstLeast = 3;
+/** By chance one recording in so many shows an event that is none. */
+const rare = 1_000;
+const callersLeast = 5;
+const eventsLeast = 2;
+/** An event wakes this share of all callers, and three of them, at least. */
+const shareLeast = 0.2;
+
+interface Beginning {
+  readonly atMs: number;
+  readonly isBurst: boolean;
+}
+
+/** Finds the events that woke callers together; `null` where there are none, or too few to tell how often they come. */
+export function wakesIn(profiles: readonly Profile[], recording: Recording): FoundWakes | null {
+  const callers = profiles.filter((profile) => !isSteady(profile));
+  if (callers.length < callersLeast) return null;
+  const all = callers.flatMap(({ jobs }) => beginningsOf(jobs)).sort((a, b) => a.atMs - b.atMs);
+  const starts = all.map(({ atMs }) => atMs);
+  const bursts = all.flatMap(({ atMs, isBurst }) => (isBurst ? [atMs] : []));
+  for (const spanMs of spansMs) {
+    const found = [...eventsOf(starts, spanMs, recording), ...eventsOf(bursts, spanMs, recording)];
+    const eventsMs = merged(found);
+    if (eventsMs.length < eventsLeast) continue;
+    const woken = wokenBy(eventsMs, spanMs, callers);
+    const sessions = [...woken.values()].reduce((sum, each) => sum + each.length, 0);
+    const least = Math.max(3, shareLeast * callers.length);
+    if (sessions / eventsMs.length >= least) return { eventsMs, woken };
+  }
+  return null;
+}
+
+function beginningsOf(jobs: readonly Job[]): Beginning[] {
+  const found: Beginning[] = [];
+  let refusedAtMs = Number.NEGATIVE_INFINITY;
+  for (const [index, { startMs, endMs, attempts }] of jobs.entries()) {
+    const before = jobs[index - 1];
+    if (before !== undefined && startMs - before.endMs > quietMs && startMs - refusedAtMs > refusedMs) {
+      const third = jobs[index + burstLeast - 1];
+      found.push({ atMs: startMs, isBurst: third !== undefined && third.startMs - startMs <= quietMs });
+    }
+    if (attempts > 1) refusedAtMs = endMs;
+  }
+  return found;
+}
+
+/** Instants from which on more callers begin within a span than chance explains by those around it. */
+function eventsOf(
+  starts: readonly number[],
+  spanMs: number,
+  { startedAtMs, endedAtMs }: Recording,
+): { readonly atMs: number; readonly count: number }[] {
+  const spans = Math.max(1, (endedAtMs - startedAtMs) / spanMs);
+  const countBetween = (fromMs: number, toMs: number): number =>
+    placeOf(starts, toMs) - placeOf(starts, fromMs);
+  const found: { atMs: number; count: number }[] = [];
+  for (const [index, atMs] of starts.entries()) {
+    if (atMs === starts[index - 1]) continue;
+    const count = countBetween(atMs, atMs + spanMs);
+    if (count < 3) continue;
+    const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
+    const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
+    const seen = countBetween(fromMs, beforeMs) + countBetween(afterMs, toMs);
+    const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
+    // Half a beginning is added: what was not seen yet may come.
+    const mean = watchedMs <= 0 ? count : ((seen + 0.5) * spanMs) / watchedMs;
+    if (count > 2 * mean && poissonTail(mean, count) * spans * rare < 1) found.push({ atMs, count });
+  }
+  return found;
+}
+
+/** The first place that is not before an instant. */
+function placeOf(starts: readonly number[], ms: number): number {
+  let [low, high] = [0, starts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] as number) < ms) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The probability of so many or more where `mean` are usual. */
+function poissonTail(mean: number, count: number): number {
+  let term = exp(-mean);
+  for (let number = 1; number <= count; number++) term *= mean / number;
+  let tail = 0;
+  for (let number = count; term > tail * 1e-12 && number < count + 1000; number++) {
+    tail += term;
+    term *= mean / (number + 1);
+  }
+  return tail;
+}
+
+/** One instant of each event: where most begin. */
+function merged(found: readonly { readonly atMs: number; readonly count: number }[]): number[] {
+  const events: { atMs: number; count: number; lastMs: number }[] = [];
+  for (const { atMs, count } of found.toSorted((a, b) => a.atMs - b.atMs)) {
+    const event = events.at(-1);
+    if (event === undefined || atMs - event.lastMs > apartMs) {
+      events.push({ atMs, count, lastMs: atMs });
+      continue;
+    }
+    event.lastMs = atMs;
+    if (count > event.count) Object.assign(event, { atMs, count });
+  }
+  return events.map(({ atMs }) => atMs);
+}
+
+/** The calls of each caller from an event on, as long as they come at the pace of one who was woken. */
+function wokenBy(
+  eventsMs: readonly number[],
+  spanMs: number,
+  callers: readonly Profile[],
+): ReadonlyMap<Profile, readonly WokenSession[]> {
+  const firstsOf = ({ jobs }: Profile): (readonly [eventMs: number, first: number])[] => {
+    const starts = jobs.map(({ startMs }) => startMs);
+    return eventsMs.flatMap((eventMs) => {
+      const first = placeOf(starts, eventMs);
+      const startMs = starts[first];
+      return startMs !== undefined && startMs < eventMs + spanMs + quietMs / 2
+        ? [[eventMs, first] as const]
+        : [];
+    });
+  };
+  const firsts = new Map(callers.map((caller) => [caller, firstsOf(caller)] as const));
+  const cutMs = absenceOf(
+    [...firsts].flatMap(([{ jobs }, own]) =>
+      own.flatMap(([eventMs, first]) => gapsFrom(jobs, first, eventMs + apartMs)),
+    ),
+  );
+  const least = cutMs === 0 ? 1 : 2;
+  const woken = new Map<Profile, readonly WokenSession[]>();
+  for (const [caller, own] of firsts) {
+    const sessions = own.flatMap(([eventMs, first]) => {
+      let end = first + 1;
+      while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= cutMs) end += 1;
+      return end - first < least ? [] : [{ eventMs, jobs: caller.jobs.slice(first, end) }];
+    });
+    if (3 * sessions.length >= eventsMs.length) woken.set(caller, sessions);
+  }
+  return woken;
+}
+
+const gapBefore = (jobs: readonly Job[], place: number): number =>
+  Math.max(0, (jobs[place] as Job).startMs - (jobs[place - 1] as Job).endMs);
+
+function gapsFrom(jobs: readonly Job[], first: number, untilMs: number): number[] {
+  const gaps: number[] = [];
+  for (let place = first + 1; place < jobs.length && (jobs[place] as Job).startMs < untilMs; place++)
+    gaps.push(gapBefore(jobs, place));
+  return gaps;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** An event says that others are likely within so many hours of its own, less the further. */
+const hoursWide = 3;
+/** So many events without one at a weekend are no chance. */
+const workingLeast = 10;
+
+/** When events come, as `RhythmInput` has it: 24 factors and 7; `null` where all are alike. */
+export function wakingTimes(
+  eventsMs: readonly number[],
+  { startedAtMs, endedAtMs }: Recording,
+): {
+  readonly perDay: number;
+  readonly hours: readonly number[];
+  readonly weekdays: readonly number[] | null;
+} {
+  const perDay = eventsMs.length / Math.max(1 / 24, (endedAtMs - startedAtMs) / dayMs);
+  const weights = Array.from({ length: 24 }, (_, hour) =>
+    eventsMs.reduce((sum, ms) => {
+      const apart = Math.abs((((ms % dayMs) / hourMs - hour - 0.5 + 36) % 24) - 12);
+      return sum + Math.max(0, 1 - apart / hoursWide);
+    }, 0.02),
+  );
+  const mean = new Sample(weights).mean;
+  const hours = weights.map((weight) => Math.round((1000 * weight) / mean) / 1000);
+  const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
+  const hasWeekend = endedAtMs - startedAtMs >= 7 * dayMs - hourMs;
+  const works = eventsMs.length >= workingLeast && eventsMs.every((ms) => ![0, 6].includes(weekdayOf(ms)));
+  return { perDay, hours, weekdays: hasWeekend && works ? [0, 1.4, 1.4, 1.4, 1.4, 1.4, 0] : null };
+}

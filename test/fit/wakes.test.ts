@@ -1,0 +1,161 @@
+// What callers do by the clock, and what wakes them together, is told from what each does for itself.
+import { describe, expect, test } from "vitest";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import type { FittedBehaviour } from "../../sim/fit/model.ts";
+import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
+import { simulateNumbers } from "../../sim/simulate.ts";
+import { rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
+import { logged, world } from "./recordings.ts";
+
+const call = rest("/v2/organizations/:org/pipelines");
+const monday = "2026-01-05T00:00:00Z";
+const idle = worker({ calls: [{ call }], think: { median: "1m", p95: "4m" } });
+const job = worker({ calls: [{ call }], think: { least: 200, most: 500 } });
+
+const partsOf = (behaviour: FittedBehaviour): readonly FittedBehaviour[] =>
+  behaviour.kind === "together" ? behaviour.parts.map((part) => part.behaviour) : [behaviour];
+
+describe("events that wake all callers", () => {
+  const wakes = {
+    perDay: 4,
+    rhythm: { hours: Array.from({ length: 24 }, (_, hour) => (hour >= 8 && hour < 20 ? 2 : 0)) },
+    within: "8s",
+  };
+  const woken = sessions({ of: job, calls: { least: 15, most: 25 }, wakes });
+  const scenario = world(
+    { agents: { clients: 12, behaviour: together([idle, woken]), onRefused: waitReset({ of: "both" }) } },
+    { duration: "96h", startAt: monday, seed: 5 },
+  );
+  const model = fitScenario(logged(scenario, { seed: 5 }));
+
+  test("are found, with how often they come, in which hours, and what is done then", () => {
+    const behaviours = model.populations.flatMap(({ behaviour }) => partsOf(behaviour));
+    const found = behaviours.filter((behaviour) => behaviour.kind === "woken");
+    expect(found.length).toBe(model.populations.length);
+    for (const { perDay, withinMs, share, rhythm, calls } of found) {
+      expect(perDay).toBeGreaterThan(2.5);
+      expect(perDay).toBeLessThan(5.5);
+      expect(Math.abs(withinMs - 8_000)).toBeLessThan(4_000);
+      expect(share).toBeGreaterThan(0.85);
+      expect(rhythm.hours[2]).toBeLessThan(0.1);
+      const byDay = rhythm.hours.slice(8, 20).reduce((sum, factor) => sum + factor, 0);
+      expect(byDay).toBeGreaterThan(20);
+      expect(calls).toMatchObject({ kind: expect.toBeOneOf(["uniform", "quantiles", "lognormal"]) });
+    }
+  });
+
+  test("are in the scenario, as its text says: windows are as full as they were", () => {
+    expect(fittedSource(model)).toContain("wakes: {");
+    const fullest = (of: ReturnType<typeof world>, seed: number): number => {
+      const minutes = new Map<number, number>();
+      simulateNumbers(of, { seed }, ({ sentMs }) => {
+        const minute = Math.floor(sentMs / 60_000);
+        minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
+      });
+      return Math.max(...minutes.values());
+    };
+    const [recorded, simulated] = [fullest(scenario, 5), fullest(fittedScenario(model), 1)];
+    expect(recorded).toBeGreaterThan(150);
+    expect(Math.abs(simulated - recorded)).toBeLessThan(0.35 * recorded);
+  });
+
+  test("are none where callers are each for themselves, however busy some hours are", () => {
+    const rhythm = { hours: Array.from({ length: 24 }, (_, hour) => (hour >= 9 && hour < 17 ? 3 : 0.1)) };
+    const own = sessions({
+      of: job,
+      calls: { least: 1, most: 30 },
+      away: { median: "10m", p95: "1h" },
+      rhythm,
+    });
+    for (const seed of [1, 2, 3]) {
+      const alone = world(
+        { agents: { clients: 12, behaviour: own } },
+        { duration: "96h", startAt: monday, seed },
+      );
+      const kinds = fitScenario(logged(alone, { seed })).populations.flatMap(({ behaviour }) =>
+        partsOf(behaviour).map(({ kind }) => kind),
+      );
+      expect(kinds).not.toContain("woken");
+      expect(kinds).not.toContain("timetable");
+    }
+  });
+});
+
+describe("a fleet by the clock", () => {
+  const hourly = sessions({ of: job, calls: { least: 6, most: 10 }, at: "20 * * * *", within: "3s" });
+
+  test("is one population: its callers begin with the same minute", () => {
+    const scenario = world(
+      { fleet: { clients: 9, behaviour: hourly } },
+      { duration: "30h", startAt: monday },
+    );
+    const { populations } = fitScenario(logged(scenario));
+    expect(populations).toHaveLength(1);
+    expect(populations[0]).toMatchObject({
+      callers: 9,
+      user: "each",
+      behaviour: { kind: "timetable", at: "20 * * * *", calls: { kind: "quantiles" } },
+      arrivals: { kind: "closed", clients: 9 },
+    });
+  });
+
+  test("is two where its callers begin with two minutes", () => {
+    const later = sessions({ of: job, calls: { least: 6, most: 10 }, at: "50 * * * *", within: "3s" });
+    const scenario = world(
+      { early: { clients: 3, behaviour: hourly }, late: { clients: 4, behaviour: later } },
+      { duration: "30h", startAt: monday },
+    );
+    const { populations } = fitScenario(logged(scenario));
+    expect(populations.map(({ behaviour, callers }) => [callers, "at" in behaviour && behaviour.at])).toEqual(
+      [
+        [4, "50 * * * *"],
+        [3, "20 * * * *"],
+      ],
+    );
+  });
+
+  test("has a nightly job beside its hourly one", () => {
+    const nightly = sessions({ of: job, calls: 60, at: "20 2 * * *" });
+    const scenario = world(
+      { fleet: { clients: 1, behaviour: together([hourly, nightly]) } },
+      { duration: "120h", startAt: monday },
+    );
+    const [population] = fitScenario(logged(scenario)).populations;
+    const parts = population === undefined ? [] : partsOf(population.behaviour);
+    expect(parts.map((part) => "at" in part && part.at)).toEqual(["20 * * * *", "20 2 * * *"]);
+    const [, night] = parts;
+    const {
+      ms = 0,
+      least = ms,
+      most = ms,
+    } = (night as { calls: { ms?: number; least?: number; most?: number } }).calls;
+    expect(Math.abs((least + most) / 2 - 60)).toBeLessThan(4);
+  });
+
+  test("keeps to weekdays where it did", () => {
+    const seldom = worker({ calls: [{ call }], think: { median: "10m", p95: "40m" } });
+    const working = sessions({ of: job, calls: 5, at: "20 6 * * 1-5", within: "3s" });
+    const scenario = world(
+      { fleet: { clients: 2, behaviour: together([working, seldom]) } },
+      { duration: "336h", startAt: monday },
+    );
+    for (const { behaviour } of fitScenario(logged(scenario)).populations)
+      expect(partsOf(behaviour)[0]).toMatchObject({ kind: "timetable", at: "20 6 * * 1-5" });
+  });
+});
+
+test("callers whom nobody refused are taken to do as most of those who were", () => {
+  const greedy = worker({ calls: [{ call }], think: { least: 300, most: 900 } });
+  const scenario = world(
+    {
+      greedy: { clients: 1, behaviour: greedy, onRefused: waitReset({ of: "both" }) },
+      calm: { clients: 1, behaviour: worker({ calls: [{ call }], think: { least: "20s", most: "40s" } }) },
+    },
+    { duration: "1h" },
+  );
+  const { populations } = fitScenario(logged(scenario));
+  const [first, second] = populations;
+  expect(first?.onRefused).toMatchObject({ kind: "waitReset" });
+  expect(second).toMatchObject({ refused: 0, onRefused: first?.onRefused });
+  expect(second?.reasons.onRefused).toBe(`none was refused: they are taken to do as ${first?.name} do`);
+});
