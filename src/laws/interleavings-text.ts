@@ -27,13 +27,13 @@ function roundText(round: Round, { script, violation }: Unexplained, last: boole
   const { atMs, events, steps } = round;
   const when = time(atMs, script.startMs);
   const [alone] = events;
-  if (events.length === 1 && alone !== undefined)
+  if (events.length === 1 && alone !== undefined && round.untilMs === atMs)
     return [
       `${when}  ${operation(alone, 1, script)}  ${answer(alone, script)}`,
       ...(last ? breach(violation, script) : []),
     ];
   return [
-    `${when}  ${events.length} calls overlap`,
+    `${when}  ${events.length === 1 ? "a call under way" : `${events.length} calls overlap`}`,
     ...steps.map((step) => `${" ".repeat(14)}. ${step}`),
     ...events.map((event) => {
       const asked = operation(event, 1, script).trimEnd();

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { LimiterFactory, WindowReading } from "../engine/adapter.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
+import { userLimit } from "../rules/rules.ts";
 import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check.ts";
 import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
@@ -20,8 +21,13 @@ export interface InterleavingOptions
     CheckOptions,
     "runs" | "seed" | "path" | "rules" | "startMs" | "timers" | "answerMsMost" | "signal"
   > {
-  /** The most calls that overlap, 2 to 5; 3 unless told. */
+  /** The most calls that overlap, 2 to 5; 3 unless told. Where the clock moves, 1 will do. */
   readonly overlap?: number;
+  /**
+   * Lets time pass between two steps of a call, such as two commands to a store: 1 ms or a second. A key may then end in
+   * between, and the call may count before or after. The limiter has to take the `seam`. Default: `false`.
+   */
+  readonly clockMoves?: boolean;
   /** Called before every run, and awaited. */
   readonly onProgress?: (progress: OverlapProgress) => void | PromiseLike<void>;
 }
@@ -33,7 +39,7 @@ export interface InterleavingReport {
   readonly limiter: string;
   readonly seed: number;
   readonly runs: number;
-  /** Rounds of two calls or more, that were explained. */
+  /** Rounds of two calls or more, or in which the clock moved, that were explained. */
   readonly overlapped: number;
   /** `not-claimed`: none of the laws by which an order is looked for. */
   readonly outcome: "no-counterexample" | "violated" | "failed" | "not-claimed" | "interrupted";
@@ -46,7 +52,12 @@ export interface InterleavingReport {
 
 /** Calls alone, at few instants. */
 const profile: Profile = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
+/** Calls that come at the ends of windows, where the clock matters. */
+const atEnds: Profile = { ...profile, edge: 40, beyond: 10 };
 const intentsMost = 8;
+/** The clock moves before one of the first so many steps of a round. */
+const stepsMost = 3;
+const roundsTicked = { minLength: 8, maxLength: 8 };
 /** Calls after all others, one by one, that show what the count came to. */
 const closingMost = 12;
 
@@ -55,6 +66,10 @@ interface Drawn {
   /** Number of calls that overlap, and the rounds in which, by bits, they do not start all at once. */
   readonly overlap: number;
   readonly staggered: number;
+  /** By rounds, the step before which the clock moves; 0 or none: it stands still. */
+  readonly ticks: readonly number[];
+  /** Time that passes then, ms. */
+  readonly tickMs: number;
   /** The seed of the scheduler. One that fast-check draws itself is not the same again once scripts are made smaller. */
   readonly weave: number;
 }
@@ -98,7 +113,7 @@ export async function checkInterleavings(
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
   const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
-  const most = requireInteger("overlap", options.overlap ?? 3, 2, 5);
+  const most = requireInteger("overlap", options.overlap ?? 3, options.clockMoves ? 1 : 2, 5);
   const { subject } = await prepare(factory, options);
   const claims = claimsOf(factory);
   const claimed = judges.filter((law) => claims.includes(law));
@@ -106,9 +121,11 @@ export async function checkInterleavings(
   const report = { limiter: factory.name, seed, runs: 0, overlapped: 0, ok: true };
   if (claimed.length === 0) return { ...report, outcome: "not-claimed" };
   const drawn = fc.record({
-    script: scriptArbitrary(subject, profile, intentsMost),
-    overlap: fc.integer({ min: 2, max: most }),
+    script: scriptArbitrary(subject, options.clockMoves ? atEnds : profile, intentsMost),
+    overlap: fc.integer({ min: Math.min(2, most), max: most }),
     staggered: fc.nat({ max: 255 }),
+    ticks: options.clockMoves ? fc.array(fc.nat({ max: stepsMost }), roundsTicked) : fc.constant([]),
+    tickMs: options.clockMoves ? fc.constantFrom(1, 1000) : fc.constant(0),
     weave: fc.nat(),
   });
   let run = 0;
@@ -210,12 +227,15 @@ class OverlapTrial {
     }
     if (this.#kind === "failed") return true;
     const found = await new OrderSearch(script, this.#claimed, rounds).unexplained();
-    if (this.#kind === null) this.overlapped += rounds.filter(({ events }) => events.length > 1).length;
-    if (found === null) return rounds.some(({ steps }) => steps.length > 0);
+    if (this.#kind === null) this.overlapped += rounds.filter(isJudged).length;
+    if (found === null) return rounds.some(({ events, steps }) => events.length > 1 && steps.length > 0);
     this.#kind = "broken";
     throw new NoOrder({ script, ...found });
   }
 }
+
+/** Tells whether more than one order or instant could explain a round. */
+const isJudged = ({ events, atMs, untilMs }: Round): boolean => events.length > 1 || untilMs > atMs;
 
 const moreWeaves: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -229,7 +249,7 @@ function schedulerOf(seed: number): fc.Scheduler {
 /** Plays a script's calls, those of one instant overlapping, and then some one by one. */
 async function playOverlapping(
   factory: LimiterFactory,
-  { script, overlap, staggered }: Drawn,
+  { script, overlap, staggered, ticks, tickMs }: Drawn,
   scheduler: fc.Scheduler,
   rounds: Round[],
 ): Promise<void> {
@@ -237,17 +257,27 @@ async function playOverlapping(
   const limiter = await makeLimiter(factory, script.rules, script.startMs, weave);
   const player = new Player(factory, script.rules, limiter);
   const calls = script.ops.flatMap((op) => (op.do === "call" ? [op] : []));
+  let nowMs = 0;
+  const setNow = (ms: number): Promise<void> => {
+    nowMs = ms;
+    return player.setNow(ms);
+  };
   const playRound = async (group: readonly CallOp[], atOnce: boolean): Promise<Round> => {
-    const atMs = group[0]?.atMs ?? script.startMs;
-    await player.setNow(atMs);
-    const events: CallEvent[] = [];
+    // A call that was due at an instant that has passed comes now.
+    const atMs = Math.max(nowMs, group[0]?.atMs ?? script.startMs);
+    await setNow(atMs);
+    const step = ticks[rounds.length] ?? 0;
+    weave.tickBefore(step, `${tickMs} ms pass`, () => setNow(atMs + tickMs));
+    const answers: CallEvent[] = [];
     const from = weave.steps.length;
     const runs = group.map((op) => ({
       id: op.id,
-      run: () => player.call(op).then((event) => events.push(group.length > 1 ? bare(event) : event)),
+      run: () => player.call({ ...op, atMs }).then((event) => answers.push(event)),
     }));
     await weave.overlap(runs, atOnce);
-    const round = { atMs, events, steps: weave.steps.slice(from) };
+    const moved = nowMs > atMs;
+    const events = group.length > 1 || moved ? answers.map((event) => bare(event, moved)) : answers;
+    const round = { atMs, untilMs: nowMs, events, steps: weave.steps.slice(from) };
     rounds.push(round);
     return round;
   };
@@ -258,6 +288,7 @@ async function playOverlapping(
       const { events } = await playRound([call], true);
       if (events[0]?.decision.admitted !== true) break;
     }
+    for (const call of tickMs > 0 ? muchLater(script, calls, nowMs) : []) await playRound([call], true);
   } finally {
     await player.close();
   }
@@ -281,12 +312,23 @@ function closing(calls: readonly CallOp[]): CallOp[] {
   return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
 }
 
-/** Strips an overlapping call of its counts, which may be later: its outcome, and the window's limit and end are left. */
-function bare(event: CallEvent): CallEvent {
+/** A call of the last caller when every window has ended: it shows what never ends. */
+function muchLater({ rules }: Script, calls: readonly CallOp[], nowMs: number): readonly CallOp[] {
+  const last = calls.at(-1);
+  if (last === undefined) return [];
+  const { windowSeconds } = userLimit(rules, last.organization, last.user, last.scope);
+  return [{ ...last, id: calls.length + closingMost, cost: 1, atMs: nowMs + 2000 * windowSeconds }];
+}
+
+/**
+ * Strips an overlapping call of its counts, which may be later: its outcome, and the window's limit and end are left. Of
+ * one in which the clock moved, the end goes, too: it may be that of either instant.
+ */
+function bare(event: CallEvent, moved: boolean): CallEvent {
   const { organization, user, ...decision } = event.decision;
   const window = (reading: Partial<WindowReading> | undefined): Partial<WindowReading> => ({
     ...(reading?.limit !== undefined && { limit: reading.limit }),
-    ...(reading?.resetAtMs !== undefined && { resetAtMs: reading.resetAtMs }),
+    ...(!moved && reading?.resetAtMs !== undefined && { resetAtMs: reading.resetAtMs }),
   });
   return {
     op: event.op,

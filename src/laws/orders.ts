@@ -9,6 +9,8 @@ import type { Script } from "./script.ts";
 /** Calls that overlapped, in the order in which they were answered. */
 export interface Round {
   readonly atMs: number;
+  /** Time when the last of them was answered: `atMs`, unless the clock moved while they were under way. */
+  readonly untilMs: number;
   readonly events: readonly CallEvent[];
   /** Steps that were let in between them, in their order. Empty if the limiter takes no seam. */
   readonly steps: readonly string[];
@@ -65,7 +67,7 @@ export class OrderSearch {
   async #explains(history: readonly CallEvent[], at: number): Promise<boolean> {
     const round = this.#rounds[at];
     if (round === undefined) return true;
-    for (const order of ordersOf(round.events)) {
+    for (const order of explanationsOf(round)) {
       if (this.#orders >= ordersMost) return true;
       this.#orders += 1;
       const sofar = [...history, ...order];
@@ -90,7 +92,20 @@ export class OrderSearch {
   }
 }
 
-/** Every order, that of the answers first. */
+/**
+ * Every order, that of the answers first. Where the clock moved, a call may have been counted before or after that; one
+ * after the other, the clock never steps back between them.
+ */
+function* explanationsOf({ events, atMs, untilMs }: Round): Generator<readonly CallEvent[]> {
+  for (const order of ordersOf(events)) {
+    yield order;
+    if (untilMs === atMs) continue;
+    for (let first = order.length - 1; first >= 0; first -= 1)
+      yield order.map((event, at) => (at < first ? event : { ...event, op: { ...event.op, atMs: untilMs } }));
+  }
+}
+
+/** Every order, that of the items first. */
 function* ordersOf<T>(items: readonly T[]): Generator<readonly T[]> {
   if (items.length <= 1) {
     yield items;

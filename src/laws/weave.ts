@@ -28,9 +28,16 @@ export class Weave implements Seam {
   #running: number | null = null;
   /** Calls are under way. Before and after, a store is set up and closed, and nobody is in between. */
   #overlapping = false;
+  /** Steps that are still to be let in before the clock moves, and what moves it. */
+  #ticking: { left: number; readonly label: string; readonly tick: () => Promise<void> } | null = null;
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
+  }
+
+  /** Moves the clock once, before the given step from now: while calls are under way. */
+  tickBefore(step: number, label: string, tick: () => Promise<void>): void {
+    this.#ticking = { left: step, label, tick };
   }
 
   /**
@@ -71,6 +78,15 @@ export class Weave implements Seam {
 
   async #step(id: number | null, label: string): Promise<void> {
     await this.#scheduler.schedule(Promise.resolve(), label);
+    const ticking = this.#ticking;
+    if (ticking !== null) {
+      ticking.left -= 1;
+      if (ticking.left === 0) {
+        this.#ticking = null;
+        await ticking.tick();
+        this.steps.push(ticking.label);
+      }
+    }
     this.#running = id;
     this.steps.push(id === null ? label : `call ${id}: ${label}`);
   }

@@ -262,6 +262,70 @@ describe("a store that is read, and then written", () => {
   });
 });
 
+/** Counts in keys that end. In two steps: a key that ends between them is made anew, without an end. */
+function ending(steps: 1 | 2): LimiterFactory {
+  let clockMs = 0;
+  return keyedLimiter({
+    name: `counts in keys that end, in ${steps}`,
+    algorithm: "fixed-window",
+    refused: "counted",
+    setNow: (nowMs) => {
+      clockMs = nowMs;
+    },
+    create({ limit, windowMs }, seam) {
+      const keys = new Map<string, { count: number; untilMs: number }>();
+      const alive = (key: string) => {
+        const known = keys.get(key);
+        return known !== undefined && clockMs < known.untilMs ? known : null;
+      };
+      const open = (key: string) => ({ count: 0, untilMs: clockMs + windowMs, key });
+      const store = seam.over({
+        exists: async (key: string) => alive(key) !== null,
+        add: async (key: string, opens: boolean) => {
+          const window = alive(key) ?? { ...open(key), ...(!opens && { untilMs: Number.POSITIVE_INFINITY }) };
+          window.count += 1;
+          keys.set(key, window);
+          return window.count;
+        },
+      });
+      return {
+        consume: async (key) => (await store.add(key, steps === 1 || !(await store.exists(key)))) <= limit,
+      };
+    },
+  });
+}
+
+describe("the clock may move while a call is under way", () => {
+  const rules = { user: { rest: { limit: 1, windowSeconds: 10 } } };
+
+  test.each([1, 2, 3])("a key that ends between two steps is found, seed %i", async (seed) => {
+    const still = await checkInterleavings(ending(2), { seed, rules, overlap: 2 });
+    const report = await checkInterleavings(ending(2), {
+      seed,
+      rules,
+      runs: 500,
+      overlap: 1,
+      clockMoves: true,
+    });
+    const { rounds } = found(report);
+    expect(rounds.flatMap(({ events }) => events).length).toBeLessThanOrEqual(5);
+    expect(renderInterleaving(report).join("\n")).toMatch(/a call under way\n.*exists.* ms pass\n.*add/s);
+    const { path = "" } = report;
+    const again = await checkInterleavings(ending(2), { seed, rules, overlap: 1, clockMoves: true, path });
+    expect(again.counterexample).toEqual(report.counterexample);
+    expect(still.outcome).toBe("no-counterexample");
+  });
+
+  test.each([
+    ["that counts in one step", ending(1)],
+    ["that takes the time once", adding(seamed, false)],
+  ])("a limiter %s is not accused", async (_, factory) => {
+    const report = await checkInterleavings(factory, { seed: 4, runs: 200, overlap: 3, clockMoves: true });
+    expect(report).toMatchObject({ outcome: "no-counterexample" });
+    expect(report.overlapped).toBeGreaterThan(100);
+  });
+});
+
 describe("what some order explains is not accused", () => {
   test.each([
     ["through the seam", seamed],
@@ -318,9 +382,12 @@ describe("a limiter that fails while calls overlap", () => {
   });
 });
 
-test.each([{ overlap: 1 }, { overlap: 6 }, { runs: 0 }])("%j is a RangeError", async (options) => {
-  await expect(checkInterleavings(engineFactory, options)).rejects.toThrow(RangeError);
-});
+test.each([{ overlap: 1 }, { overlap: 0, clockMoves: true }, { overlap: 6 }, { runs: 0 }])(
+  "%j is a RangeError",
+  async (options) => {
+    await expect(checkInterleavings(engineFactory, options)).rejects.toThrow(RangeError);
+  },
+);
 
 test("each run is told before it, and whether it makes a counterexample smaller", async () => {
   const told: string[] = [];

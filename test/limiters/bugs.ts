@@ -6,6 +6,7 @@ import type { RulesInput } from "../../src/rules/rules.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
+import { koa2Ratelimit } from "./adapters/koa2-ratelimit.ts";
 import { oldLimiter } from "./adapters/limiter.ts";
 import { nestThrottler, nestThrottlerElsewhere } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
@@ -26,9 +27,12 @@ export interface PastBug {
   readonly runs: number;
   /** Versions as test/limiters/package.json names them. */
   readonly bad: readonly string[];
+  /** Empty where every later version has it, too. */
   readonly good: readonly string[];
   /** Calls overlap, and the law must hold for some order of them. */
   readonly overlapping?: true;
+  /** One call at a time, and the clock moves while it is under way. */
+  readonly clockMoves?: true;
   /** Whether `limiter` needs a Redis; without it, it is not given one. */
   readonly onRedis?: true;
   readonly limiter: (alias: string, law: LimiterLawName, redis: RealRedis | null) => LimiterFactory;
@@ -202,6 +206,20 @@ export const pastBugs: readonly PastBug[] = [
     good: ["rate-limit-redis-4-3-1", "rate-limit-redis"],
     onRedis: true,
     limiter: (alias, law, redis) => rateLimitRedis(alias, [law], needed(redis)),
+  },
+  {
+    name: "key-ends-between-commands",
+    package: "koa2-ratelimit",
+    wrong:
+      "A key that ended between reading its count and adding to it was made anew without an end: its caller was refused for ever. Version 1.1 gives such a key an end at the next call, but adds 1 to the text of its count: 1 becomes 11, and the caller is refused for one more window.",
+    source: github("ysocorp/koa2-ratelimit", "pull/44"),
+    law: "recovers",
+    runs: 300,
+    bad: ["koa2-ratelimit-1-0-1", "koa2-ratelimit-1-1-1"],
+    good: [],
+    clockMoves: true,
+    onRedis: true,
+    limiter: (alias, law, redis) => koa2Ratelimit(alias, [law], redis),
   },
   {
     name: "tokens-of-an-interval",

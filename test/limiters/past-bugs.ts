@@ -47,7 +47,10 @@ export async function tryBug(
   for (const { alias, bad, runs } of versions) {
     const options = { seed, runs, ...(bug.rules === undefined ? {} : { rules: bug.rules }) };
     const factory = bug.limiter(alias, bug.law, redis);
-    const found = bug.overlapping ? await overlapping(factory, options) : await one(factory, bug, options);
+    const found =
+      bug.overlapping || bug.clockMoves
+        ? await overlapping(factory, { ...options, ...(bug.clockMoves && { overlap: 1, clockMoves: true }) })
+        : await one(factory, bug, options);
     trials.push({ bug, version: versionOf(alias), bad, ...found });
   }
   return trials;
@@ -134,7 +137,7 @@ function lineOf(trial: Trial): string {
   const verdict =
     outcome === "violated"
       ? `${bug.law} violated in run ${runs}, shrunk to ${calls} calls`
-      : `${outcome} in ${runs} runs, ${judged} ${bug.overlapping ? "overlaps" : "answers"} judged`;
+      : `${outcome} in ${runs} runs, ${judged} ${bug.overlapping || bug.clockMoves ? "overlaps" : "answers"} judged`;
   const mark = asExpected(trial) ? "" : "  <- NOT AS EXPECTED";
   return `${bug.name.padEnd(26)} ${`${bug.package} ${version}`.padEnd(34)} ${bad ? "bad " : "good"}  ${verdict}${mark}`;
 }
@@ -157,7 +160,7 @@ function page(trials: readonly Trial[], seed: string): string {
     const calls = group.filter(({ bad }) => bad).map((trial) => (asExpected(trial) ? trial.calls : "missed"));
     const runs = group.filter(({ bad }) => bad).map(({ runs }) => runs);
     const accused = group.filter((trial) => !trial.bad && !asExpected(trial)).map(({ version }) => version);
-    return `| [${bug.name}](${bug.source}) | ${bug.package} | ${versions(group, true)} | ${versions(group, false)}${accused.length > 0 ? ` (accused: ${accused.join(", ")})` : ""} | \`${bug.law}\` | ${runs.join(", ")} | ${calls.join(", ")} | \`npm run past-bugs -- --only ${bug.name}\` |`;
+    return `| [${bug.name}](${bug.source}) | ${bug.package} | ${versions(group, true)} | ${versions(group, false) || "none"}${accused.length > 0 ? ` (accused: ${accused.join(", ")})` : ""} | \`${bug.law}\` | ${runs.join(", ")} | ${calls.join(", ")} | \`npm run past-bugs -- --only ${bug.name}\` |`;
   });
   const details = groups.flatMap((group) => {
     const [first] = group;
