@@ -4,9 +4,8 @@ import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../src/engin
 import type { Pending } from "../src/engine/store.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { readStatus } from "../src/wire/bodies.ts";
-import { type HeaderValue, hasHeaders } from "../src/wire/fields.ts";
+import { type HeaderValue, hasHeaders, windowNames } from "../src/wire/fields.ts";
 import { isRefusal, refusedBy } from "../src/wire/outcome.ts";
-import { windowNames } from "../src/wire/window-names.ts";
 import {
   ANSWERED,
   type Answer,

@@ -15,8 +15,8 @@ import { pointsMost } from "../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { warningOf } from "../src/wire/answer.ts";
 import { refusalBody, statusBody } from "../src/wire/bodies.ts";
+import { windowNames } from "../src/wire/fields.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
-import { windowNames } from "../src/wire/window-names.ts";
 import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 

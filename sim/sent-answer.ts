@@ -1,7 +1,7 @@
 // An answer as it goes over the wire, as traces have it (FORMAT.md): what a deployment that sends HTTP answers leaves.
 import type { HttpAnswer } from "../src/wire/answer.ts";
 import { scopesIn } from "../src/wire/bodies.ts";
-import { headerNames, readHeader } from "../src/wire/fields.ts";
+import { headerNames, readHeader, readHeaders } from "../src/wire/fields.ts";
 import { isRefusal } from "../src/wire/outcome.ts";
 import type { Answer } from "./deployment.ts";
 
@@ -13,24 +13,12 @@ export function sentAnswer(
   { status, headers, body }: HttpAnswer,
   isStatus: boolean,
 ): Omit<Answer, "org" | "user" | "scope" | "kind" | "cost"> {
-  const of = (field: keyof typeof headerNames) => readHeader(headers, headerNames[field]);
-  const members = {
-    status,
-    scopeName: of("scopeName"),
-    limit: of("limit"),
-    remaining: of("remaining"),
-    reset: of("reset"),
-    userScopeName: of("userScopeName"),
-    userLimit: of("userLimit"),
-    userRemaining: of("userRemaining"),
-    userReset: of("userReset"),
-  };
   const rest: Pick<Answer, "retryAfter" | "warning" | "userWarning" | "body" | "refusal"> = {};
-  const [retryAfter, warning, userWarning] = [of("retryAfter"), of("warning"), of("userWarning")];
-  if (retryAfter !== null) rest.retryAfter = retryAfter;
-  if (warning !== null) rest.warning = warning;
-  if (userWarning !== null) rest.userWarning = userWarning;
+  for (const field of ["retryAfter", "warning", "userWarning"] as const) {
+    const value = readHeader(headers, headerNames[field]);
+    if (value !== null) rest[field] = value;
+  }
   if (isStatus) rest.body = scopesIn(body);
   if (isRefusal(status)) rest.refusal = body;
-  return { ...members, ...rest };
+  return { status, ...readHeaders(headers), ...rest };
 }

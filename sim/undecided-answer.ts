@@ -1,4 +1,5 @@
 // The answer in a trace of a call that no limiter has answered: there was no answer, or a 503 of what stands around it.
+import { readShown } from "../src/wire/fields.ts";
 import type { AnsweredCall } from "./answered-call.ts";
 import type { Answer } from "./deployment.ts";
 
@@ -13,14 +14,7 @@ export function undecidedAnswer({ seat, call, status }: AnsweredCall): Answer {
     kind,
     cost: kind === "status" ? null : cost,
     status,
-    scopeName: null,
-    limit: null,
-    remaining: null,
-    reset: null,
-    userScopeName: null,
-    userLimit: null,
-    userRemaining: null,
-    userReset: null,
+    ...readShown(() => null),
     ...(status === 0 ? { error: "timeout" } : {}),
   };
 }

@@ -19,7 +19,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/trace": ["src/rules", "src/wire"],
   "src/laws": ["src/rules", "src/wire", "src/engine"],
   "src/verify": ["src/rules", "src/wire", "src/trace"],
-  "src/connect": ["src/rules"],
+  "src/connect": ["src/rules", "src/wire"],
   "src/probe": ["src/rules", "src/wire", "src/trace", "src/connect"],
   "src/faults": ["src/rules", "src/wire", "src/engine"],
   "src/service": ["src/rules", "src/wire", "src/engine", "src/faults"],

@@ -11,9 +11,9 @@ import {
   userLimit,
 } from "../../src/rules/rules.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
-import { isoSecond, refusalBody, vagueRefusal } from "../../src/wire/bodies.ts";
+import { isoSecond, partialRefusal } from "../../src/wire/bodies.ts";
+import { windowNames } from "../../src/wire/fields.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
-import { windowNames } from "../../src/wire/window-names.ts";
 import type { Answer, Caller } from "../deployment.ts";
 
 export type PartialStatus = { readonly [S in Scope]?: Partial<WindowReading> };
@@ -56,7 +56,7 @@ export class PartialAnswers {
     const window = this.#shown(caller, call.scope, refusedBy, decision[refusedBy], nowMs);
     if (window.reset !== null && semanticsOf(this.#rules, call.scope).retryAfter)
       answer.retryAfter = window.reset;
-    return { ...answer, refusal: refusalOf(call.scope, refusedBy, window) };
+    return { ...answer, refusal: partialRefusal(call.scope, refusedBy, window) };
   }
 
   /** Headers are those of REST, the body is the organization's (SPEC.md §4); by key there is no such body. */
@@ -132,12 +132,4 @@ export class PartialAnswers {
       reset: reset ?? seconds,
     };
   }
-}
-
-/** The body of a 429 as far as its window is shown. */
-function refusalOf(scope: Scope, refusedBy: Owner, { limit, current, reset }: Shown): unknown {
-  if (limit === null || current === null || reset === null)
-    return vagueRefusal(scope, refusedBy, { limit, current, reset });
-  const window = { limit, current, reset };
-  return refusalBody(scope, refusedBy, { organization: window, user: window });
 }

@@ -1,6 +1,7 @@
 // One HTTP call at a time. `fetch` would follow redirects, try again by itself and read bodies without end: who
 // probes must know each call that was made, and make none elsewhere.
 import type { Dispatcher } from "undici";
+import { headerText } from "../wire/fields.ts";
 import { type ConnectionOptions, openDispatcher } from "./connection.ts";
 import { NoAnswer, reasonOf } from "./no-answer.ts";
 
@@ -105,7 +106,3 @@ function joined(
 ): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
 }
-
-/** A header's text; one that came twice is `5, 5`. */
-export const headerText = (value: string | string[] | undefined): string | undefined =>
-  typeof value === "object" ? value.join(", ") : value;

@@ -3,9 +3,8 @@ import { Limiter } from "../engine/limiter.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
-import { headerNames, nodeHeaders, windowFields, windowHeaderNames } from "../wire/fields.ts";
+import { headerNames, nodeHeaders, shownFields, windowNames } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 import { around, deployed } from "./deployed.ts";
 import type { Answered, Fault, Faulty } from "./fault.ts";
 
@@ -21,17 +20,12 @@ function sending(
   };
 }
 
-const { retryAfter: _, ...own } = nodeHeaders;
-const ownHeaders = new Set(Object.values(own));
-const eight = new Set(
-  windowFields.flatMap((field) => [nodeHeaders[field], windowHeaderNames.user[field].toLowerCase()]),
-);
+const own = new Set(Object.values(nodeHeaders).filter((name) => name !== nodeHeaders.retryAfter));
+const eight = new Set(shownFields.map((field) => nodeHeaders[field]));
 
 /** Without the eight headers, the warnings and the points. */
 const bare = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
-  headers: Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase())),
-  ),
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name.toLowerCase()))),
 });
 
 /** The eight headers twice: HTTP joins the values of one name. */

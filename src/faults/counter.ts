@@ -7,6 +7,7 @@ import type { Store } from "../engine/store.ts";
 import {
   type Owner,
   organizationLimit,
+  owners,
   type Rules,
   type Scope,
   type Semantics,
@@ -49,8 +50,6 @@ export interface WindowSize {
   readonly limit: number;
   readonly lengthMs: number;
 }
-
-export const owners: readonly Owner[] = ["organization", "user"];
 
 export const keyOf = ({ organization, user, scope }: Omit<Call, "cost">, owner: Owner): WindowKey => ({
   organization,

@@ -2,10 +2,10 @@
 import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { Pending, SlowStore } from "../engine/store.ts";
-import type { Owner, Rules, Scope } from "../rules/rules.ts";
+import { type Owner, owners, type Rules, type Scope } from "../rules/rules.ts";
 import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
-import { Counter, type Found, keyOf, owners, type WindowKey } from "./counter.ts";
+import { Counter, type Found, keyOf, type WindowKey } from "./counter.ts";
 import { around, deployed, switched } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
 

@@ -1,14 +1,13 @@
 // Faults in when windows begin, end and are emptied.
 import type { Call, Status } from "../engine/adapter.ts";
 import { Limiter } from "../engine/limiter.ts";
-import { type Owner, type Rules, scopes } from "../rules/rules.ts";
+import { type Owner, owners, type Rules, scopes } from "../rules/rules.ts";
 import {
   Counter,
   type CounterWindow,
   type Found,
   keyOf,
   type NextWindow,
-  owners,
   type WindowKey,
 } from "./counter.ts";
 import { deployed } from "./deployed.ts";

@@ -1,13 +1,21 @@
 // The laws on what goes over the wire: headers-present, limit-agrees and refusal-agrees. A limiter without
 // HTTP answers is judged as far as its decisions show the same thing, and on headers not at all.
-
 import { quote } from "../rules/errors.ts";
-import { type Owner, organizationLimit, type Rules, type Scope, userLimit } from "../rules/rules.ts";
+import { type Owner, organizationLimit, owners, type Rules, type Scope, userLimit } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { messageIn, readRefusal, readSentence } from "../wire/bodies.ts";
-import { headerNames, integerOf, readHeader, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import {
+  type HeaderValue,
+  headerNames,
+  headersOf,
+  namesOtherQuota,
+  ownerNamed,
+  readHeader,
+  readHeaders,
+  type WindowHeaders,
+  windowNames,
+} from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
-import { namesOtherQuota, ownerNamed, windowNames } from "../wire/window-names.ts";
 import { readLimit } from "./counts.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { HistoryEvent } from "./history.ts";
@@ -15,17 +23,12 @@ import { type Breach, type Judge, type Opinion, Tally } from "./law.ts";
 import { Ledger, type Sight } from "./ledger.ts";
 import { without } from "./script.ts";
 
-const owners: readonly Owner[] = ["organization", "user"];
-
-/** A header's integer; `null` where it is absent or no integer (`5, 5` is none). */
-const wholeHeader = (http: HttpAnswer, name: string): number | null =>
-  integerOf(readHeader(http.headers, name));
+/** What an answer says of an owner's window. */
+const sentOf = ({ headers }: HttpAnswer, owner: Owner): WindowHeaders =>
+  headersOf(readHeaders(headers), owner);
 
 /** Tells whether an owner's headers speak of another quota than the four of SPEC.md §1: reported, not judged. */
-const otherQuota = (http: HttpAnswer, owner: Owner): boolean => {
-  const name = readHeader(http.headers, windowHeaderNames[owner].scopeName);
-  return name !== null && namesOtherQuota(name);
-};
+const isOther = ({ scopeName }: WindowHeaders): boolean => scopeName !== null && namesOtherQuota(scopeName);
 
 /** Whose windows an answer shows. */
 interface Shown {
@@ -72,19 +75,17 @@ export const headersPresent: Judge = overAnswers(({ http, shown }) =>
 );
 
 function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion {
-  const names = windowHeaderNames[owner];
-  const name = readHeader(http.headers, names.scopeName);
+  const names = headersOf(headerNames, owner);
+  const sent = sentOf(http, owner);
   const breach = (expected: string, got: unknown): Breach => ({
     expected,
     got: got === null ? "no such header" : quote(got),
     arithmetic: `the answer has status ${http.status}`,
   });
-  if (name !== expectedName && (name === null || !namesOtherQuota(name)))
-    return breach(`${names.scopeName}: ${expectedName}`, name);
-  if (name !== expectedName) return null;
-  for (const header of [names.remaining, names.limit, names.reset])
-    if (wholeHeader(http, header) === null)
-      return breach(`${header}: an integer`, readHeader(http.headers, header));
+  if (sent.scopeName !== expectedName)
+    return isOther(sent) ? null : breach(`${names.scopeName}: ${expectedName}`, sent.scopeName);
+  for (const field of ["remaining", "limit", "reset"] as const)
+    if (typeof sent[field] !== "number") return breach(`${names[field]}: an integer`, sent[field]);
   return "kept";
 }
 
@@ -101,11 +102,11 @@ export const limitAgrees: Judge = overAnswers(({ http, shown, sights, rules }) =
 });
 
 function sentLimit(http: HttpAnswer, owner: Owner, limit: number): Opinion {
-  const header = windowHeaderNames[owner].limit;
-  const sent = wholeHeader(http, header);
-  if (sent === null || otherQuota(http, owner)) return null;
-  if (sent === limit) return "kept";
-  return { expected: `${header}: ${limit}`, got: `${header}: ${sent}`, arithmetic: "the rules say so" };
+  const header = headersOf(headerNames, owner).limit;
+  const sent = sentOf(http, owner);
+  if (typeof sent.limit !== "number" || isOther(sent)) return null;
+  if (sent.limit === limit) return "kept";
+  return { expected: `${header}: ${limit}`, got: `${header}: ${sent.limit}`, arithmetic: "the rules say so" };
 }
 
 /** A refusal names a window that lacks room, and its body agrees with the headers (SPEC.md §6). */
@@ -183,19 +184,18 @@ const misformed = (expected: string, got: unknown): Breach => ({
 
 /** Each number of the body against the header of the window that it names, where that header is there. */
 function bodyAgrees(http: HttpAnswer, told: Told, sights: readonly Sight[]): Opinion {
-  if (otherQuota(http, told.owner)) return null;
-  const header = (field: keyof WindowHeaders): number | null =>
-    wholeHeader(http, windowHeaderNames[told.owner][field]);
+  const sent = sentOf(http, told.owner);
+  if (isOther(sent)) return null;
   const signed = sights[0]?.semantics.remaining === "signed";
   const left = told.current === null ? null : told.limit - told.current;
-  const pairs: readonly [string, number | null, number | null][] = [
-    ["limit", told.limit, header("limit")],
-    ["reset", told.reset, header("reset")],
-    ["limit - current", left === null || signed ? left : Math.max(0, left), header("remaining")],
-    ["reset", told.reset, wholeHeader(http, headerNames.retryAfter)],
+  const pairs: readonly [string, number | null, HeaderValue][] = [
+    ["limit", told.limit, sent.limit],
+    ["reset", told.reset, sent.reset],
+    ["limit - current", left === null || signed ? left : Math.max(0, left), sent.remaining],
+    ["reset", told.reset, readHeader(http.headers, headerNames.retryAfter)],
   ];
   for (const [name, inBody, inHeader] of pairs)
-    if (inBody !== null && inHeader !== null && inBody !== inHeader)
+    if (inBody !== null && typeof inHeader === "number" && inBody !== inHeader)
       return {
         expected: `headers of the ${told.owner}'s window that agree with the body`,
         got: `${name} ${inBody} in the body, ${inHeader} in the headers`,

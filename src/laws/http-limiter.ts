@@ -4,6 +4,7 @@
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { readRateLimitHeaders } from "../wire/dialects.ts";
+import { headerText } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
@@ -200,9 +201,4 @@ function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<S
 }
 
 const flat = (headers: Awaited<ReturnType<Injectable["inject"]>>["headers"]): HttpAnswer["headers"] =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      typeof value === "string" || typeof value === "number" ? value : value?.join(", "),
-    ]),
-  );
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));

@@ -1,8 +1,8 @@
 // One answer, read once: for its line in the trace, for the client, and for the checks. Kept apart from k6, so
 // that it is tested without.
-import { isDeep } from "../rules/depth.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
 import type { CallKind } from "../trace/record.ts";
+import { readBody } from "../wire/bodies.ts";
 import {
   type HeaderValue,
   headerValue,
@@ -88,7 +88,7 @@ export class Answer {
     }
     this.kind = kindOf(template, raw, this);
     const isKept = isRefusal(status) || (status === 200 && this.kind === "status");
-    this.body = isKept ? readBody(raw.body, secret) : undefined;
+    this.body = isKept ? cleanBody(raw.body, secret) : undefined;
   }
 }
 
@@ -102,17 +102,10 @@ function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: Answer): 
   return isUncounted(scope, status, isNamed, isUnexecuted) ? "other" : kind;
 }
 
-function readBody(body: unknown, secret: string): unknown {
+function cleanBody(body: unknown, secret: string): unknown {
   const text = typeof body === "string" ? body : "";
   const clean = secret !== "" && text.includes(secret) ? text.replaceAll(secret, "<token>") : text;
-  if (clean.length > bodyMost) return clean.slice(0, textMost);
-  try {
-    const value: unknown = JSON.parse(clean);
-    if (!isDeep(value)) return value;
-  } catch {
-    // It is text.
-  }
-  return clean.slice(0, textMost);
+  return clean.length > bodyMost ? clean.slice(0, textMost) : readBody(clean);
 }
 
 /**

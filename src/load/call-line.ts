@@ -2,9 +2,8 @@
 // that does not change from call to call is built once, and JSON.stringify sees odd values only.
 import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
 import { scopesIn } from "../wire/bodies.ts";
-import type { HeaderValue } from "../wire/fields.ts";
+import { type HeaderValue, windowNames } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 import type { Answer } from "./answer.ts";
 
 /** The fixed text of one client's lines for one kind of call. */

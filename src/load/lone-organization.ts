@@ -8,7 +8,7 @@
 import { organizationLimit, type Rules, type Scope, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { readStatus, scopesIn } from "../wire/bodies.ts";
-import { type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { headerNames, headersOf, type WindowHeaders } from "../wire/fields.ts";
 import { isFailure, isRefusal } from "../wire/outcome.ts";
 import type { Answer } from "./answer.ts";
 import { type Charge, LoneWindow, type WindowTerms } from "./lone-window.ts";
@@ -24,7 +24,7 @@ interface ScopeWindows {
 
 /** Returns the claimed rules of one owner's window. */
 function termsFor(rules: Rules | null, organization: string, user: string | null, scope: Scope): WindowTerms {
-  const names = windowHeaderNames[user === null ? "organization" : "user"];
+  const names = headersOf(headerNames, user === null ? "organization" : "user");
   if (rules === null) return { names, reset: null, isEpoch: false, isSigned: null, windowSeconds: null };
   const { windowSeconds } =
     user === null

@@ -4,9 +4,8 @@ import type { Rules } from "../rules/rules.ts";
 import { semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { readRefusal } from "../wire/bodies.ts";
-import { headerNames, type WindowHeaders } from "../wire/fields.ts";
+import { headerNames, type WindowHeaders, windowNames } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 import type { Answer } from "./answer.ts";
 
 /** Returns the mistake in a 429, or `null`; other answers have nothing of this kind. */

@@ -3,17 +3,31 @@
 //
 // A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
 // trace has them), since each name is a line of k6's summary.
-import { organizationLimit, type Rules, type Scope, semanticsOf, userLimit } from "../rules/rules.ts";
+import {
+  type Owner,
+  organizationLimit,
+  type Rules,
+  type Scope,
+  semanticsOf,
+  userLimit,
+  type WindowLimit,
+} from "../rules/rules.ts";
 import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
-import { type HeaderValue, headerNames, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import {
+  type HeaderValue,
+  headerNames,
+  headersOf,
+  namesOtherQuota,
+  type WindowHeaders,
+  windowNames,
+} from "../wire/fields.ts";
 import { isFailure } from "../wire/outcome.ts";
-import { namesOtherQuota, windowNames } from "../wire/window-names.ts";
 import type { Answer } from "./answer.ts";
 
 /** Bounds of the headers of one window. */
 export interface WindowBounds {
   /** The headers' names. */
-  readonly names: Readonly<Record<keyof WindowHeaders, string>>;
+  readonly names: Readonly<WindowHeaders<string>>;
   readonly scopeName: string;
   /** True if `remaining` may be below 0 (`remaining: "signed"`). */
   readonly signed: boolean;
@@ -46,23 +60,16 @@ export function headerBounds(
     resetLeast: semantics?.reset === "ceil" ? 1 : 0,
   };
   const unclaimed = { limit: Number.NaN, windowSeconds: Number.MAX_SAFE_INTEGER };
-  const broad = rules === null ? unclaimed : organizationLimit(rules, organization, scope);
-  const narrow = rules === null ? unclaimed : userLimit(rules, organization, user, scope);
+  const boundsOf = (owner: Owner, { limit, windowSeconds }: WindowLimit): WindowBounds => {
+    const [names, scopeName] = [headersOf(headerNames, owner), windowNames[scope][owner]];
+    return { ...shared, names, scopeName, limit, resetMost: windowSeconds };
+  };
   return {
-    organization: {
-      ...shared,
-      names: windowHeaderNames.organization,
-      scopeName: scope,
-      limit: broad.limit,
-      resetMost: broad.windowSeconds,
-    },
-    user: {
-      ...shared,
-      names: windowHeaderNames.user,
-      scopeName: windowNames[scope].user,
-      limit: narrow.limit,
-      resetMost: narrow.windowSeconds,
-    },
+    organization: boundsOf(
+      "organization",
+      rules === null ? unclaimed : organizationLimit(rules, organization, scope),
+    ),
+    user: boundsOf("user", rules === null ? unclaimed : userLimit(rules, organization, user, scope)),
   };
 }
 

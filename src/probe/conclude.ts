@@ -1,13 +1,12 @@
 // From all calls to findings about limits, windows and clocks, whatever the calls were made for.
 
-import { type Owner, type Scope, scopes } from "../rules/rules.ts";
+import { type Owner, owners, type Scope, scopes } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
-import { readRefusal } from "../wire/bodies.ts";
-import { isRefusal } from "../wire/outcome.ts";
+import { headersOf } from "../wire/fields.ts";
 import { quiet, statusCounting } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen, timeOf } from "./finding.ts";
 import { dateOffset, edgeOffset, type Offset, windowClock } from "./offsets.ts";
-import { type Seen, whole } from "./seen.ts";
+import { refusalOf, type Seen, whole } from "./seen.ts";
 import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 import {
@@ -145,7 +144,7 @@ function concluded(
 
 function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
   const name = "remaining";
-  for (const owner of ["organization", "user"] as const)
+  for (const owner of owners)
     for (const { call, remaining } of headerSights(calls, scope, owner))
       if (remaining !== null && remaining < 0)
         return found(
@@ -171,12 +170,12 @@ function remainingFinding(calls: readonly Seen[], scope: Scope): Finding {
 function clampedSight(calls: readonly Seen[], scope: Scope): { call: Seen; why: string } | null {
   for (const [index, call] of calls.entries()) {
     if (call.scope !== scope) continue;
-    const { by, limit, current } = readRefusal(isRefusal(call.status) ? call.body : null);
+    const { by, limit, current } = refusalOf(call);
     if (
       limit !== null &&
       current !== null &&
       current > limit &&
-      call.headers[by ?? "organization"].remaining === 0
+      headersOf(call.headers, by ?? "organization").remaining === 0
     )
       return { call, why: `showed remaining 0 with current ${current} of ${limit}` };
     const above = abovePrior(calls, index, scope);
@@ -190,13 +189,13 @@ function abovePrior(calls: readonly Seen[], index: number, scope: Scope): string
   const call = calls[index];
   if (call === undefined || call.kind !== "call" || call.status !== 200) return null;
   const charged = scope === "rest" ? 1 : (call.actual ?? 0);
-  for (const owner of ["organization", "user"] as const) {
+  for (const owner of owners) {
     const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
     const reset = prior?.reset ?? null;
     const left = prior?.remaining ?? null;
     if (prior === undefined || reset === null || left === null || left < 0 || charged <= left) continue;
     const isSame = call.receivedMs - prior.call.sentMs < (reset - 1) * 1000;
-    if (isSame && call.headers[owner].remaining === 0)
+    if (isSame && headersOf(call.headers, owner).remaining === 0)
       return `was charged ${charged} after call ${prior.call.number} had shown remaining ${left} of the ${owner}'s window, and showed 0`;
   }
   return null;
@@ -207,7 +206,7 @@ function agreement(calls: readonly Seen[]): Finding {
   const name = "agreement";
   const pairs = calls.flatMap((call) => {
     const body = call.statusScopes?.rest;
-    const { limit, remaining, reset } = call.headers.organization;
+    const { limit, remaining, reset } = call.headers;
     return body == null || whole(limit) === null || whole(remaining) === null || whole(reset) === null
       ? []
       : [

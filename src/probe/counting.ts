@@ -1,7 +1,6 @@
 // A kind of call counts or does not: read the counts for free, make the call, read again. Others use the organization's
 // quota too, and only ever add to it; so one trial with no difference shows that a call does not count, and a
 // difference shows something only where it comes every time, and where readings without a call show none.
-
 import type { Scope } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { isFailure } from "../wire/outcome.ts";
@@ -44,7 +43,7 @@ export async function trial(session: Session, action: Action): Promise<Trial | n
  */
 function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sight | null): Trial {
   const from = before.statusScopes?.[scope] ?? null;
-  const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.user.remaining) ?? 0;
+  const userLeft = whole((scope === "rest" ? before : prior?.call)?.headers.userRemaining) ?? 0;
   const hadRoom = userLeft > 0 && from !== null && from.current < from.limit;
   const void_ = { before, action, after, organization: null, user: null, isUserClamped: false, hadRoom };
   if (isFailure(action.status)) return void_;
@@ -54,13 +53,13 @@ function weigh(before: Seen, action: Seen, after: Seen, scope: Scope, prior: Sig
   const [first, second] = scope === "rest" ? [before, after] : [prior?.call ?? null, action];
   const user =
     first !== null && isSameUserWindow(first, second, scope, stays) ? userGrowth(first, second) : null;
-  return { ...void_, organization, user, isUserClamped: second.headers.user.remaining === 0 };
+  return { ...void_, organization, user, isUserClamped: second.headers.userRemaining === 0 };
 }
 
 function userGrowth(first: Seen, second: Seen): number | null {
-  const from = whole(first.headers.user.remaining);
-  const to = whole(second.headers.user.remaining);
-  const isSameLimit = first.headers.user.limit === second.headers.user.limit;
+  const from = whole(first.headers.userRemaining);
+  const to = whole(second.headers.userRemaining);
+  const isSameLimit = first.headers.userLimit === second.headers.userLimit;
   // Nothing left may hide any count above the limit.
   if (from === 0) return null;
   return from === null || to === null || !isSameLimit ? null : from - to;
@@ -80,11 +79,11 @@ function isSameWindow(before: Seen, after: Seen, scope: Scope): boolean {
 /** The same of the user's window, which shows no `reset_at`: it cannot have ended before its `reset` less 1 s. */
 function isSameUserWindow(first: Seen, second: Seen, scope: Scope, organizationStays: boolean): boolean {
   if (first.scope !== scope || second.scope !== scope) return false;
-  const reset = whole(first.headers.user.reset);
+  const reset = whole(first.headers.userReset);
   if (reset === null) return false;
   if (second.receivedMs - first.sentMs < (reset - 1) * 1000) return true;
   const together = (seen: Seen): boolean =>
-    seen.headers.user.reset === seen.headers.organization.reset && whole(seen.headers.user.reset) !== null;
+    seen.headers.userReset === seen.headers.reset && whole(seen.headers.userReset) !== null;
   return organizationStays && scope === "rest" && together(first) && together(second);
 }
 
@@ -140,7 +139,7 @@ function growthBetween(
   const to = after.statusScopes?.[scope];
   if (from == null || to == null || !isSameWindow(before, after, scope)) return null;
   // If a window is full, nothing more might be counted, whatever was before.
-  const isFull = scope === "rest" && (whole(before.headers.user.remaining) ?? 1) <= 0;
+  const isFull = scope === "rest" && (whole(before.headers.userRemaining) ?? 1) <= 0;
   if (isFull || from.current >= from.limit) return null;
   const isKnown = scope === "rest" && isSameUserWindow(before, after, scope, true);
   return { organization: to.current - from.current, user: isKnown ? userGrowth(before, after) : null };
@@ -254,7 +253,7 @@ function judgeGrowth(
 function contradicts({ before, action }: Trial): boolean {
   if (action.scope !== "rest") return false;
   const own = userGrowth(before, action);
-  return own !== null && own > 0 && action.headers.user.reset !== null;
+  return own !== null && own > 0 && action.headers.userReset !== null;
 }
 
 function evidenceOf({ before, action, after, organization, user }: Trial, words: string): string {

@@ -39,7 +39,7 @@ export async function probeFullWindow(session: Session, reserve: number): Promis
     return findings;
   }
   // Still nothing left: no window ended before it was decided.
-  const isFull = !made.hadRoom && (whole(action.headers.user.remaining) ?? 1) <= 0;
+  const isFull = !made.hadRoom && (whole(action.headers.userRemaining) ?? 1) <= 0;
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
   return [
@@ -81,8 +81,8 @@ async function fill(session: Session, query: Action, reserve: number): Promise<"
     if (seen === null) return "not full";
     if (isRefusal(seen.status)) return "full";
     if (seen.status !== 200) continue;
-    const remaining = whole(seen.headers.user.remaining);
-    const before: number | null = last === null ? null : whole(last.headers.user.remaining);
+    const remaining = whole(seen.headers.userRemaining);
+    const before: number | null = last === null ? null : whole(last.headers.userRemaining);
     // A window that ended in the meantime: filling would begin again.
     if (remaining === null || (before !== null && remaining > before)) return "not full";
     if (remaining <= 0) return "full";

@@ -2,7 +2,7 @@
 // machine that they need. Each run plays far later than all before it, so that every window of it is unused.
 import type { Owner, Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
-import { headerNames, type WindowHeaders, windowHeaderNames } from "../wire/fields.ts";
+import { headerNames, headersOf, shownFields, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { LiveCaller } from "./live.ts";
 import { refuser, type Seen } from "./seen.ts";
@@ -120,7 +120,8 @@ class ClockedLimiter {
   answer() {
     const seen = this.#last;
     if (seen === null) return null;
-    const headers: Sent = { ...sentBy(seen, "organization"), ...sentBy(seen, "user") };
+    const headers: Sent = {};
+    for (const field of shownFields) headers[headerNames[field]] = seen.headers[field] ?? undefined;
     if (seen.retryAfter !== null) headers[headerNames.retryAfter] = seen.retryAfter;
     return { status: seen.status, headers, ...(isRefusal(seen.status) && { body: seen.body }) };
   }
@@ -147,8 +148,8 @@ function requireAnswer(seen: Seen): Seen {
 }
 
 const readingsOf = ({ headers }: Seen): Record<Owner, Shown> => ({
-  organization: shownBy(headers.organization),
-  user: shownBy(headers.user),
+  organization: shownBy(headers),
+  user: shownBy(headersOf(headers, "user")),
 });
 
 function shownBy({ limit, remaining, reset }: WindowHeaders): Shown {
@@ -158,14 +159,3 @@ function shownBy({ limit, remaining, reset }: WindowHeaders): Shown {
     ...(typeof reset === "number" && { reset }),
   };
 }
-
-const sentBy = ({ headers }: Seen, owner: Owner): Sent => {
-  const { scopeName, limit, remaining, reset } = headers[owner];
-  const names = windowHeaderNames[owner];
-  return {
-    [names.scopeName]: scopeName ?? undefined,
-    [names.limit]: limit ?? undefined,
-    [names.remaining]: remaining ?? undefined,
-    [names.reset]: reset ?? undefined,
-  };
-};

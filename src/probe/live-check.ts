@@ -234,7 +234,7 @@ class LiveRun {
     for (const caller of callers) {
       await this.#call(caller, true);
       const last = this.#last.get(caller);
-      for (const { reset } of last === undefined ? [] : Object.values(last.headers))
+      for (const reset of [last?.headers.reset, last?.headers.userReset])
         untilMs = Math.max(untilMs, (last?.receivedMs ?? 0) + (whole(reset) ?? 0) * 1000);
     }
     const ms = untilMs + settledMs - this.#live.now();
@@ -263,7 +263,7 @@ class LiveRun {
   /** Calls that the caller's windows have room for, as far as it was told. */
   #userLeft(caller: Token): number | null {
     const headers = this.#last.get(caller)?.headers;
-    const shown = [whole(headers?.user.remaining), whole(headers?.organization.remaining)];
+    const shown = [whole(headers?.userRemaining), whole(headers?.remaining)];
     const known = shown.filter((value) => value !== null);
     return known.length === 0 ? null : Math.max(0, Math.min(...known));
   }
@@ -271,7 +271,7 @@ class LiveRun {
   /** A client that waits exactly as long as it was told. */
   async #wait(when: Step["when"], caller: Token): Promise<void> {
     const last = this.#last.get(caller);
-    const reset = whole(last?.headers.user.reset) ?? 0;
+    const reset = whole(last?.headers.userReset) ?? 0;
     if (last === undefined || when === "now" || reset <= 0) return;
     const ms = last.receivedMs + reset * (when === "reset" ? 1000 : 500) - this.#live.now();
     await this.#live.wait(Math.max(0, ms));

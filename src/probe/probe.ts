@@ -1,6 +1,5 @@
 // The probe: infers from outside, by few calls, the rules that a live deployment follows. Free calls first, then
 // the cheapest that tell something, then waiting.
-
 import { SpillwayError } from "../rules/errors.ts";
 import type { RulesInput } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
@@ -152,7 +151,7 @@ async function waitForRoom(session: Session): Promise<void> {
   const last = session.calls.findLast(({ statusScopes }) => statusScopes !== null);
   const window = last?.statusScopes?.rest;
   if (last === undefined || window == null) return;
-  const { remaining, limit } = last.headers.user;
+  const { userRemaining: remaining, userLimit: limit } = last.headers;
   const userShort = Number(remaining) < Math.min(roomLeast, Number(limit));
   if (userShort || window.limit - window.current < Math.min(roomLeast, window.limit))
     await waitForEnd(session, "rest");

@@ -3,12 +3,13 @@
 
 import type { Owner } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { userEnforcedUnseen } from "./charging.ts";
 import { quiet, type Trial, trial, trialCalls } from "./counting.ts";
 import { callAt, type Finding, type FindingName, found, notSeen } from "./finding.ts";
 import { get } from "./queries.ts";
-import { refusalCurrent, refuser, type Seen, whole } from "./seen.ts";
+import { refusalOf, refuser, type Seen, whole } from "./seen.ts";
 import type { Session } from "./session.ts";
 import { waitForEnd } from "./watch.ts";
 
@@ -35,8 +36,8 @@ interface Room {
 async function roomNow(session: Session): Promise<Room | null> {
   const status = await session.status();
   const window = status?.statusScopes?.rest;
-  const userRemaining = whole(status?.headers.user.remaining);
-  const reset = whole(status?.headers.user.reset);
+  const userRemaining = whole(status?.headers.userRemaining);
+  const reset = whole(status?.headers.userReset);
   if (window == null || userRemaining === null || reset === null) return null;
   const organization = window.limit - window.current;
   return {
@@ -86,7 +87,7 @@ const needed = ({ calls }: Room): number => calls + 1 + refusalsMost;
 /** Returns the calls that REST's refusals take, by what was last seen; 0 where that is more than there are. */
 export function callsToRefusals({ calls, left }: Session): number {
   const last = calls.findLast(({ statusScopes }) => statusScopes !== null);
-  const remaining = whole(last?.headers.user.remaining) ?? 0;
+  const remaining = whole(last?.headers.userRemaining) ?? 0;
   const most = Math.max(0, remaining) + 1 + refusalsMost + 1;
   return most <= left.calls ? most : 0;
 }
@@ -115,10 +116,10 @@ async function exhaust(session: Session, resource: string, room: Room): Promise<
   for (let calls = 0; calls <= 2 * needed(room); calls++) {
     const seen = await session.act(get(resource));
     if (seen === null) break;
-    session.say(`using up the user's REST window: ${seen.headers.user.remaining ?? "?"} left`);
+    session.say(`using up the user's REST window: ${seen.headers.userRemaining ?? "?"} left`);
     if (isRefusal(seen.status)) return { refused: seen, beyond };
     if (seen.status !== 200) continue;
-    const remaining = whole(seen.headers.user.remaining);
+    const remaining = whole(seen.headers.userRemaining);
     // It ended in the meantime, and a new one began: what was seen beyond the old one stays.
     if (isEmpty && (remaining === null || remaining > 0)) break;
     if (isEmpty) beyond.push(seen);
@@ -154,21 +155,22 @@ function refusedFinding(first: Seen, trials: readonly Trial[], who: Owner | null
   const name = "refused";
   const refusals = [first, ...trials.map(({ action }) => action)];
   for (const seen of refusals) {
-    const current = refusalCurrent(seen);
-    const limit = whole((seen.body as { limit?: unknown } | null)?.limit);
+    const { current, limit } = refusalOf(seen);
     if (current === null || limit === null) continue;
     const evidence = `${callAt(seen)} was refused with current ${current} of ${limit}`;
     // A count above the limit, where calls are admitted one by one up to it, is the refused ones.
     return found(name, scope, current > limit ? "counted" : "uncounted", "certain", evidence, [seen]);
   }
-  const below = refusals.find(({ headers }) => who !== null && (whole(headers[who].remaining) ?? 0) < 0);
+  const below = refusals.find(
+    ({ headers }) => who !== null && (whole(headersOf(headers, who).remaining) ?? 0) < 0,
+  );
   if (below !== undefined && who !== null)
     return found(
       name,
       scope,
       "counted",
       "certain",
-      `${callAt(below)} was refused with remaining ${below.headers[who].remaining}`,
+      `${callAt(below)} was refused with remaining ${headersOf(below.headers, who).remaining}`,
       [below],
     );
   const still = trials.find(({ organization }) => who === "organization" && organization === 0);
@@ -261,7 +263,7 @@ function firstRefuserFinding(trials: readonly Trial[]): Finding {
   const name = "firstRefuser";
   for (const { before, action } of trials) {
     const window = before.statusScopes?.rest;
-    const user = whole(before.headers.user.remaining);
+    const user = whole(before.headers.userRemaining);
     const who = refuser(action);
     if (window == null || user === null || who === null || !window.enforced) continue;
     if (window.current >= window.limit && user <= 0)

@@ -1,21 +1,25 @@
 // One call of the probe and its answer, read once: what later reasoning looks at, and its line in the trace.
-
 import type { Got } from "../connect/send.ts";
-import { isDeep } from "../rules/depth.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { CallKind, TraceCall } from "../trace/record.ts";
-import { readRefusal, readStatus, refuserIn, scopesIn } from "../wire/bodies.ts";
-import { type HeaderValue, headerValue, nodeHeaders, type WindowHeaders } from "../wire/fields.ts";
+import {
+  type ReadRefusal,
+  readBody,
+  readRefusal,
+  readStatus,
+  type ShownWindow,
+  scopesIn,
+} from "../wire/bodies.ts";
+import {
+  type Field,
+  type HeaderValue,
+  hasHeaders,
+  headerValue,
+  nodeHeaders,
+  readShown,
+  type ShownHeaders,
+} from "../wire/fields.ts";
 import { isRefusal, isUncounted } from "../wire/outcome.ts";
-
-/** One scope of a status body (SPEC.md §4), where all five members are what they should be. */
-export interface StatusScope {
-  readonly limit: number;
-  readonly current: number;
-  readonly reset: number;
-  readonly resetAtMs: number;
-  readonly enforced: boolean;
-}
 
 /** One call, numbered from 1 in the order of sending. */
 export interface Seen {
@@ -31,7 +35,7 @@ export interface Seen {
   /** 0 where no answer came. */
   readonly status: number;
   readonly error: string | null;
-  readonly headers: Readonly<Record<Owner, WindowHeaders>>;
+  readonly headers: Readonly<ShownHeaders>;
   readonly retryAfter: HeaderValue;
   /** The `Date` header, ms since the epoch, whole seconds. */
   readonly dateMs: number | null;
@@ -41,7 +45,7 @@ export interface Seen {
   readonly requested: number | null;
   readonly actual: number | null;
   /** Of a status answer alone. */
-  readonly statusScopes: Readonly<Record<Scope, StatusScope | null>> | null;
+  readonly statusScopes: Readonly<Record<Scope, ShownWindow | null>> | null;
   /** The body, parsed; text where it is no JSON. */
   readonly body: unknown;
 }
@@ -61,8 +65,6 @@ export interface Sent {
   readonly sentMs: number;
 }
 
-const textMost = 200;
-
 export const whole = (value: unknown): number | null =>
   Number.isSafeInteger(value) ? (value as number) : null;
 
@@ -79,33 +81,20 @@ export function readAnswer(
   secret: string,
 ): Seen {
   const headers = got?.headers ?? {};
-  const header = (field: keyof typeof nodeHeaders): HeaderValue =>
+  const header = (field: Field): HeaderValue =>
     headerValue(headers[nodeHeaders[field]]?.replaceAll(secret, "<token>"));
   const status = got?.status ?? 0;
-  const body = got === null ? undefined : parsed(got.body.replaceAll(secret, "<token>"));
+  const body = got === null ? undefined : readBody(got.body.replaceAll(secret, "<token>"));
   const actual = whole(header("actual"));
   const date = Date.parse(headers["date"] ?? "");
-  const both = {
-    organization: {
-      scopeName: header("scopeName"),
-      limit: header("limit"),
-      remaining: header("remaining"),
-      reset: header("reset"),
-    },
-    user: {
-      scopeName: header("userScopeName"),
-      limit: header("userLimit"),
-      remaining: header("userRemaining"),
-      reset: header("userReset"),
-    },
-  };
+  const shown = readShown(header);
   return {
     ...sent,
-    kind: kindOf(sent, status, both, body, actual),
+    kind: kindOf(sent, status, shown, body, actual),
     receivedMs,
     status,
     error,
-    headers: both,
+    headers: shown,
     retryAfter: header("retryAfter"),
     dateMs: Number.isNaN(date) ? null : date,
     requested: whole(header("requested")) ?? sent.points,
@@ -119,31 +108,21 @@ export function readAnswer(
 function kindOf(
   { scope, isExempt }: Sent,
   status: number,
-  { organization }: Seen["headers"],
+  { scopeName }: ShownHeaders,
   body: unknown,
   actual: number | null,
 ): CallKind {
   const errors = (body as { errors?: unknown } | null | undefined)?.errors;
   const isUnexecuted = errors !== undefined && (actual ?? 0) === 0;
   const counted = isExempt ? "rest" : scope;
-  if (isUncounted(counted, status, organization.scopeName !== null, isUnexecuted)) return "other";
+  if (isUncounted(counted, status, scopeName !== null, isUnexecuted)) return "other";
   return isExempt ? "status" : "call";
 }
 
-function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isDeep(value)) return value;
-  } catch {
-    // It is text.
-  }
-  return text.slice(0, textMost);
-}
-
-function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | null>> | null {
+function readStatusScopes(body: unknown): Readonly<Record<Scope, ShownWindow | null>> | null {
   const given = scopesIn(body);
   if (typeof given !== "object" || given === null) return null;
-  const read = (scope: Scope): StatusScope | null => {
+  const read = (scope: Scope): ShownWindow | null => {
     const shown = readStatus(given, scope);
     const [limit, current, reset] = [whole(shown.limit), whole(shown.current), whole(shown.reset)];
     const resetAtMs = Date.parse(shown.resetAt ?? "");
@@ -156,19 +135,16 @@ function readStatusScopes(body: unknown): Readonly<Record<Scope, StatusScope | n
 
 /** Tells whether an answer carries any of the eight headers, or a refusal's words: then it is no firewall's. */
 export function isLimiters({ headers, body }: Seen): boolean {
-  const hasHeaders = [headers.organization, headers.user].some(({ limit, remaining, reset }) =>
-    [limit, remaining, reset].some((value) => value !== null),
-  );
   const { by, scope, limit } = readRefusal(body);
-  return hasHeaders || by !== null || (typeof scope === "string" && whole(limit) !== null);
+  return hasHeaders(headers) || by !== null || (typeof scope === "string" && whole(limit) !== null);
 }
 
-/** Whose window a refusal says has refused; `null` where it does not say. */
-export const refuser = ({ status, body }: Seen): Owner | null => (isRefusal(status) ? refuserIn(body) : null);
+/** Reads the body of a refusal; of another answer there is nothing to read. */
+export const refusalOf = ({ status, body }: Seen): ReadRefusal =>
+  readRefusal(isRefusal(status) ? body : null);
 
-/** The count that REST's refusal shows of the window that refused: not clamped. */
-export const refusalCurrent = ({ status, body }: Seen): number | null =>
-  isRefusal(status) ? whole(readRefusal(body).current) : null;
+/** Whose window a refusal says has refused; `null` where it does not say. */
+export const refuser = (seen: Seen): Owner | null => refusalOf(seen).by;
 
 /** A call as its line of the trace (FORMAT.md, "A call"). */
 export function traceCall(seen: Seen, organization: string): TraceCall {
@@ -185,11 +161,7 @@ export function traceCall(seen: Seen, organization: string): TraceCall {
     kind,
     cost,
     status,
-    ...headers.organization,
-    userScopeName: headers.user.scopeName,
-    userLimit: headers.user.limit,
-    userRemaining: headers.user.remaining,
-    userReset: headers.user.reset,
+    ...headers,
   };
   const isExecuted = scope === "graphql" && kind === "call" && status === 200;
   if (isExecuted && seen.actual !== null && cost !== null && seen.actual >= 0 && seen.actual <= cost)

@@ -1,6 +1,6 @@
 // A sight: one answer's view of one window. All reasoning on clocks, lengths and anchors is over these.
 import type { Owner, Scope } from "../rules/rules.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { headersOf, windowNames } from "../wire/fields.ts";
 import { type Seen, whole } from "./seen.ts";
 
 /** A reading of a window: true at some instant from `call.sentMs` to `call.receivedMs`. */
@@ -36,7 +36,7 @@ export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] 
 /** Returns the headers' sights of a window, in order; only answers that name the window by its right name. */
 export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner): Sight[] {
   return calls.flatMap((call) => {
-    const { scopeName, limit, remaining, reset } = call.headers[owner];
+    const { scopeName, limit, remaining, reset } = headersOf(call.headers, owner);
     if (call.scope !== scope || scopeName !== windowNames[scope][owner]) return [];
     return [
       {

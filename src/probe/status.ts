@@ -1,7 +1,7 @@
 // The status of an organization's limits, for people to look at: one free call a reading.
 import { SpillwayError } from "../rules/errors.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { headersOf, windowNames } from "../wire/fields.ts";
 import { contact } from "./contact.ts";
 import { dateOffset } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
@@ -86,14 +86,10 @@ function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
       const endsAtMs = endOf(seen, reset, skewMs === null ? null : resetAtMs - skewMs);
       windows.push({ scope, owner: "organization", limit, used: current, endsAtMs, enforced });
     }
-    const user = seen.headers.user;
-    const [limit, remaining, reset] = [whole(user.limit), whole(user.remaining), whole(user.reset)];
-    if (
-      user.scopeName === windowNames[scope].user &&
-      limit !== null &&
-      remaining !== null &&
-      reset !== null
-    ) {
+    const { scopeName, ...shown } = headersOf(seen.headers, "user");
+    const [limit, remaining, reset] = [whole(shown.limit), whole(shown.remaining), whole(shown.reset)];
+    const isOwn = scopeName === windowNames[scope].user;
+    if (isOwn && limit !== null && remaining !== null && reset !== null) {
       // Windows on the same grid end together, and of the organization's the instant is known.
       const same = body?.reset === reset ? windows.at(-1)?.endsAtMs : undefined;
       const endsAtMs = same ?? endOf(seen, reset, null);

@@ -240,7 +240,7 @@ function mayBeOpen(calls: readonly Seen[], { call, reset }: Sight): boolean {
   const last = queries.at(-1);
   const longest = Math.max(
     reset ?? 0,
-    ...queries.map(({ headers }) => whole(headers.user.reset) ?? Number.POSITIVE_INFINITY),
+    ...queries.map(({ headers }) => whole(headers.userReset) ?? Number.POSITIVE_INFINITY),
   );
   return last !== undefined && call.sentMs < last.receivedMs + (longest + 1) * 1000;
 }
@@ -280,5 +280,5 @@ function agreed(
 }
 
 const userShown = (call: Seen): string =>
-  `${callAt(call)} showed the user's remaining ${call.headers.user.remaining}, reset ${call.headers.user.reset}`;
+  `${callAt(call)} showed the user's remaining ${call.headers.userRemaining}, reset ${call.headers.userReset}`;
 const isoTime = (ms: number): string => new Date(ms).toISOString().slice(11, 19);

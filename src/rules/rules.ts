@@ -9,6 +9,8 @@ export const scopes: readonly Scope[] = ["rest", "graphql"];
 /** Who owns a window: the organization, or one user within it. */
 export type Owner = "organization" | "user";
 
+export const owners: readonly Owner[] = ["organization", "user"];
+
 /** A user's fixed window: at most `limit` in any `[opened, opened + windowSeconds)`. */
 export interface WindowLimit {
   /** Requests or complexity points; a safe integer >= 1. */

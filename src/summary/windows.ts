@@ -2,8 +2,7 @@
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readStatus } from "../wire/bodies.ts";
-import { headersOf, integerOf } from "../wire/fields.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { headersOf, integerOf, windowNames } from "../wire/fields.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
 import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
 

@@ -1,7 +1,7 @@
 // Calls as columns: what the reader fills and the judge goes through, a few thousand at once, without an object a call.
 // A line that is not written as `encodeCall` writes it stands beside them as an object.
 import type { Scope } from "../rules/rules.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { windowNames } from "../wire/fields.ts";
 import type { Names } from "./names.ts";
 import type { CallKind, TraceCall } from "./record.ts";
 

@@ -1,6 +1,7 @@
 // A call's line, checked member by member. Plain comparisons, since this runs once for every line; what is
 // wrong is worked out only once something is.
 import { quote, type SpillwayError } from "../rules/errors.ts";
+import { type ShownHeaders, shownFields } from "../wire/fields.ts";
 import type { CallKind, TraceCall } from "./record.ts";
 import { traceError } from "./trace-error.ts";
 
@@ -33,14 +34,7 @@ const checks: Readonly<Record<keyof TraceCall, Check>> = {
   kind: [`one of ${kinds.join(", ")}`, (value) => (kinds as readonly unknown[]).includes(value)],
   cost: ["a whole number >= 0, or null", (value) => value === null || isCount(value)],
   status: ["an HTTP status from 100 to 999, or 0", (value) => isCount(value) && isStatus(value as number)],
-  scopeName: header,
-  limit: header,
-  remaining: header,
-  reset: header,
-  userScopeName: header,
-  userLimit: header,
-  userRemaining: header,
-  userReset: header,
+  ...(Object.fromEntries(shownFields.map((name) => [name, header])) as Record<keyof ShownHeaders, Check>),
   actual: optional([
     "a whole number >= 0, at most cost",
     (value, call) => isCount(value) && withinCost(value, call),

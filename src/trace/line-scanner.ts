@@ -1,7 +1,7 @@
 // The fast way to read a call's line: byte by byte into columns, for lines exactly as `encodeCall` writes them, with
 // members in the format's order, plain whole numbers and ASCII texts without escapes. Any other line, valid or not, it
 // leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
-import { windowNames } from "../wire/window-names.ts";
+import { windowNames } from "../wire/fields.ts";
 import { type CallBatch, has } from "./batch.ts";
 import type { Block } from "./blocks.ts";
 import { newline } from "./blocks.ts";

@@ -1,11 +1,18 @@
 // The laws that one answer shows by itself: headers there and right, limits as the rules say, seconds within their
 // range, a refusal that is justified and says so consistently.
 import type { LawName } from "../rules/laws.ts";
-import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import {
+  type Owner,
+  organizationLimit,
+  owners,
+  type Rules,
+  type Scope,
+  scopes,
+  userLimit,
+} from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { hasHeaders, headersOf } from "../wire/fields.ts";
+import { hasHeaders, headersOf, windowNames } from "../wire/fields.ts";
 import { isAnswered, isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 import { negativeCount, statusReading } from "./answer.ts";
 import type { Docket } from "./docket.ts";
 import { HeaderPresence } from "./header-presence.ts";
@@ -19,7 +26,6 @@ export const resetMost = 946_080_000;
 /** The least that `reset` may show (SPEC.md §7, `reset-agrees`). */
 export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 0);
 
-const owners: readonly Owner[] = ["organization", "user"];
 /** The laws that hold one owner's numbers to the rules. */
 const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 

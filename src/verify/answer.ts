@@ -2,9 +2,8 @@
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readRefusal, readStatus, secondOf } from "../wire/bodies.ts";
-import { type HeaderValue, headersOf } from "../wire/fields.ts";
+import { type HeaderValue, headersOf, windowNames } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 

@@ -1,21 +1,20 @@
 // `headers-present` (SPEC.md §5, §7): the eight headers are on every answer that owes them, as integers, under the
 // names of the call's own windows.
-import type { Owner } from "../rules/rules.ts";
+import { owners } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import {
   hasHeaders,
+  headerNames,
   headersOf,
+  namesOtherQuota,
   type WindowHeaders,
-  windowFields,
-  windowHeaderNames,
+  windowNames,
 } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { namesOtherQuota, windowNames } from "../wire/window-names.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 
-const owners: readonly Owner[] = ["organization", "user"];
 const numbers = ["limit", "remaining", "reset"] as const;
 
 /** Members that every breach of one owner's headers has in common. */
@@ -67,9 +66,9 @@ function owesHeaders(call: TraceCall): boolean {
 }
 
 function missing(call: TraceCall, headers: WindowHeaders, common: Common): Breach | null {
-  const absent = windowFields.filter((field) => headers[field] === null);
+  const absent = (["scopeName", ...numbers] as const).filter((field) => headers[field] === null);
   if (absent.length === 0) return null;
-  const names = absent.map((field) => windowHeaderNames[common.owner][field]).join(", ");
+  const names = absent.map((field) => headersOf(headerNames, common.owner)[field]).join(", ");
   return {
     ...common,
     breach: `missing on ${call.kind} ${call.status}`,
@@ -87,7 +86,7 @@ function noInteger(headers: WindowHeaders, common: Common): Breach | null {
   const texts = numbers.filter((field) => typeof headers[field] === "string");
   if (texts.length === 0) return null;
   const shown = texts.map(
-    (field) => `${windowHeaderNames[common.owner][field]} ${JSON.stringify(headers[field])}`,
+    (field) => `${headersOf(headerNames, common.owner)[field]} ${JSON.stringify(headers[field])}`,
   );
   return {
     ...common,

@@ -1,12 +1,10 @@
 // A refusal's duties: that a window lacks room, that it is the one it names, and that its body says the same as
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
-
 import type { Owner } from "../rules/rules.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
-import { headersOf } from "../wire/fields.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { headersOf, windowNames } from "../wire/fields.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";

@@ -1,10 +1,8 @@
 // Whose window a refusal names where both lack room: the organization's comes first (SPEC.md §2.4). Refusals that name
 // the user's are kept until it is known whether limits were enforced: a window that is not refuses nobody.
-
 import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";
-import { headersOf } from "../wire/fields.ts";
-import { windowNames } from "../wire/window-names.ts";
+import { headersOf, windowNames } from "../wire/fields.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";

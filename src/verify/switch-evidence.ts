@@ -1,20 +1,16 @@
 // Evidence on the switches (SPEC.md §8) in single answers of a trace without rules, beside that of windows.
-
 import type { LawName } from "../rules/laws.ts";
-import type { Owner, Scope } from "../rules/rules.ts";
+import { type Owner, owners, type Scope } from "../rules/rules.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readRefusal } from "../wire/bodies.ts";
-import { hasHeaders, headersOf } from "../wire/fields.ts";
+import { hasHeaders, headersOf, windowNames } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import { windowNames } from "../wire/window-names.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit, Hypotheses } from "./hypotheses.ts";
 import type { Suspect } from "./suspects.ts";
 import type { Terms } from "./terms.ts";
 import { Options } from "./window-shapes.ts";
-
-const owners: readonly Owner[] = ["organization", "user"];
 
 /** A value that cannot be, and what it would break if no other can be either. */
 interface Contradiction {

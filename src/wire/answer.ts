@@ -1,9 +1,8 @@
 // Answers as they go over the wire (SPEC.md §4-§6), made of what a limiter says.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { refusalBody, statusBody } from "./bodies.ts";
-import { headerNames as name } from "./fields.ts";
+import { headerNames as name, windowNames } from "./fields.ts";
 import { REFUSED } from "./outcome.ts";
-import { windowNames } from "./window-names.ts";
 
 /** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
 export interface HttpAnswer {
@@ -14,24 +13,16 @@ export interface HttpAnswer {
   readonly body?: unknown;
 }
 
-/** A window that headers show. */
-interface Window {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly reset: number;
-}
-
-type Windows<W> = Readonly<Record<Owner, W>>;
+/** Numbers of a window that headers show. */
+type Window = Readonly<Record<"limit" | "remaining" | "reset", number>>;
+type Windows<W = Window> = Readonly<Record<Owner, W>>;
 
 /** Text of the warning that goes with a window with nothing left; `undefined` while there is something. */
 export const warningOf = (owner: Owner, { remaining, reset }: Window): string | undefined =>
   remaining > 0 ? undefined : `${owner} quota used up, it resets in ${reset} s`;
 
 /** The eight headers of SPEC.md §5, and a warning for each window with nothing left. */
-export function headers(
-  scope: Scope,
-  { organization, user }: Windows<Window>,
-): Record<string, string | number> {
+export function headers(scope: Scope, { organization, user }: Windows): Record<string, string | number> {
   const result: Record<string, string | number> = {
     [name.scopeName]: scope,
     [name.remaining]: organization.remaining,
@@ -50,15 +41,12 @@ export function headers(
 }
 
 /** To a call that was let through; what the resource itself says is nobody's business here. */
-export const callAnswer = (scope: Scope, readings: Windows<Window>): HttpAnswer => ({
+export const callAnswer = (scope: Scope, readings: Windows): HttpAnswer => ({
   status: 200,
   headers: headers(scope, readings),
 });
 
-export const statusAnswer = (
-  readings: Windows<Window>,
-  status: Parameters<typeof statusBody>[0],
-): HttpAnswer => ({
+export const statusAnswer = (readings: Windows, status: Parameters<typeof statusBody>[0]): HttpAnswer => ({
   status: 200,
   headers: headers("rest", readings),
   body: statusBody(status),

@@ -1,12 +1,15 @@
 // The bodies that tell of limits (SPEC.md §4, §6), written and read: of a status, and of a refusal.
+import { isDeep } from "../rules/depth.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
-import { ownerNamed, windowNames } from "./window-names.ts";
+import { ownerNamed, textMost, windowNames } from "./fields.ts";
+
+/** Numbers of a window that a body shows. */
+type Window = Readonly<Record<"limit" | "current" | "reset", number>>;
+/** The same as they came: `null` where a body does not tell one. */
+type ReadWindow = { readonly [M in keyof Window]: number | null };
 
 /** One scope of the status body, member for member as the API documents it. */
-export interface StatusScope {
-  readonly limit: number;
-  readonly current: number;
-  readonly reset: number;
+export interface StatusScope extends Window {
   /** ISO 8601 UTC, to the second. */
   readonly reset_at: string;
   readonly enforced: boolean;
@@ -17,18 +20,8 @@ export interface StatusBody {
   readonly scopes: { readonly rest: StatusScope; readonly graphql: StatusScope };
 }
 
-/** A window that a body shows. */
-interface Window {
-  readonly limit: number;
-  readonly current: number;
-  readonly reset: number;
-}
-
-interface StatusWindow extends Window {
-  /** Milliseconds since the Unix epoch. */
-  readonly resetAtMs: number;
-  readonly enforced: boolean;
-}
+/** A window that a status shows. */
+export type ShownWindow = Window & { readonly resetAtMs: number; readonly enforced: boolean };
 
 /** `2026-01-02T03:04:00Z`. */
 export function isoSecond(ms: number): string {
@@ -40,7 +33,7 @@ export function secondOf(text: string): number | null {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : null;
 }
 
-const statusScope = ({ limit, current, reset, resetAtMs, enforced }: StatusWindow): StatusScope => ({
+const statusScope = ({ limit, current, reset, resetAtMs, enforced }: ShownWindow): StatusScope => ({
   limit,
   current,
   reset,
@@ -49,7 +42,7 @@ const statusScope = ({ limit, current, reset, resetAtMs, enforced }: StatusWindo
 });
 
 /** The status body, exactly (SPEC.md §4). */
-export function statusBody(status: Readonly<Record<Scope, StatusWindow>>): StatusBody {
+export function statusBody(status: Readonly<Record<Scope, ShownWindow>>): StatusBody {
   return { scopes: { rest: statusScope(status.rest), graphql: statusScope(status.graphql) } };
 }
 
@@ -66,14 +59,22 @@ function numberIn(value: unknown, name: string): number | null {
   return typeof found === "number" ? found : null;
 }
 
+/** Reads a body: JSON, or the beginning of a text that is none. */
+export function readBody(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isDeep(value)) return value;
+  } catch {
+    // It is text.
+  }
+  return text.slice(0, textMost);
+}
+
 /** Returns the `scopes` object of a status body: what traces keep of it. */
 export const scopesIn = (body: unknown): unknown => member(body, "scopes");
 
 /** One scope of a status body as it came. A member that is missing, or of another kind, is `null`. */
-export interface ReadStatus {
-  readonly limit: number | null;
-  readonly current: number | null;
-  readonly reset: number | null;
+export interface ReadStatus extends ReadWindow {
   readonly resetAt: string | null;
   readonly enforced: boolean | null;
 }
@@ -120,22 +121,24 @@ export function refusalBody(
   const { limit, current, reset } = readings[refusedBy];
   const isBroad = refusedBy === "organization";
   const again = `Please try again in ${reset} seconds.`;
-  if (scope === "rest") {
-    const whose = isBroad ? "Your organization has" : "You have";
-    const message = `${whose} exceeded the limit of ${limit} requests. ${again}`;
-    return { message, scope: windowNames.rest[refusedBy], limit, current, reset };
+  if (scope === "graphql") {
+    const begin = `${beginnings[refusedBy]}${isBroad ? " the" : ""}`;
+    return graphqlRefusal(`${begin} limit of ${limit} complexity points. ${again}`);
   }
-  const begin = `${beginnings[refusedBy]}${isBroad ? " the" : ""}`;
-  return graphqlRefusal(`${begin} limit of ${limit} complexity points. ${again}`);
+  const message = `${isBroad ? "Your organization has" : "You have"} exceeded the limit of ${limit} requests. ${again}`;
+  return { message, scope: windowNames.rest[refusedBy], limit, current, reset };
 }
 
-/** The body of a 429 of a limiter that shows no whole window: it says whose window it is in any case. */
-export function vagueRefusal(
+/** The body of a 429 as far as its window is shown; whose window it is it says in any case. */
+export function partialRefusal(
   scope: Scope,
   refusedBy: Owner,
-  window: Readonly<Record<keyof Window, number | null>>,
-): unknown {
-  const { limit, current, reset } = window;
+  { limit, current, reset }: ReadWindow,
+): object {
+  if (limit !== null && current !== null && reset !== null) {
+    const window = { limit, current, reset };
+    return refusalBody(scope, refusedBy, { organization: window, user: window });
+  }
   return scope === "rest"
     ? { scope: windowNames.rest[refusedBy], limit, current, reset }
     : graphqlRefusal(`${beginnings[refusedBy]} limit.`);
@@ -169,13 +172,10 @@ export function refuserIn(body: unknown): Owner | null {
   return message?.startsWith(beginnings.user) ? "user" : null;
 }
 
-/** Content of the body of a 429, as far as it is one (SPEC.md §6): a number that it does not tell is `null`. */
-export interface ReadRefusal {
+/** Content of the body of a 429, as far as it is one (SPEC.md §6). */
+export interface ReadRefusal extends ReadWindow {
   readonly by: Owner | null;
   readonly scope: unknown;
-  readonly limit: number | null;
-  readonly current: number | null;
-  readonly reset: number | null;
 }
 
 /** Reads the body of a 429; of GraphQL's, the sentence tells the numbers. */

@@ -4,17 +4,13 @@ import type { HttpAnswer } from "./answer.ts";
 import { nodeHeaders } from "./fields.ts";
 import { isRefusal } from "./outcome.ts";
 
-/** The caller's window as an answer shows it. A member that it does not show is left out. */
-interface ShownWindow {
-  readonly limit?: number | undefined;
-  readonly remaining?: number | undefined;
-  /** Whole seconds until the window ends. */
-  readonly reset?: number | undefined;
-  /** When the window ends, ms since the epoch. */
-  readonly resetAt?: number | undefined;
-  /** Wait that a refused caller is told, ms from now. */
-  readonly retryAfterMs?: number | undefined;
-}
+/**
+ * The caller's window as an answer shows it; a member that it does not show is left out. `reset` is whole seconds from
+ * now, `resetAt` ms since the epoch, `retryAfterMs` ms from now.
+ */
+type CallerWindow = {
+  readonly [M in "limit" | "remaining" | "reset" | "resetAt" | "retryAfterMs"]?: number | undefined;
+};
 
 /** Values of a reset from here on are seconds since the epoch, and from there on milliseconds. */
 const epochSecondsFrom = 1_000_000_000;
@@ -31,7 +27,7 @@ const prefixes = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"];
  * A reset may be seconds from now, seconds or milliseconds since the epoch, or a date. One that is rounded to a
  * second of the epoch is read at whole seconds only: between them it depends on the rounding what it says.
  */
-export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): ShownWindow {
+export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: number): CallerWindow {
   const values = new Map(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), String(value).trim()] as const],
@@ -48,7 +44,7 @@ export function readRateLimitHeaders({ headers, status }: HttpAnswer, nowMs: num
 }
 
 /** `Retry-After` is seconds, or a date. */
-function waitOf(text: string | undefined, nowMs: number): Pick<ShownWindow, "retryAfterMs"> {
+function waitOf(text: string | undefined, nowMs: number): Pick<CallerWindow, "retryAfterMs"> {
   if (text === undefined) return {};
   if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
   const atMs = Date.parse(text);
@@ -88,7 +84,7 @@ function combined(values: ReadonlyMap<string, string>): Told | null {
 const integer = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d+$/.test(text.trim()) ? Number(text) : undefined;
 
-function resetOf(text: string | undefined, nowMs: number): ShownWindow {
+function resetOf(text: string | undefined, nowMs: number): CallerWindow {
   if (text === undefined) return {};
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null;
   if (number === null) {
@@ -100,7 +96,7 @@ function resetOf(text: string | undefined, nowMs: number): ShownWindow {
   return Number.isInteger(number) ? { reset: number } : {};
 }
 
-function epochSecond(second: number, nowMs: number): ShownWindow {
+function epochSecond(second: number, nowMs: number): CallerWindow {
   if (!Number.isInteger(second)) return { resetAt: Math.round(second * 1000) };
   return nowMs % 1000 === 0 ? { reset: second - nowMs / 1000 } : {};
 }

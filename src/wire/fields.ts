@@ -1,6 +1,6 @@
-// The fields of an answer that tell of limits (SPEC.md §5): one table of their headers, by which answers are read and
-// written.
-import type { Owner } from "../rules/rules.ts";
+// The fields of an answer that tell of limits (SPEC.md §1, §5): one table of their headers, by which answers are read
+// and written, and the names of the windows that they show.
+import type { Owner, Scope } from "../rules/rules.ts";
 
 /** Header of each field, as it is sent. A trace's line keeps the field in the member of that name (FORMAT.md). */
 export const headerNames = {
@@ -19,18 +19,20 @@ export const headerNames = {
   retryAfter: "Retry-After",
 } as const;
 
-type Field = keyof typeof headerNames;
+export type Field = keyof typeof headerNames;
+
+const fields = Object.keys(headerNames) as Field[];
+
+/** The fields of the eight headers. */
+export const shownFields = fields.slice(0, 8) as readonly (keyof ShownHeaders)[];
 
 const spelt = (spell: (name: string) => string): Readonly<Record<Field, string>> =>
-  Object.fromEntries(Object.entries(headerNames).map(([field, name]) => [field, spell(name)])) as Record<
-    Field,
-    string
-  >;
+  Object.assign({}, ...fields.map((field) => ({ [field]: spell(headerNames[field]) })));
 
-/** The same as Node spells them, whatever came. */
+/** The headers as Node spells them, whatever came. */
 export const nodeHeaders = spelt((name) => name.toLowerCase());
 
-/** The same as Go, and so k6, spells them, whatever came. */
+/** The headers as Go, and so k6, spells them, whatever came. */
 export const goHeaders = spelt((name) =>
   name.replace(/[^-]+/g, (word) => word.charAt(0) + word.slice(1).toLowerCase()),
 );
@@ -38,61 +40,39 @@ export const goHeaders = spelt((name) =>
 /** A header as it came: an integer, the raw text where it is none, `null` where it did not come. */
 export type HeaderValue = number | string | null;
 
-/** Fields of one window. */
-export const windowFields = ["scopeName", "limit", "remaining", "reset"] as const;
-
-/** Values of the four headers of one window. */
-export interface WindowHeaders {
-  scopeName: HeaderValue;
-  limit: HeaderValue;
-  remaining: HeaderValue;
-  reset: HeaderValue;
+/** One of each of the four headers of a window: their values, or their names. */
+export interface WindowHeaders<Value = HeaderValue> {
+  scopeName: Value;
+  limit: Value;
+  remaining: Value;
+  reset: Value;
 }
 
-/** Values of the eight headers. */
-export interface ShownHeaders extends WindowHeaders {
-  userScopeName: HeaderValue;
-  userLimit: HeaderValue;
-  userRemaining: HeaderValue;
-  userReset: HeaderValue;
+/** One of each of the eight headers. */
+export interface ShownHeaders<Value = HeaderValue> extends WindowHeaders<Value> {
+  userScopeName: Value;
+  userLimit: Value;
+  userRemaining: Value;
+  userReset: Value;
 }
 
-/** The headers of each owner's window. */
-export const windowHeaderNames: Readonly<Record<Owner, Readonly<Record<keyof WindowHeaders, string>>>> = {
-  organization: headerNames,
-  user: {
-    scopeName: headerNames.userScopeName,
-    limit: headerNames.userLimit,
-    remaining: headerNames.userRemaining,
-    reset: headerNames.userReset,
-  },
-};
+/** Returns what is said of an owner's window. @param shown values, or `headerNames` */
+export function headersOf<Value>(shown: ShownHeaders<Value>, owner: Owner): WindowHeaders<Value> {
+  if (owner === "organization") return shown;
+  const { userScopeName, userLimit, userRemaining, userReset } = shown;
+  return { scopeName: userScopeName, limit: userLimit, remaining: userRemaining, reset: userReset };
+}
 
-/** Returns the headers of an owner's window. */
-export function headersOf(shown: ShownHeaders, owner: Owner): WindowHeaders {
-  return owner === "organization"
-    ? shown
-    : {
-        scopeName: shown.userScopeName,
-        limit: shown.userLimit,
-        remaining: shown.userRemaining,
-        reset: shown.userReset,
-      };
+/** Reads each of the eight headers. @returns the members in the trace's order */
+export function readShown(read: (field: keyof ShownHeaders) => HeaderValue): ShownHeaders {
+  const shown: Partial<ShownHeaders> = {};
+  for (const field of shownFields) shown[field] = read(field);
+  return shown as ShownHeaders;
 }
 
 /** Tells whether any of the eight headers came. */
-export function hasHeaders(shown: ShownHeaders): boolean {
-  return (
-    shown.scopeName !== null ||
-    shown.limit !== null ||
-    shown.remaining !== null ||
-    shown.reset !== null ||
-    shown.userScopeName !== null ||
-    shown.userLimit !== null ||
-    shown.userRemaining !== null ||
-    shown.userReset !== null
-  );
-}
+export const hasHeaders = (shown: ShownHeaders): boolean =>
+  shownFields.some((field) => shown[field] !== null);
 
 const integer = /^-?\d{1,15}$/;
 /** More of a text is not kept. */
@@ -115,6 +95,10 @@ function newValue(raw: string | number): HeaderValue {
   return value;
 }
 
+/** Text of a header. One that came twice is `5, 5`, as HTTP joins the values of one name. */
+export const headerText = <Raw>(value: Raw): Exclude<Raw, readonly string[]> | string =>
+  Array.isArray(value) ? value.join(", ") : (value as Exclude<Raw, readonly string[]>);
+
 /** Reads a header by its name, in whatever case it came; one that is spelt alike is found at once. */
 export function readHeader(
   headers: Readonly<Record<string, string | number | undefined>>,
@@ -128,5 +112,37 @@ export function readHeader(
   return null;
 }
 
+/** Reads the eight headers of an answer. */
+export const readHeaders = (headers: Parameters<typeof readHeader>[0]): ShownHeaders =>
+  readShown((field) => readHeader(headers, headerNames[field]));
+
 /** Returns a header's integer; `null` if it is none. */
 export const integerOf = (value: HeaderValue): number | null => (typeof value === "number" ? value : null);
+
+/** The name that headers and refusals give each owner's window. */
+export const windowNames = {
+  rest: { organization: "rest", user: "rest_user" },
+  graphql: { organization: "graphql", user: "graphql_user" },
+} as const satisfies Record<Scope, Record<Owner, string>>;
+
+const named = new Map<unknown, Owner>(
+  Object.values(windowNames).flatMap(({ organization, user }) => [
+    [organization, "organization"],
+    [user, "user"],
+  ]),
+);
+
+/** Returns the owner of the window of a name; `null` if it is none of the four. */
+export const ownerNamed = (name: unknown): Owner | null => named.get(name) ?? null;
+
+/** One token of RFC 9110. A list, as a doubled header makes one, is none. */
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * Returns whether a scope header names a quota that is none of the four: nothing is known of that one (SPEC.md §5).
+ * One of the four in other letters is no other quota, and what is not one token is no name.
+ */
+export function namesOtherQuota(name: string | number): boolean {
+  const text = String(name);
+  return token.test(text) && !named.has(text.toLowerCase());
+}

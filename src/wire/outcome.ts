@@ -1,7 +1,7 @@
 // The outcome of a call by its answer (SPEC.md §6): let through, refused and by whom, counted by no quota, or unknown.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { refuserIn } from "./bodies.ts";
-import { type HeaderValue, hasHeaders, type ShownHeaders } from "./fields.ts";
+import { hasHeaders, type ShownHeaders } from "./fields.ts";
 
 /** Status of a refusal. */
 export const REFUSED = 429;
@@ -13,9 +13,8 @@ export const isRefusal = (status: number): boolean => status === REFUSED;
 export const isFailure = (status: number): boolean => status === 0 || status >= 500;
 
 /** Tells whether the target decided a call: no failure, or one with headers, which nothing before the target knows. */
-export function isAnswered(call: ShownHeaders & { readonly status: number }): boolean {
-  return !isFailure(call.status) || (call.status !== 0 && hasHeaders(call));
-}
+export const isAnswered = (call: ShownHeaders & { readonly status: number }): boolean =>
+  !isFailure(call.status) || (call.status !== 0 && hasHeaders(call));
 
 /**
  * Tells whether no quota counts an answer (SPEC.md §2.6).
@@ -29,12 +28,7 @@ export function isUncounted(scope: Scope, status: number, isNamed: boolean, isUn
   return status === 400 || status === 404 || status === 405 || status === 413 || status === 415;
 }
 
-interface Refused {
-  readonly cost: number | null;
-  readonly remaining: HeaderValue;
-  readonly userRemaining: HeaderValue;
-  readonly refusal?: unknown;
-}
+type Refused = Pick<ShownHeaders, "remaining" | "userRemaining"> & { cost: number | null; refusal?: unknown };
 
 /**
  * Whose window a 429 names (SPEC.md §2.4, §6): by its body, else by which window lacks room, the

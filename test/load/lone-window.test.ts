@@ -1,10 +1,10 @@
 // The law that a reading breaks is named after the call that it comes with, and after where its window stands.
 import { describe, expect, test } from "vitest";
 import { type Charge, LoneWindow, type WindowShown, type WindowTerms } from "../../src/load/lone-window.ts";
-import { windowHeaderNames } from "../../src/wire/fields.ts";
+import { headerNames } from "../../src/wire/fields.ts";
 
 const epoch: WindowTerms = {
-  names: windowHeaderNames.organization,
+  names: headerNames,
   reset: "ceil",
   isEpoch: true,
   isSigned: false,

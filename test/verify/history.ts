@@ -6,7 +6,7 @@ import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
-import { windowNames } from "../../src/wire/window-names.ts";
+import { windowNames } from "../../src/wire/fields.ts";
 
 /** What answers: a right limiter, or one that is wrong on purpose. Times are the target's own, whole ms. */
 export interface Target {

@@ -1,8 +1,8 @@
 // Calls on the way: each leaves once, and lands once, by its answer or by being given up.
 import type { Dispatcher } from "undici";
 import { reasonOf } from "../../connect/no-answer.ts";
-import { bodyMost, headerText } from "../../connect/send.ts";
-import { goHeaders } from "../../wire/fields.ts";
+import { bodyMost } from "../../connect/send.ts";
+import { goHeaders, headerText } from "../../wire/fields.ts";
 import { isRefusal } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
