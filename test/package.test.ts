@@ -121,4 +121,14 @@ describe("installed into an empty project", () => {
     expect(JSON.parse(stdout)).toMatchObject({ verdict: { verdict: "ok" } });
     expect(await readFile(join(folder, "run", "report.html"), "utf8")).toContain("<svg");
   });
+
+  test("DuckDB is asked for where it is missing, and only where it is needed", async () => {
+    await writeFile(join(folder, "calls.csv"), "time,user\n1767323045,alice\n");
+    const replay = ["spillway", "replay", "calls.csv", "--out", "replayed"];
+    await expect(run("npx", [...replay, "--sql", "true"], { cwd: folder })).rejects.toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/DUCKDB_MISSING[\s\S]*npm install @duckdb\/node-api/),
+    });
+    await run("npx", replay, { cwd: folder });
+  });
 });

@@ -1,14 +1,22 @@
-// One configuration for all tests. They run on the sources; what tests the built package uses the build that
-// `test/support/build.ts` makes first.
+// One configuration for all tests. They run on the build that `test/support/build.ts` makes first; mutants are of the
+// sources, and say so by SPILLWAY_TEST_SOURCES.
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { built, builtModules } from "./support/built.ts";
 import { ClosingLines } from "./support/closing-lines.ts";
 import { lookUpPrograms } from "./support/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const source = (path: string): string => `${root}src/${path}/index.ts`;
+const ofSources = process.env["SPILLWAY_TEST_SOURCES"] !== undefined;
+const sources = [
+  { find: /^spillway$/, replacement: `${root}src/index.ts` },
+  ...["engine", "laws", "scenario"].map((room) => ({
+    find: `spillway/${room}`,
+    replacement: `${root}src/${room}/index.ts`,
+  })),
+];
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
 const programs = await lookUpPrograms();
@@ -26,17 +34,17 @@ const isRealTime = (file: string): boolean =>
 function project(name: string, include: string[], test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
   return {
     root,
+    plugins: ofSources ? [] : [built(root)],
     resolve: {
-      alias: [
-        { find: /^spillway$/, replacement: `${root}src/index.ts` },
-        { find: "spillway/engine", replacement: source("engine") },
-        { find: "spillway/laws", replacement: source("laws") },
-        { find: "spillway/scenario", replacement: source("scenario") },
-      ],
+      // As Node does: what a test and a built module import from a package is one module.
+      mainFields: ["main"],
+      extensions: [".js", ".ts", ".json"],
+      alias: ofSources ? sources : [],
     },
     test: {
       name,
       include,
+      server: { deps: { external: [builtModules] } },
       // No test is judged by its time: these end what hangs, on a busy machine, too.
       testTimeout: 240_000,
       hookTimeout: 240_000,

@@ -1,8 +1,9 @@
 // A disk that becomes full under a run by Node: what is written is kept, whole lines alone, and the run ends.
 // @module-tag real-time
-import type { FileHandle } from "node:fs/promises";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   counted,
   failure,
@@ -15,29 +16,31 @@ import {
 } from "./support.ts";
 
 /** Bytes that there is room for; more are refused, after as many as fit. */
-const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY }));
+let room = Number.POSITIVE_INFINITY;
+const { open } = fs;
 
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  return {
-    ...real,
-    async open(path: string, flags: string): Promise<FileHandle> {
-      const file = await real.open(path, flags);
-      if (!path.endsWith("trace.ndjson")) return file;
-      const writeFile = file.writeFile.bind(file);
-      file.writeFile = async (text) => {
-        const bytes = Buffer.from(text as string);
-        await writeFile(bytes.subarray(0, disk.room));
-        if (bytes.length > disk.room)
-          throw Object.assign(new Error("ENOSPC: no space left on device, write"), {
-            code: "ENOSPC",
-            syscall: "write",
-          });
-        disk.room -= bytes.length;
-      };
-      return file;
-    },
+beforeAll(() => {
+  fs.open = async (path, ...rest) => {
+    const file = await open(path, ...rest);
+    if (!String(path).endsWith("trace.ndjson")) return file;
+    const writeFile = file.writeFile.bind(file);
+    file.writeFile = async (text) => {
+      const bytes = Buffer.from(text as string);
+      await writeFile(bytes.subarray(0, room));
+      if (bytes.length > room)
+        throw Object.assign(new Error("ENOSPC: no space left on device, write"), {
+          code: "ENOSPC",
+          syscall: "write",
+        });
+      room -= bytes.length;
+    };
+    return file;
   };
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  fs.open = open;
+  syncBuiltinESMExports();
 });
 
 let folder = "";
@@ -49,7 +52,7 @@ afterAll(() => removed(folder));
 const busy = `duration: "60s", populations: { busy: { clients: 6, behaviour: worker({ calls: [{ call: user }], think: "2ms" }) } }`;
 
 test("half-way: the trace ends with the last whole line, what was on the way is lost", async () => {
-  disk.room = 150_000;
+  room = 150_000;
   const path = await scenarioFile(folder, "filling", busy);
   const target = counted();
   const result = await runNode(path, join(folder, "filling"), { adjustments: { rules: wideRules }, target });
@@ -64,7 +67,7 @@ test("half-way: the trace ends with the last whole line, what was on the way is 
 }, 60_000);
 
 test("from the start: nothing is sent", async () => {
-  disk.room = 0;
+  room = 0;
   const path = await scenarioFile(folder, "full", busy);
   const target = counted();
   const error = await failure(

@@ -35,6 +35,7 @@ class AsOrdered implements TestSequencer {
 export async function run([root = ""]: string[]): Promise<void> {
   const say = (event: Event): void => void process.send?.(event);
   const pathOf = ({ moduleId }: TestModule): string => relative(root, moduleId).replaceAll("\\", "/");
+  process.env["SPILLWAY_TEST_SOURCES"] = "yes";
   const vitest = await createVitest(
     "test",
     {
