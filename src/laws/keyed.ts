@@ -255,21 +255,30 @@ function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: Reading
 }
 
 function windowReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
-  const { limit, current, remaining, reset, resetMs, resetAt } = reading;
-  const until = resetMs === undefined ? undefined : nowMs + resetMs;
-  const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
-  const shown = { limit, current, remaining, reset, resetAtMs };
-  return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
+  return readingOf(reading, nowMs, asShown, asShown);
 }
 
 /** A reading in whole numbers: a bucket may have 3.7 units, which let three calls through, and be full in 0.3 ms. */
 function wholeReading(reading: KeyedReading, nowMs: number): Partial<WindowReading> {
-  const { current, remaining, reset, resetAtMs, ...shown } = windowReading(reading, nowMs);
-  return {
-    ...shown,
-    ...(current !== undefined && { current: Math.ceil(current) }),
-    ...(remaining !== undefined && { remaining: Math.floor(remaining) }),
-    ...(reset !== undefined && { reset: Math.ceil(reset) }),
-    ...(resetAtMs !== undefined && { resetAtMs: Math.ceil(resetAtMs) }),
-  };
+  return readingOf(reading, nowMs, Math.ceil, Math.floor);
+}
+
+const asShown = (value: number): number => value;
+
+/** @param down what becomes of what is left; all else becomes `up` */
+function readingOf(
+  { limit, current, remaining, reset, resetMs, resetAt }: KeyedReading,
+  nowMs: number,
+  up: (value: number) => number,
+  down: (value: number) => number,
+): Partial<WindowReading> {
+  const until = resetMs === undefined ? undefined : nowMs + resetMs;
+  const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
+  const shown: { -readonly [Field in keyof WindowReading]?: WindowReading[Field] } = {};
+  if (limit !== undefined) shown.limit = limit;
+  if (current !== undefined) shown.current = up(current);
+  if (remaining !== undefined) shown.remaining = down(remaining);
+  if (reset !== undefined) shown.reset = up(reset);
+  if (resetAtMs !== undefined) shown.resetAtMs = up(resetAtMs);
+  return shown;
 }

@@ -225,9 +225,9 @@ export class Ledger {
 
 const nowhere: Held = { window: null, sure: true };
 
-/** A window's name, for maps. */
+/** A window's name, for maps. The length keeps `a` of user `b` apart from an organization named `a/b`. */
 export const nameOf = ({ organization, user, scope }: WindowKey): string =>
-  JSON.stringify([organization, user, scope]);
+  `${scope} ${organization.length} ${organization}${user === null ? "" : `/${user}`}`;
 
 const keyOf = ({ organization, user, scope }: CallOp, owner: Owner): WindowKey => ({
   organization,

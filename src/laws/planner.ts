@@ -12,6 +12,7 @@ import {
   semanticsOf,
   userLimit,
 } from "../rules/rules.ts";
+import { nameOf } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Op, type Terms, type World } from "./script.ts";
 
 /** Time of an operation, relative to the previous operation and to the edges of its windows. */
@@ -188,7 +189,7 @@ class Planner {
   }
 
   #guess({ organization, user, scope }: Target, owner: Owner): Guess {
-    const name = JSON.stringify([organization, this.#isOrganization(owner) ? null : user, scope]);
+    const name = nameOf({ organization, user: this.#isOrganization(owner) ? null : user, scope });
     let guess = this.#guesses.get(name);
     if (guess === undefined || (guess.untilMs !== null && guess.untilMs <= this.#clockMs)) {
       guess = { untilMs: null, count: 0 };

@@ -1,5 +1,5 @@
 // Two runs of one script, compared answer by answer.
-import type { History, HistoryEvent, PartialReading } from "./history.ts";
+import type { History, HistoryEvent } from "./history.ts";
 import { type Breach, type Compared, type Judgement, type Opinion, Tally, type Trial } from "./law.ts";
 import { algorithmOf } from "./script.ts";
 
@@ -73,42 +73,44 @@ async function isNoise(
   return false;
 }
 
-/** The numbers of an answer by path. What one run does not show is not compared. */
-function numbersOf(event: HistoryEvent, parts: readonly Part[] | null): Map<string, unknown> {
-  const numbers = new Map<string, unknown>();
-  const add = (path: string, reading: PartialReading | null | undefined): void => {
-    for (const [field, value] of Object.entries(reading ?? {})) numbers.set(`${path}.${field}`, value);
-  };
+type Shown = readonly [path: string, members: Readonly<Record<string, unknown>> | null | undefined];
+
+/** The parts of an answer that are compared: its verdict first, then what it shows. */
+function shownBy(event: HistoryEvent, parts: readonly Part[] | null): readonly Shown[] {
+  const shown: Shown[] = [];
   if ("decision" in event) {
-    numbers.set("admitted", event.decision.admitted);
-    numbers.set("refusedBy", event.decision.refusedBy ?? undefined);
+    const { admitted, refusedBy } = event.decision;
+    shown.push(["", { admitted, refusedBy }]);
   }
-  if (parts === null) return numbers;
+  if (parts === null) return shown;
   const readings = "decision" in event ? event.decision : "readings" in event ? event.readings : {};
-  for (const part of parts) add(part, readings[part]);
-  if ("status" in event) {
-    add("rest", event.status.rest);
-    add("graphql", event.status.graphql);
-  }
-  return numbers;
+  for (const part of parts) shown.push([`${part}.`, readings[part]]);
+  if ("status" in event) shown.push(["rest.", event.status.rest], ["graphql.", event.status.graphql]);
+  return shown;
 }
 
-/** The first number that differs between two answers to the same operation, or "kept", or `null` (none shown). */
+/**
+ * The first number that differs between two answers to the same operation, or "kept", or `null` (none shown). What one
+ * run does not show is not compared.
+ */
 function same(
   here: HistoryEvent,
   there: HistoryEvent,
   parts: readonly Part[] | null,
   shiftMs: number,
 ): Opinion {
-  const mine = numbersOf(here, parts);
+  const mine = shownBy(here, parts);
   let compared = false;
-  for (const [path, other] of numbersOf(there, parts)) {
-    const value = mine.get(path) ?? undefined;
-    const theirs =
-      path.endsWith("resetAtMs") && typeof other === "number" ? other - shiftMs : (other ?? undefined);
-    if (value === undefined || theirs === undefined) continue;
-    compared = true;
-    if (value !== theirs) return differs(path, value, theirs);
+  for (const [at, [path, others]] of shownBy(there, parts).entries()) {
+    const own = mine[at]?.[1];
+    for (const [field, other] of Object.entries(others ?? {})) {
+      const value = own?.[field] ?? undefined;
+      const theirs =
+        field === "resetAtMs" && typeof other === "number" ? other - shiftMs : (other ?? undefined);
+      if (value === undefined || theirs === undefined) continue;
+      compared = true;
+      if (value !== theirs) return differs(path + field, value, theirs);
+    }
   }
   return compared ? "kept" : null;
 }

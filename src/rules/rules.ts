@@ -70,12 +70,14 @@ const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined
 
 /** The organization's limit of a scope, its override applied. */
 export function organizationLimit(rules: Rules, organization: string, scope: Scope): OrganizationLimit {
-  return { ...rules.organization[scope], ...own(rules.organizations, organization)?.[scope] };
+  const override = own(rules.organizations, organization)?.[scope];
+  return override === undefined ? rules.organization[scope] : { ...rules.organization[scope], ...override };
 }
 
 /** The user's limit of a scope, its override applied. */
 export function userLimit(rules: Rules, organization: string, user: string, scope: Scope): WindowLimit {
-  return { ...rules.user[scope], ...own(rules.users, `${organization}/${user}`)?.[scope] };
+  const override = own(rules.users, `${organization}/${user}`)?.[scope];
+  return override === undefined ? rules.user[scope] : { ...rules.user[scope], ...override };
 }
 
 /** The semantics of one scope. */
