@@ -59,7 +59,7 @@ export interface FetchOptions extends HttpKind {
  *   },
  *   setNow: (nowMs) => clock.set(nowMs),
  * });
- * const report = await checkLaws(handler, { runs: 50 });
+ * const report = await checkLaws(handler, { runs: 10 });
  */
 export function fetchLimiter(options: FetchOptions): LimiterFactory {
   return overHttp(options, async (settings) => {

@@ -13,7 +13,8 @@ test("every law has a limiter that breaks it", () => {
 });
 
 test("the limiter that all of them are made from keeps every law", async () => {
-  expectKept(await checkLaws(tinyFactory("tiny"), { seed }));
+  // Those below show in at most 38 runs, most of them in 5.
+  expectKept(await checkLaws(tinyFactory("tiny"), { seed, runs: 40 }));
 });
 
 describe.each(brokenLimiters)("$law finds $fault", ({ law, fault, Kind, ops }) => {

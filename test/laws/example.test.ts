@@ -19,4 +19,4 @@ const limiter = middlewareLimiter({
 const laws = keyedLaws({ algorithm: "fixed-window", refused: "counted" }).filter(
   (law) => law !== "remaining-agrees" && law !== "status-free",
 );
-describeLimiter((name, body, timeoutMs) => test(name, body, timeoutMs), limiter, { laws, seed });
+describeLimiter((name, body, timeoutMs) => test(name, body, timeoutMs), limiter, { laws, seed, runs: 25 });

@@ -9,6 +9,8 @@ import {
   type LawReport,
   type LimiterAdapter,
   type LimiterFactory,
+  type LimiterLawName,
+  limiterLawNames,
   renderCounterexample,
 } from "../../src/laws/index.ts";
 import { entry, expectKept } from "./expectations.ts";
@@ -24,8 +26,15 @@ const limiter = (decide: LimiterAdapter["decide"], more: Partial<LimiterAdapter>
   create: () => ({ decide, ...more }),
 });
 
-const check = (factory: LimiterFactory, answerMsMost = 100): Promise<CheckReport> =>
-  checkLaws(factory, { seed, runs: 30, repeatWith: ["--adapter mine.ts"], timers, answerMsMost });
+const check = (factory: LimiterFactory, ...laws: LimiterLawName[]): Promise<CheckReport> =>
+  checkLaws(factory, {
+    seed,
+    runs: 30,
+    laws: laws.length === 0 ? limiterLawNames : laws,
+    repeatWith: ["--adapter mine.ts"],
+    timers,
+    answerMsMost: 100,
+  });
 
 function failureOf({ outcome, failure }: LawReport): Failure {
   expect(outcome).toBe("failed");
@@ -34,7 +43,7 @@ function failureOf({ outcome, failure }: LawReport): Failure {
 }
 
 const bounded = async (factory: LimiterFactory): Promise<Failure> =>
-  failureOf(entry(await check(factory), "bounded"));
+  failureOf(entry(await check(factory, "bounded"), "bounded"));
 
 describe("a limiter that throws", () => {
   const thrower = limiter((call) => {
@@ -43,7 +52,7 @@ describe("a limiter that throws", () => {
   });
 
   test("is reported by the call, made small, and how to repeat it", async () => {
-    const report = await check(thrower);
+    const report = await check(thrower, "bounded");
     expect(report.ok).toBe(false);
     const law = entry(report, "bounded");
     const { call, got, script, history } = failureOf(law);
@@ -63,7 +72,7 @@ describe("a limiter that throws", () => {
       if (call.cost > 1) throw new Error("no store");
       return { admitted: true };
     });
-    const lines = renderCounterexample(entry(await check(late), "conserved"));
+    const lines = renderCounterexample(entry(await check(late, "conserved"), "conserved"));
     expect(lines[0]).toBe("conserved cannot be judged: the limiter failed");
     expect(lines.join("\n")).toMatch(
       /\+0\.000 s {2}decide\(.*\n +\^ got +Error: no store\n +expected an answer/,
@@ -135,7 +144,10 @@ describe("a limiter that answers nonsense", () => {
   });
 
   test("negative numbers are no nonsense, but a law that is broken", async () => {
-    const report = await check(limiter(() => ({ admitted: true, user: { current: -1 } })));
+    const report = await check(
+      limiter(() => ({ admitted: true, user: { current: -1 } })),
+      "bounded",
+    );
     expect(entry(report, "bounded").outcome).toBe("violated");
   });
 });
@@ -215,7 +227,7 @@ describe("a limiter that changes what is not its own", () => {
         return tiny;
       },
     };
-    expect(entry(await check(unruly), "limit-agrees").outcome).toBe("violated");
+    expect(entry(await check(unruly, "limit-agrees"), "limit-agrees").outcome).toBe("violated");
   });
 
   test("the answer that it gave is kept as it was given", async () => {

@@ -265,7 +265,8 @@ test("a postpaid limiter that charges late completions to the window then open i
     })),
     semantics: { graphqlCharge: ["postpaid"] },
   };
-  const report = await checkLaws(factory, { seed, runs: 200 });
+  // A quarter of all scripts settle a call after its window (reach.test.ts): about ten of each law's do.
+  const report = await checkLaws(factory, { seed, runs: 40 });
   expect(report.laws.flatMap(renderCounterexample)).toEqual([]);
   expect(report.ok).toBe(true);
 });
