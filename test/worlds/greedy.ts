@@ -6,7 +6,7 @@ export const greedy: World = {
   description:
     "Agents with calls at random times, and one token that mirrors everything: for a third of an hour a few times a day it calls " +
     "as fast as it gets answers, and after a refusal it only waits for a second or two.",
-  tuned: false,
+  tuned: true,
   agents: 30,
   agent: function* ({ traits, chance, fromMs, ask }: Part) {
     const meanMs = traits.lognormal(40_000, 0.4);

@@ -3,10 +3,12 @@ import { cron } from "./cron.ts";
 import { daysDiffer } from "./days-differ.ts";
 import { greedy } from "./greedy.ts";
 import { heavyTails } from "./heavy-tails.ts";
+import { incidents } from "./incidents.ts";
 import { mixed } from "./mixed.ts";
 import { office } from "./office.ts";
 import { releases } from "./releases.ts";
 import { timeOuts } from "./time-outs.ts";
+import { webshop } from "./webshop.ts";
 import type { World } from "./world.ts";
 
 export const worlds: readonly World[] = [
@@ -18,4 +20,6 @@ export const worlds: readonly World[] = [
   greedy,
   daysDiffer,
   mixed,
+  webshop,
+  incidents,
 ];
