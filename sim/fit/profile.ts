@@ -39,7 +39,7 @@ export interface Profile {
 }
 
 /** Returns the lateness that a caller may have by itself, ms: the clock's resolution, and a generator's or timer's. */
-export const slackOf = ({ resolutionMs }: Recording): number => 5 + resolutionMs;
+export const slackOf = ({ resolutionMs }: Pick<Recording, "resolutionMs">): number => 5 + resolutionMs;
 
 /** Profiles a caller by all its calls. */
 export function profileOf(caller: RecordedCaller, recording: Recording, rules: Rules): Profile {
@@ -71,6 +71,16 @@ function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile
   const profile = described(caller, together, guess, slackMs);
   // Of calls that overlap by chance none is known to be the retry of another.
   return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
+}
+
+/** What calls after refusals are: tries of what was refused, calls that come anyway, or neither can be told. */
+export type AfterRefusals = "again" | "anew" | "untold";
+
+/** Tells what the calls after refusals are of a caller whose attempts nobody numbered. */
+export function afterRefusals(caller: RecordedCaller, rules: Rules, resolutionMs: number): AfterRefusals {
+  const { retries, guess } = guessed(caller, rules, slackOf({ resolutionMs }));
+  if (retries.length > 0) return "again";
+  return guess?.retry.kind === "none" ? "anew" : "untold";
 }
 
 /** More pauses than these place no quantile better. */

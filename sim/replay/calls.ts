@@ -1,9 +1,9 @@
 // The calls of a log in memory, for callers that react: columns that grow, and which call waits for which.
-import type { ScopeIndex } from "../../src/engine/core.ts";
+import { GRAPHQL, REST, type ScopeIndex } from "../../src/engine/core.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 
-/** More calls than this are not kept in memory: each takes about 80 bytes. */
-const reactingCallsMost = 5_000_000;
+/** More calls of callers that react are not kept in memory: each takes about 90 bytes. */
+export const reactingCallsMost = 5_000_000;
 
 /** No call: none is waited for, none follows. */
 export const NONE = -1;
@@ -20,6 +20,16 @@ export class ReplayCalls {
   cost = new Int32Array(0);
   actual = new Int32Array(0);
   scope = new Uint8Array(0);
+  /** 1 where the log says that it was refused. */
+  refused = new Uint8Array(0);
+  /** When the log says that it was over, its last try included; ms since the epoch. */
+  overMs = new Float64Array(0);
+  readonly most: number;
+
+  /** @param most calls at most */
+  constructor(most: number = reactingCallsMost) {
+    this.most = most;
+  }
 
   /**
    * @param durationMs `NaN` where it is not known
@@ -32,41 +42,56 @@ export class ReplayCalls {
     scope: ScopeIndex,
     cost: number,
     actual: number,
+    refused = false,
   ): void {
     const call = this.count++;
     if (call === this.atMs.length) this.#grow();
+    this.refused[call] = Number(refused);
     this.atMs[call] = atMs;
     this.durationMs[call] = durationMs > 0 ? Math.min(longestMs, Math.round(durationMs)) : 0;
     this.user[call] = user;
     this.cost[call] = cost;
     this.actual[call] = actual;
     this.scope[call] = scope;
+    this.overMs[call] = atMs + (this.durationMs[call] as number);
+  }
+
+  /** Adds a call that was wanted when the one of another's rows was sent, and took as long as the other row did. */
+  copy(from: ReplayCalls, first: number, last: number): void {
+    const [durationMs, user, cost, actual] = [from.durationMs, from.user, from.cost, from.actual].map(
+      (column) => column[last] as number,
+    ) as [number, number, number, number];
+    const scope = from.scope[last] === REST ? REST : GRAPHQL;
+    this.push(from.atMs[first] as number, durationMs, user, scope, cost, actual);
+    this.overMs[this.count - 1] = from.endMs(last);
   }
 
   /** When the log says that a call was over, ms since the epoch. */
   endMs(call: number): number {
-    return (this.atMs[call] as number) + (this.durationMs[call] as number);
+    return this.overMs[call] as number;
   }
 
   #grow(): void {
-    if (this.count > reactingCallsMost)
+    if (this.count > this.most)
       throw new SpillwayError("USAGE", "this log is too long for callers that react", {
         problems: [
           {
             path: "--on-refused",
-            got: `more than ${reactingCallsMost} calls`,
-            allowed: `at most ${reactingCallsMost}, which are kept in memory`,
+            got: `more than ${this.most} calls`,
+            allowed: `at most ${this.most}, which are kept in memory`,
           },
         ],
         hint: "replay a part of the log (fewer files, or a filter), or leave --on-refused out",
       });
-    const size = Math.min(reactingCallsMost, Math.max(1024, 2 * this.atMs.length));
+    const size = Math.min(this.most, Math.max(1024, 2 * this.atMs.length));
     this.atMs = grown(this.atMs, new Float64Array(size));
     this.durationMs = grown(this.durationMs, new Int32Array(size));
     this.user = grown(this.user, new Int32Array(size));
     this.cost = grown(this.cost, new Int32Array(size));
     this.actual = grown(this.actual, new Int32Array(size));
     this.scope = grown(this.scope, new Uint8Array(size));
+    this.refused = grown(this.refused, new Uint8Array(size));
+    this.overMs = grown(this.overMs, new Float64Array(size));
   }
 }
 
@@ -124,7 +149,7 @@ export function chained(calls: ReplayCalls): Chains {
 }
 
 /** Each user's calls, in order. */
-function* byUser({ count, user }: ReplayCalls): Generator<Int32Array, void> {
+export function* byUser({ count, user }: ReplayCalls): Generator<Int32Array, void> {
   let users = 0;
   for (let call = 0; call < count; call++) users = Math.max(users, (user[call] as number) + 1);
   const starts = new Int32Array(users + 1);

@@ -89,7 +89,7 @@ export class ReactionTally {
     if (value > (this.#users[at] as number)) this.#users[at] = value;
   }
 
-  finish(): Omit<ReplayReaction, "onRefused" | "seed" | "independent" | "leftOut"> {
+  finish(): Omit<ReplayReaction, "onRefused" | "seed" | "independent" | "retries" | "leftOut"> {
     const all = this.#waits.filter((wait) => wait !== -1).map((wait) => (wait < 0 ? -2 - wait : wait));
     const ofRefused = this.#waits.filter((wait) => wait < -1).map((wait) => -2 - wait);
     const { count } = this.#calls;

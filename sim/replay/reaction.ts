@@ -28,6 +28,7 @@ import { ReplayCallers, type ReplayOwner } from "./callers.ts";
 import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
 import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress } from "./replay.ts";
+import { wishesOf } from "./wishes.ts";
 
 /** The reaction of callers to a refusal. */
 export interface Reaction {
@@ -39,8 +40,8 @@ export interface Reaction {
   /** Callers send each call when the log has it, whatever became of those before. */
   readonly independent?: boolean;
   /**
-   * True if what the log says was refused is wanted, too. Where it is left out such a row is a try: what was wanted
-   * comes again later in the log, as it does where callers retried.
+   * True if each row that the log says was refused is a wish of its own. Where it is left out a refused row and its
+   * retries are one wish, as far as that can be told.
    */
   readonly keepRefused?: boolean;
 }
@@ -57,44 +58,51 @@ const drainLeastMs = 3_600_000;
 /** So many events happen before the rest of the process has its turn. */
 const turn = 100_000;
 
-/** Collects the calls of a log, then runs them. */
-export class ReplayReacting {
+/** Rows of a log that quotas count, kept in memory. */
+export class KeptRows {
+  readonly callers: ReplayCallers;
+  readonly calls: ReplayCalls;
   readonly #rules: Rules;
-  readonly #reaction: Reaction;
-  readonly #callers: ReplayCallers;
-  readonly #calls = new ReplayCalls();
-  #leftOut = 0;
 
-  constructor(rules: Rules, log: readonly LogCaller[], reaction: Reaction) {
+  /** @param most rows at most */
+  constructor(rules: Rules, log: readonly LogCaller[], most: number) {
     this.#rules = rules;
-    this.#reaction = reaction;
-    this.#callers = new ReplayCallers(rules, log);
+    this.callers = new ReplayCallers(rules, log);
+    this.calls = new ReplayCalls(most);
   }
 
   /** @throws SpillwayError `USAGE` where there are too many calls */
   take(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    if (isRefusal(batch.status[row] as number) && this.#reaction.keepRefused !== true) {
-      this.#leftOut += 1;
-      return;
-    }
     const cost = scope === REST ? 1 : (batch.cost[row] as number);
     const known = batch.actual[row] as number;
-    const user = this.#callers.user(batch.caller[row] as number);
+    const user = this.callers.user(batch.caller[row] as number);
     const actual = known < 0 ? cost : Math.min(known, cost);
-    this.#calls.push(batch.atMs[row] as number, batch.durationMs[row] as number, user, scope, cost, actual);
+    const [atMs, durationMs] = [batch.atMs[row] as number, batch.durationMs[row] as number];
+    this.calls.push(atMs, durationMs, user, scope, cost, actual, isRefusal(batch.status[row] as number));
   }
 
-  async run(
+  /** Runs the calls once more, with callers that react. */
+  async react(
+    reaction: Reaction,
     onProgress: ((progress: ReplayProgress) => void | Promise<void>) | undefined,
     signal: { readonly aborted: boolean } | undefined,
   ): Promise<ReplayReaction> {
-    const run = new ReactingRun(this.#rules, this.#callers, this.#calls, this.#reaction);
+    const {
+      onRefused,
+      words = onRefused.name,
+      seed = 1,
+      independent = false,
+      keepRefused = false,
+    } = reaction;
+    const { calls, retries, untold } = keepRefused
+      ? { calls: this.calls, retries: 0, untold: 0 }
+      : wishesOf(this.calls, this.callers, this.#rules, false);
+    const run = new ReactingRun(this.#rules, this.callers, calls, reaction);
     while (run.happen(turn)) {
-      await onProgress?.({ rows: run.settled, of: this.#calls.count });
+      await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;
     }
-    const { onRefused, words = onRefused.name, seed = 1, independent = false } = this.#reaction;
-    return { onRefused: words, seed, independent, leftOut: this.#leftOut, ...run.tally.finish() };
+    return { onRefused: words, seed, independent, retries, leftOut: untold, ...run.tally.finish() };
   }
 }
 

@@ -13,9 +13,11 @@ import {
   STATUS_CALL,
 } from "../../src/trace/logs/rows.ts";
 import { ReplayCallers } from "./callers.ts";
+import { reactingCallsMost } from "./calls.ts";
 import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
-import { type Reaction, ReplayReacting } from "./reaction.ts";
+import { putBack } from "./put-back.ts";
+import { KeptRows, type Reaction } from "./reaction.ts";
 import { ReplayTally } from "./tally.ts";
 
 export interface ReplayOptions {
@@ -57,9 +59,9 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
   const { files = [], expect = {}, signal, onProgress } = options;
   requireReplayFigures(expect);
   const callers = new ReplayCallers(rules, log.callers);
-  const reacting =
-    options.reaction === undefined ? null : new ReplayReacting(rules, log.callers, options.reaction);
-  const run = new ReplayRun(rules, callers, reacting);
+  const most = options.reaction === undefined ? demandRowsMost : reactingCallsMost;
+  const kept = new KeptRows(rules, log.callers, most);
+  const run = new ReplayRun(rules, callers, kept, options.reaction === undefined);
   let interrupted = false;
   for await (const batch of log.batches) {
     run.take(batch);
@@ -68,11 +70,28 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
     if (interrupted) break;
   }
   const plain = run.finish(files, log);
-  const reaction = reacting === null || interrupted ? null : await reacting.run(onProgress, signal);
+  const isWhole = !interrupted && run.isKept;
+  const demand =
+    isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers, rules) : null;
+  const reaction =
+    options.reaction === undefined || interrupted
+      ? null
+      : await kept.react(options.reaction, onProgress, signal);
   interrupted ||= signal?.aborted === true;
-  const result = { format: "spillway-replay", version: 1, ...plain, interrupted, rules, reaction } as const;
+  const result = {
+    format: "spillway-replay",
+    version: 1,
+    ...plain,
+    interrupted,
+    rules,
+    demand,
+    reaction,
+  } as const;
   return { ...result, expectations: judgeReplay(expect, result) };
 }
+
+/** The demand of a log of more rows is not put back, unless callers are to react. */
+const demandRowsMost = 1_000_000;
 
 /** A query that is not settled yet. */
 interface Running {
@@ -91,7 +110,10 @@ interface Running {
 class ReplayRun {
   rows = 0;
   readonly #callers: ReplayCallers;
-  readonly #reacting: ReplayReacting | null;
+  readonly #kept: KeptRows;
+  /** True if rows are let go where they are too many; else too many are an error. */
+  readonly #letsGo: boolean;
+  isKept = true;
   readonly #tally: ReplayTally;
   readonly #headroom: ReplayHeadroom;
   readonly #charge: "reserved" | "prepaid" | "postpaid";
@@ -102,9 +124,10 @@ class ReplayRun {
   #firstMs = Number.NaN;
   #nowMs = 0;
 
-  constructor(rules: Rules, callers: ReplayCallers, reacting: ReplayReacting | null) {
+  constructor(rules: Rules, callers: ReplayCallers, kept: KeptRows, letsGo: boolean) {
     this.#callers = callers;
-    this.#reacting = reacting;
+    this.#kept = kept;
+    this.#letsGo = letsGo;
     this.#tally = new ReplayTally(callers);
     this.#headroom = new ReplayHeadroom(rules, callers);
     this.#charge = semanticsOf(rules, "graphql").graphqlCharge;
@@ -138,8 +161,14 @@ class ReplayRun {
     const outcome = callers.core.decide(user, scope, cost, nowMs);
     this.#headroom.decide(user, callers.organizationOf(user), scope, cost, nowMs);
     this.#tally.add(user, scope, cost, outcome, batch.status[row] as number, nowMs);
-    this.#reacting?.take(batch, row, scope);
+    if (this.isKept) this.#keep(batch, row, scope);
     return outcome === ADMITTED;
+  }
+
+  #keep(batch: LogBatch, row: number, scope: ScopeIndex): void {
+    const { calls } = this.#kept;
+    if (this.#letsGo && calls.count === calls.most) this.isKept = false;
+    else this.#kept.take(batch, row, scope);
   }
 
   #query(batch: LogBatch, row: number, cost: number, nowMs: number): void {
@@ -190,7 +219,10 @@ class ReplayRun {
   finish(
     files: readonly string[],
     { unread, examples, unplaced }: LogRows,
-  ): Omit<ReplayResult, "format" | "version" | "interrupted" | "rules" | "reaction" | "expectations"> {
+  ): Omit<
+    ReplayResult,
+    "format" | "version" | "interrupted" | "rules" | "demand" | "reaction" | "expectations"
+  > {
     this.#settleUntil(Number.MAX_SAFE_INTEGER);
     this.#headroom.finish();
     const { windows, seen } = this.#tally.refusingWindows();

@@ -76,7 +76,8 @@ export const verb = defineVerb<Args>({
     "keep-refused": {
       type: "boolean",
       default: false,
-      describe: "take calls that the log says were refused for wanted, too, rather than for earlier tries",
+      describe:
+        "take each call that the log says was refused for one of its own, rather than for a try of one that came again",
     },
     seed: { argument: "N", type: "number", default: 1, describe: "draw for --on-refused from seed N" },
     expect: {

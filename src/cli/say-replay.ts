@@ -3,8 +3,9 @@
 
 import { policyMeaning } from "../plan/policies.ts";
 import { duration, figureText, instant, ownerName, share } from "../report/format.ts";
-import { reactionWords } from "../report/replay-reaction-section.ts";
+import { leftOutWords, reactionWords, retriesWords } from "../report/replay-reaction-section.ts";
 import {
+  demandWords,
   headroomName,
   hitWords,
   lookedAtWords,
@@ -36,6 +37,7 @@ export function sayReplay(terminal: Terminal, result: ReplayResult): void {
     ...sparkLines(result.slots, result.slotMs),
     ...headroomLines(result),
     smallestWords(result) || roomWords(result),
+    demandWords(result),
     recordedWords(result),
     ...userLines(result),
     ...reactionLines(result),
@@ -121,24 +123,19 @@ function userLines({ users, totals }: ReplayResult): string[] {
 
 function reactionLines({ reaction, totals }: ReplayResult): string[] {
   if (reaction === null) return [];
-  const { onRefused, waitsOfRefused, leftOut } = reaction;
+  const { onRefused, waitsOfRefused, retries, leftOut } = reaction;
   const { p50, p95, max } = waitsOfRefused;
   const waits =
     p50 === null || p95 === null || max === null
       ? ""
       : ` Those that were refused first waited: half ${duration(p50)}, 95% ${duration(p95)}, the longest ${duration(max)}.`;
-  // Beside calls that were left out, the two numbers are not of the same calls.
-  const before = leftOut > 0 ? "" : ` (without, ${count(totals.refused)} would have been lost)`;
-  const out =
-    leftOut === 0
-      ? []
-      : [
-          `  ${pc.yellow(`${counted(leftOut, "refusal")} of the log left out`)}, as tries of what comes again later; --keep-refused takes them for calls.`,
-        ];
+  // Beside calls that were put together or left out, the two numbers are not of the same calls.
+  const before = retries + leftOut > 0 ? "" : ` (without, ${count(totals.refused)} would have been lost)`;
   return [
     `${pc.bold(`If callers react by ${policyMeaning(onRefused)}`)}${before}:`,
     `  ${reactionWords(reaction)}${waits}`,
-    ...out,
+    ...(retries === 0 ? [] : [`  ${retriesWords(reaction)}`]),
+    ...(leftOut === 0 ? [] : [`  ${pc.yellow(leftOutWords(reaction))}`]),
     ...sparkLines(reaction.slots, reaction.slotMs).map((line) => `  ${line}`),
   ];
 }

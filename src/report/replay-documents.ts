@@ -8,6 +8,7 @@ import { document, type TestCase } from "./junit-document.ts";
 import { marks, plain, table } from "./markdown-text.ts";
 import { reactionWords } from "./replay-reaction-section.ts";
 import {
+  demandWords,
   expectedWords,
   headroomName,
   hitWords,
@@ -36,6 +37,7 @@ export function renderReplayMarkdown(result: ReplayResult): string {
         expectedWords(result),
         hitWords(result),
         smallestWords(result),
+        demandWords(result),
         recordedWords(result),
         result.interrupted ? "Interrupted: all of this is about the rows until then." : "",
       ]

@@ -13,6 +13,7 @@ import { reactionSection } from "./replay-reaction-section.ts";
 import { callSlots } from "./replay-slots.ts";
 import { usersSection } from "./replay-users-section.ts";
 import {
+  demandWords,
   expectedWords,
   headroomName,
   hitWords,
@@ -47,7 +48,7 @@ export function renderReplay(result: ReplayResult, version: string, folder: stri
       lead: lookedAtWords(result),
       outcome: replayOutcome(result),
       answer: replayAnswer(result),
-      details: [expectedWords(result), hitWords(result), smallestWords(result)].filter(
+      details: [expectedWords(result), hitWords(result), smallestWords(result), demandWords(result)].filter(
         (words) => words !== "",
       ),
       notes: result.interrupted ? ["Interrupted: all of this is about the rows until then."] : [],

@@ -12,7 +12,7 @@ import { type Column, foldedTable, table } from "./table.ts";
 const usersListed = 50;
 
 export function reactionSection({ totals }: ReplayResult, reaction: ReplayReaction, gallery: Gallery): Html {
-  const { slots, slotMs, onRefused, leftOut, independent } = reaction;
+  const { slots, slotMs, onRefused, retries, leftOut, independent } = reaction;
   const picture = callsOverTime({
     id: "reaction",
     title: `Calls over time, with ${onRefused}`,
@@ -24,13 +24,11 @@ export function reactionSection({ totals }: ReplayResult, reaction: ReplayReacti
   const order = independent
     ? "Each call is sent when the log has it, whatever became of those before."
     : "A caller's later calls wait for its earlier ones.";
-  const out =
-    leftOut === 0
-      ? ""
-      : ` ${counted(leftOut, "row")} that the log says were refused are left out, taken for tries of what comes again later.`;
+  const put = retries === 0 ? "" : ` ${retriesWords(reaction)}`;
+  const out = leftOut === 0 ? "" : ` ${leftOutWords(reaction)}`;
   return html`<section id="reaction">
 <h2>With callers that react: <code>${onRefused}</code></h2>
-<p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused. ${order}${out}</p>
+<p>${reactionWords(reaction)} Without reacting, ${count(totals.refused)} would have been refused. ${order}${put}${out}</p>
 ${
   slots.length === 0
     ? null
@@ -39,6 +37,16 @@ ${gallery.draw(picture)}</figure>
 `
 }${table(waitColumns, waitRows(reaction), { caption: "From when a call was first due to when it was let through" })}${usersTable(reaction)}</section>
 `;
+}
+
+/** Says that refused rows and their retries are one call each. */
+export const retriesWords = ({ retries }: ReplayReaction): string =>
+  `${counted(retries, "refusal")} of the log and what was tried again are one call each, wanted when it was first sent.`;
+
+/** Says what is left out since it cannot be told, and that the other figures are too low then. */
+export function leftOutWords({ leftOut, refusals }: ReplayReaction): string {
+  const so = refusals === 0 ? "so that none is refused here says nothing" : "so refusals here are too few";
+  return `${counted(leftOut, "refusal")} of the log cannot be told from calls that come anyway and are left out, ${so}; --keep-refused takes each for a call.`;
 }
 
 export function reactionWords(reaction: ReplayReaction): string {

@@ -62,7 +62,7 @@ export function hitWords({ totals }: ReplayResult): string {
  * Says which limits would have done for the rows as they came, where one did not; and that this is no limit for the
  * demand, where refusals that the log itself has put some of it off.
  */
-export function smallestWords({ smallestLimits, recorded }: ReplayResult): string {
+export function smallestWords({ smallestLimits, recorded, demand }: ReplayResult): string {
   const lacking = smallestLimits.filter(({ limit, smallest }) => smallest > limit);
   if (lacking.length === 0) return "";
   const words = lacking.map(
@@ -70,11 +70,32 @@ export function smallestWords({ smallestLimits, recorded }: ReplayResult): strin
       `${count(smallest)} instead of ${count(limit)} ${scopeUnits[scope]} for ${owner === "organization" ? "the organization" : "a user"} (${scopeWords[scope]})`,
   );
   const putOff =
-    recorded === null || recorded.refused === 0
+    recorded === null || recorded.refused === 0 || demand !== null
       ? ""
       : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and what was tried again came later than it was wanted.`;
   return `No row of this log, as it came, would have been refused with ${words.join(", ")}.${putOff}`;
 }
+
+/**
+ * Says which limits the demand would have needed, put back to when it was first wanted: as an interval, since nobody
+ * knows how soon callers would have gone on.
+ */
+export function demandWords({ demand }: ReplayResult): string {
+  if (demand === null) return "";
+  const { wishes, retries, untold, untoldUsers, limits } = demand;
+  const words = limits
+    .filter(({ limit, high }) => high > limit)
+    .map(({ owner, scope, limit, low, high }) => {
+      const needed = low === high ? count(low) : `${count(low)} to ${count(high)}`;
+      return `${needed} instead of ${count(limit)} ${scopeUnits[scope]} for ${owner === "organization" ? "the organization" : "a user"} (${scopeWords[scope]})`;
+    });
+  const needs = words.length === 0 ? "fits into these limits" : `needs ${words.join(", ")}`;
+  const put = `Put back to when it was first wanted, the demand of ${counted(wishes, "call")} ${needs}: the log's own refusals had put it off (${count(retries)} of them are tries of a call that came again).`;
+  return untold === 0 ? put : `${put} ${untoldWords(untold, untoldUsers)}`;
+}
+
+const untoldWords = (untold: number, users: number): string =>
+  `${counted(untold, "refusal")} of ${counted(users, "user")} cannot be told from calls that come anyway.`;
 
 export function lookedAtWords({ log, totals, organizations }: ReplayResult): string {
   const length =

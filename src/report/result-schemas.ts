@@ -225,12 +225,26 @@ export const replaySchema = v.object({
   recorded: v.nullable(
     v.object({ calls: whole, refused: whole, both: whole, onlyInLog: whole, onlyInReplay: whole }),
   ),
+  demand: v.optional(
+    v.nullable(
+      v.object({
+        wishes: whole,
+        retries: whole,
+        untold: whole,
+        untoldUsers: whole,
+        limits: v.array(v.object({ owner, scope, limit: whole, low: whole, high: whole })),
+      }),
+    ),
+    null,
+  ),
   reaction: v.nullable(
     v.object({
       onRefused: text,
       seed: whole,
       independent: yes,
       calls: whole,
+      // Replays kept by earlier versions lack it.
+      retries: v.optional(whole, 0),
       leftOut: whole,
       attempts: whole,
       refusals: whole,

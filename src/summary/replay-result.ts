@@ -159,8 +159,12 @@ export interface ReplayReaction {
   readonly seed: number;
   /** True if callers send each call when the log has it, whatever became of those before. */
   readonly independent: boolean;
-  /** Calls that were wanted; and rows left out that the log says were refused, as tries of what comes again. */
+  /**
+   * Calls that were wanted; refused rows of the log that are tries of these; and those left out, which cannot be told
+   * from calls that come anyway.
+   */
   readonly calls: number;
+  readonly retries: number;
   readonly leftOut: number;
   /** Times that these were sent, and refused. */
   readonly attempts: number;
@@ -187,6 +191,25 @@ export interface ReplayReaction {
   readonly users: readonly ReactingUser[];
 }
 
+/** The demand of a log that refused, put back to when it was first wanted. */
+export interface ReplayDemand {
+  /** Calls that were wanted: a refused row and its retries are one. */
+  readonly wishes: number;
+  /** Refused rows that are tries of these. */
+  readonly retries: number;
+  /** Refused rows that cannot be told from calls that come anyway, and their users. */
+  readonly untold: number;
+  readonly untoldUsers: number;
+  /** The smallest limits that would have refused none of it: what follows stays where it is, or moves up. */
+  readonly limits: readonly {
+    readonly owner: Owner;
+    readonly scope: Scope;
+    readonly limit: number;
+    readonly low: number;
+    readonly high: number;
+  }[];
+}
+
 export interface ReplayResult {
   readonly format: "spillway-replay";
   readonly version: 1;
@@ -211,6 +234,8 @@ export interface ReplayResult {
   readonly refusingWindowsSeen: number;
   /** `null` where the log has no statuses. */
   readonly recorded: RecordedRefusals | null;
+  /** `null` where the log refused nobody, has too many rows, or was not read to its end. */
+  readonly demand: ReplayDemand | null;
   /** `null` where callers were not to react, or the log was not read to its end. */
   readonly reaction: ReplayReaction | null;
   /** Expectations, in the order in which they were given (`replayFigures`). */

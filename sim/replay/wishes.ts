@@ -1,0 +1,121 @@
+// Rows of a log → wishes: a call that was refused and tried again is one wish, wanted when it was first sent. A log does
+// not number attempts. So each caller's calls after refusals are read both ways, as `fit` reads them: as tries of what
+// was refused, or as calls that come anyway; where calls overlap by chance neither can be told.
+import { REST } from "../../src/engine/core.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { ABSENT } from "../../src/scenario/client.ts";
+import { REFUSED } from "../../src/wire/outcome.ts";
+import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
+import type { RecordedCall } from "../fit/recording.ts";
+import type { ReplayCallers, ReplayOwner } from "./callers.ts";
+import { byUser, ReplayCalls } from "./calls.ts";
+
+export interface Wishes {
+  /** In the order in which they were first wanted. */
+  readonly calls: ReplayCalls;
+  /** Refused rows that are tries of a wish beside its last. */
+  readonly retries: number;
+  /** Refused rows that cannot be told from calls that come anyway, and their users. */
+  readonly untold: number;
+  readonly untoldUsers: number;
+}
+
+/** Fewer refusals of one user say little: it is taken to do as most others do, if so many of these are told. */
+const fewRefusals = 5;
+const tellingRefusals = 30;
+const mostOf = 0.8;
+
+/** Marks of rows that are no wish of their own. */
+const RETRIED = -1;
+const LEFT_OUT = -2;
+
+/** @param keepUntold true to take refused rows that cannot be told for wishes of their own */
+export function wishesOf(
+  rows: ReplayCalls,
+  callers: ReplayCallers,
+  rules: Rules,
+  keepUntold: boolean,
+): Wishes {
+  const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
+  const users = [...byUser(rows)].flatMap((own) => {
+    const refused = own.reduce((sum, row) => sum + (rows.refused[row] as number), 0);
+    return refused === 0 ? [] : [{ own, refused, after: afterOf(own, rows, callers, rules) }];
+  });
+  const usual = usualOf(users);
+  let [untold, untoldUsers] = [0, 0];
+  for (const { own, refused, after } of users) {
+    const taken = after === "untold" && refused < fewRefusals ? usual : after;
+    if (taken === "again") link(own, rows, lasts);
+    if (taken !== "untold") continue;
+    untold += refused;
+    untoldUsers += 1;
+    if (keepUntold) continue;
+    for (const row of own) if (rows.refused[row] === 1) lasts[row] = LEFT_OUT;
+  }
+  const calls = new ReplayCalls(rows.most);
+  let retries = 0;
+  for (const [row, last] of lasts.entries()) {
+    if (last === RETRIED) retries += rows.refused[row] as number;
+    if (last < 0) continue;
+    // The first of several tries was refused, and is a try as well.
+    if (last !== row) retries += 1;
+    calls.copy(rows, row, last);
+  }
+  return { calls, retries, untold, untoldUsers };
+}
+
+interface RefusedUser {
+  readonly refused: number;
+  readonly after: AfterRefusals;
+}
+
+/** What most told refusals were followed by. */
+function usualOf(users: readonly RefusedUser[]): AfterRefusals {
+  const sums = { again: 0, anew: 0, untold: 0 };
+  for (const { refused, after } of users) sums[after] += refused;
+  const told = sums.again + sums.anew;
+  if (told < tellingRefusals) return "untold";
+  if (sums.again >= mostOf * told) return "again";
+  return sums.anew >= mostOf * told ? "anew" : "untold";
+}
+
+function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, rules: Rules): AfterRefusals {
+  let resolutionMs = 1000;
+  const calls = Array.from(own, (row): RecordedCall => {
+    const atMs = rows.atMs[row] as number;
+    const cost = rows.cost[row] as number;
+    if (atMs % 1000 !== 0) resolutionMs = 1;
+    return {
+      atMs,
+      endMs: rows.endMs(row),
+      wantedMs: atMs,
+      attempt: ABSENT,
+      scope: rows.scope[row] === REST ? "rest" : "graphql",
+      free: false,
+      cost,
+      actual: cost,
+      status: rows.refused[row] === 1 ? REFUSED : 200,
+      said: null,
+    };
+  });
+  const { org, user } = callers.users[rows.user[own[0] as number] as number] as ReplayOwner;
+  return afterRefusals({ organization: org, user: user ?? "", group: null, calls }, rules, resolutionMs);
+}
+
+/** Links each refused row of a user to the next one of its kind, as the try that followed it. */
+function link(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
+  let [first, last] = [RETRIED, RETRIED];
+  for (const row of own) {
+    const isRetry =
+      first >= 0 &&
+      rows.scope[row] === rows.scope[last] &&
+      rows.cost[row] === rows.cost[last] &&
+      rows.endMs(last) <= (rows.atMs[row] as number);
+    if (isRetry) {
+      lasts[first] = row;
+      lasts[row] = RETRIED;
+    } else first = row;
+    last = row;
+    if (rows.refused[row] === 0) first = RETRIED;
+  }
+}
