@@ -38,8 +38,6 @@ const doubled = ({ headers }: HttpAnswer): Partial<HttpAnswer> => ({
   ),
 });
 
-const whole = (value: string | number | undefined): number => (typeof value === "number" ? value : 0);
-
 export const answerFaults: readonly Fault[] = [
   {
     name: "status-pristine",
@@ -133,8 +131,8 @@ export const answerFaults: readonly Fault[] = [
     processes: "one",
     inject: (rules) =>
       sending(rules, ({ headers }) => {
-        const limit = whole(headers[headerNames.userLimit]);
-        const remaining = whole(headers[headerNames.userRemaining]) + limit;
+        const limit = Number(headers[headerNames.userLimit]);
+        const remaining = Number(headers[headerNames.userRemaining]) + limit;
         const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
         return { headers: { ...headers, ...laxer } };
       }),

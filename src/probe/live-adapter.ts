@@ -1,18 +1,11 @@
 // A live deployment as a limiter for the laws, where it takes its time from a header of the request: the time
 // machine that they need. Each run plays far later than all before it, so that every window of it is unused.
-import type { Owner, Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { headerNames, headersOf, shownFields, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { LiveCaller } from "./live.ts";
 import { refuser, type Seen } from "./seen.ts";
-
-/** Readings of one window's headers, as far as they are integers. */
-interface Shown {
-  readonly limit?: number;
-  readonly remaining?: number;
-  readonly reset?: number;
-}
 
 /** Headers as the laws read them. */
 type Sent = Record<string, string | number | undefined>;
@@ -147,15 +140,14 @@ function requireAnswer(seen: Seen): Seen {
   throw new Error(`${what} was answered ${status}`);
 }
 
-const readingsOf = ({ headers }: Seen): Record<Owner, Shown> => ({
+const readingsOf = ({ headers }: Seen) => ({
   organization: shownBy(headers),
   user: shownBy(headersOf(headers, "user")),
 });
 
-function shownBy({ limit, remaining, reset }: WindowHeaders): Shown {
-  return {
-    ...(typeof limit === "number" && { limit }),
-    ...(typeof remaining === "number" && { remaining }),
-    ...(typeof reset === "number" && { reset }),
-  };
-}
+/** Readings of one window's headers, as far as they are integers. */
+const shownBy = ({ limit, remaining, reset }: WindowHeaders) => ({
+  ...(typeof limit === "number" && { limit }),
+  ...(typeof remaining === "number" && { remaining }),
+  ...(typeof reset === "number" && { reset }),
+});

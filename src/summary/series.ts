@@ -7,10 +7,9 @@ import type { Summary, WindowSummary } from "./summary.ts";
 import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
 import {
   describeWindow,
-  organizationReading,
+  headerReading,
   type Reading,
   statusReadings,
-  userReading,
   type WindowEntry,
   WindowTracker,
 } from "./windows.ts";
@@ -117,9 +116,9 @@ export class SeriesCollector {
     if (call.kind === "call") this.#count(call, owner);
     if (call.kind === "status")
       for (const reading of statusReadings(call)) this.#place(reading, false, false);
-    const organization = organizationReading(call);
+    const organization = headerReading(call, "organization");
     if (organization !== null) this.#place(organization, admitted, owner === "organization");
-    const user = userReading(call);
+    const user = headerReading(call, "user");
     if (user !== null) this.#place(user, admitted, owner === "user");
   }
 

@@ -5,13 +5,7 @@ import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
 import { type PopulationSummary, type Summary, type UserSummary, usersMost, waitShares } from "./summary.ts";
 import { Tally } from "./tally.ts";
 import { KeptWaits } from "./waits.ts";
-import {
-  organizationReading,
-  statusReadings,
-  userReading,
-  type WindowEntry,
-  WindowTracker,
-} from "./windows.ts";
+import { headerReading, statusReadings, type WindowEntry, WindowTracker } from "./windows.ts";
 
 type CallTally = Tally<KeptWaits>;
 
@@ -97,9 +91,9 @@ export class Summarizer {
 
   #placeWindows(call: TraceCall, tallies: readonly CallTally[]): void {
     if (call.kind === "status") for (const reading of statusReadings(call)) this.#windows.place(reading);
-    const organization = organizationReading(call);
+    const organization = headerReading(call, "organization");
     const organizationWindow = organization === null ? null : this.#windows.place(organization);
-    const user = userReading(call);
+    const user = headerReading(call, "user");
     const userWindow = user === null ? null : this.#windows.place(user);
     if (call.kind !== "call" || !isAnswered(call)) return;
     if (organizationWindow !== null && this.#windows.resetJustBefore(organizationWindow, call.sent))

@@ -20,7 +20,8 @@ export interface Reading {
   readonly received: number;
 }
 
-function headerReading(call: TraceCall, owner: Owner): Reading | null {
+/** Reads an owner's window from the headers; `null` where they show none. */
+export function headerReading(call: TraceCall, owner: Owner): Reading | null {
   const user = owner === "user" ? call.user : null;
   if (owner === "user" && user === null) return null;
   const { org, scope, sent, received } = call;
@@ -32,12 +33,6 @@ function headerReading(call: TraceCall, owner: Owner): Reading | null {
   const count = limit === null || remaining === null ? null : limit - remaining;
   return { org, user, scope, limit, count, reset, sent, received };
 }
-
-/** Reads the organization's window from the headers; `null` where they show none. */
-export const organizationReading = (call: TraceCall): Reading | null => headerReading(call, "organization");
-
-/** Reads the user's window from the headers; `null` where they show none. */
-export const userReading = (call: TraceCall): Reading | null => headerReading(call, "user");
 
 /** Reads the organization's windows from a status body. */
 export function statusReadings(call: TraceCall): Reading[] {

@@ -23,16 +23,15 @@ export const warningOf = (owner: Owner, { remaining, reset }: Window): string | 
 
 /** The eight headers of SPEC.md §5, and a warning for each window with nothing left. */
 export function headers(scope: Scope, { organization, user }: Windows): Record<string, string | number> {
-  const result: Record<string, string | number> = {
-    [name.scopeName]: scope,
-    [name.remaining]: organization.remaining,
-    [name.limit]: organization.limit,
-    [name.reset]: organization.reset,
-    [name.userScopeName]: windowNames[scope].user,
-    [name.userRemaining]: user.remaining,
-    [name.userLimit]: user.limit,
-    [name.userReset]: user.reset,
-  };
+  const result: Record<string, string | number> = {};
+  result[name.scopeName] = scope;
+  result[name.remaining] = organization.remaining;
+  result[name.limit] = organization.limit;
+  result[name.reset] = organization.reset;
+  result[name.userScopeName] = windowNames[scope].user;
+  result[name.userRemaining] = user.remaining;
+  result[name.userLimit] = user.limit;
+  result[name.userReset] = user.reset;
   const warning = warningOf("organization", organization);
   if (warning !== undefined) result[name.warning] = warning;
   const userWarning = warningOf("user", user);
