@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
 import { verify } from "../../src/verify/verify.ts";
@@ -25,6 +26,16 @@ async function holds(
   const report = await probeVirtually(rules, virtual, options);
   expect(report.ended).toBe("whole");
   expect(mistakes(report, rules)).toEqual([]);
+  return report;
+}
+
+const probed = new Map<string, Promise<ProbeReport>>();
+
+/** Each set of rules is probed once: a switch at its default is no other set. */
+function holdsOnce(rules: RulesInput): Promise<ProbeReport> {
+  const name = JSON.stringify(parseRules(rules));
+  const report = probed.get(name) ?? holds(rules);
+  probed.set(name, report);
   return report;
 }
 
@@ -62,7 +73,7 @@ describe("every value of every switch", () => {
       ...stage,
       semantics: { ...stage.semantics, [name]: { ...[], [scope]: value } },
     } as RulesInput;
-    const report = await holds(rules);
+    const report = await holdsOnce(rules);
     expect(seen(report, name, scope)).toBe(value);
     await holdsByTheOracle(report);
   });
@@ -74,7 +85,7 @@ describe("every value of every switch under the other charges", () => {
     "$charge, $name: $value, for $scope",
     async ({ name, value, scope, charge }) => {
       const semantics = { graphqlCharge: charge, [name]: { [scope]: value } };
-      await holds({ semantics } as RulesInput);
+      await holdsOnce({ semantics } as RulesInput);
     },
   );
 });
@@ -103,7 +114,7 @@ describe("presets and lengths", () => {
 });
 
 describe("random rules", () => {
-  const runs = { numRuns: Number(process.env["PROBE_RUNS"] ?? 20) };
+  const runs = { numRuns: Number(process.env["PROBE_RUNS"] ?? 10) };
 
   test("nothing wrong is said", { timeout: 600_000 }, async () => {
     const phase = fc.integer({ min: 0, max: 299_999 });

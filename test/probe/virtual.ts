@@ -100,11 +100,11 @@ export class VirtualTarget {
     const endMs = this.nowMs + ms;
     while (this.nowMs < endMs) {
       this.nowMs = Math.min(endMs, this.nowMs + 10);
-      await meanwhile(this.nowMs, (token, path) => this.#answer(others(token, path)));
+      await meanwhile(this.nowMs, (token, path) => this.#inject(others(token, path)));
     }
   }
 
-  async #answer({ method, url, token, body }: Ask): Promise<Got> {
+  #inject({ method, url, token, body }: Ask) {
     const { pathname, search } = new URL(url);
     const request: InjectOptions = {
       method,
@@ -115,7 +115,11 @@ export class VirtualTarget {
       },
     };
     if (body !== undefined) request.payload = body;
-    const response = await this.#app.inject(request);
+    return this.#app.inject(request);
+  }
+
+  async #answer(ask: Ask): Promise<Got> {
+    const response = await this.#inject(ask);
     const { dateSkewMs = 0 } = this.#options;
     const date = dateSkewMs === null ? undefined : new Date(this.nowMs + dateSkewMs).toUTCString();
     const headers = Object.fromEntries(

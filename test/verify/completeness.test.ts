@@ -25,23 +25,20 @@ async function verdictOf(broken: Deployment, seed: number, options: Options): Pr
 
 describe("a deployment with one fault is caught", () => {
   test.each(brokenDeployments.map((broken) => [broken.fault, broken] as const))("%s", async (_, broken) => {
-    const verdicts = await Promise.all(
-      [1, 2, 3, 4].map((seed) =>
-        verdictOf(broken, seed, {
-          calls: 500,
-          graphqlCharge: charges[seed % charges.length] ?? "prepaid",
-          showsRules: true,
-        }),
-      ),
-    );
-    expect(verdicts.map(({ verdict }) => verdict)).toContain("violated");
+    const verdicts = new Set<string>();
+    for (let seed = 1; seed <= 4 && !verdicts.has("violated"); seed++) {
+      const graphqlCharge = charges[seed % charges.length] ?? "prepaid";
+      verdicts.add((await verdictOf(broken, seed, { calls: 500, graphqlCharge, showsRules: true })).verdict);
+    }
+    expect(verdicts).toContain("violated");
   });
 });
 
 // Without these, "caught" might mean that the fixture differs from the rules in some other way.
 describe("a deployment made like them, without a fault, is not", () => {
   test.each(controls.map((control) => [control.name, control] as const))("%s", async (_, control) => {
-    for (let seed = 1; seed <= 12; seed++)
+    // Most of those above are caught in the first seed.
+    for (let seed = 1; seed <= 6; seed++)
       for (const showsRules of [true, false]) {
         const graphqlCharge = charges[seed % charges.length] ?? "prepaid";
         const { verdict, violations } = await verdictOf(control, seed, {

@@ -9,7 +9,7 @@ import { ChangingLimits, changeable } from "./changing-limits.ts";
 import { play, type Target, type World } from "./history.ts";
 import { allFates, honestFates, worlds } from "./worlds.ts";
 
-const runs = Number(process.env["HISTORIES"] ?? 200);
+const runs = Number(process.env["HISTORIES"] ?? 120);
 
 /** Windows are judged as soon as they are over, or all at the end. */
 const closings = fc.constantFrom(1, 7, 4096);
