@@ -8,7 +8,7 @@ import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { busyBetween, Calendar, evenRhythm, type FittedRhythm, rhythmOf } from "./rhythm.ts";
 import { absenceOf, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
-import { type FittedSpread, spreadOf } from "./spread.ts";
+import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 
@@ -176,9 +176,7 @@ function absences(
   const mean = busyMs / Math.max(1, returns);
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
   const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new Sample(seen).mean)));
-  return spreadOf(
-    seen.map((ms) => Math.round(ms * stretch)),
-    0,
-    1000,
-  );
+  const lengths = seen.map((ms) => Math.round(ms * stretch));
+  // How often callers come is the mean's, whatever shape explains a few lengths.
+  return withMean(spreadOf(lengths, 0, 1000), new Sample(lengths).mean);
 }

@@ -4,6 +4,7 @@ import { quote } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { clustersOf } from "./clusters.ts";
+import { doubtsOf } from "./doubts.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
 import { takenApart } from "./parts.ts";
@@ -67,6 +68,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     callers: recording.callers.length,
     unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
+    doubts: doubtsOf(profiles, recording, days),
   };
   return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }

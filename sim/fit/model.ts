@@ -148,4 +148,6 @@ export interface FittedModel {
   readonly unexplained: number;
   /** Calls that no quota counts (SPEC.md §2.6): left out. */
   readonly uncounted: number;
+  /** Sentences on what the recording does not tell, however well it is fitted. */
+  readonly doubts: readonly string[];
 }

@@ -24,6 +24,9 @@ export function fitMarkdown({ model, check, backtest }: FitResult): string {
   const parts = [
     `# ${shortName(model.name)}: a scenario fitted to ${counted(model.calls, "call")}`,
     foundText(model),
+    ...(model.doubts.length === 0
+      ? []
+      : [`What this recording does not tell:\n\n${model.doubts.map((doubt) => `- ${doubt}`).join("\n")}`]),
     table(
       ["population", "callers", "calls", "refused", "what they do", "after a refusal"],
       model.populations.map((population) => [

@@ -201,7 +201,9 @@ export function daysDeviation(
     const off = seen / expected - 1;
     return all + off * off - 1 / expected;
   }, 0);
-  return Math.round(100 * Math.sqrt(Math.max(0, sum / (told.length - 1)))) / 100;
+  const variance = Math.max(0, sum / (told.length - 1));
+  // Nor is the mean of so few days known better: a day to come differs by both.
+  return Math.round(100 * Math.sqrt(variance * (1 + 1 / told.length))) / 100;
 }
 
 /** Busy time from one instant to another, ms: as long as it took on the rhythm's clock. */

@@ -80,12 +80,13 @@ export function fittedSource(model: FittedModel, error?: FitError): string {
   return `${headText(model)}${imports}\n\nexport default ${written(scenario, 0, 15)};\n`;
 }
 
-function headText({ calls, callers, unexplained, uncounted, startAtMs, durationMs }: FittedModel): string {
+function headText(model: FittedModel): string {
+  const { calls, callers, unexplained, uncounted, startAtMs, durationMs, doubts } = model;
   const from = instantText(startAtMs);
   const explained = calls === 0 ? 0 : Math.floor((1000 * (calls - unexplained)) / calls) / 10;
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   return commentText(
-    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.`,
+    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
     0,
   );
 }

@@ -93,6 +93,26 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
 const keepsMean = (sample: Sample, mean: number, deviation: number, slackMs: number): boolean =>
   Math.abs(sample.mean - mean) <= slackMs + 0.01 * mean + (3 * deviation) / Math.sqrt(sample.count);
 
+/** Returns the spread, scaled to a mean in whole ms; one of measured quantiles has its mean already. */
+export function withMean(spread: FittedSpread, mean: number): FittedSpread {
+  const own =
+    spread.kind === "uniform"
+      ? (spread.least + spread.most) / 2
+      : spread.kind === "lognormal"
+        ? lognormalMoments({ mu: ln(spread.median), sigma: ln(spread.p95 / spread.median) / z95 })[0]
+        : mean;
+  const scaled = (ms: number): number => Math.round((ms * mean) / Math.max(1, own));
+  if (spread.kind === "uniform")
+    return {
+      ...spread,
+      least: scaled(spread.least),
+      most: Math.max(scaled(spread.least) + 1, scaled(spread.most)),
+    };
+  if (spread.kind !== "lognormal") return spread;
+  const median = Math.max(1, scaled(spread.median));
+  return { ...spread, median, p95: Math.max(median + 1, scaled(spread.p95)) };
+}
+
 /** Mean and deviation. */
 function lognormalMoments({ mu, sigma }: { mu: number; sigma: number }): [number, number] {
   const mean = exp(mu + (sigma * sigma) / 2);

@@ -278,6 +278,7 @@ async function say(
     if (check.why !== null) terminal.say(`  why: ${check.why}`);
   }
   terminal.say(`${pc.bold(shortName(model.name))}: ${foundText(model)}`);
+  for (const doubt of model.doubts) terminal.say(`  ${pc.yellow("not told")} ${doubt}`);
   for (const population of model.populations) {
     terminal.say(`  ${pc.bold(shortName(population.name))}: ${population.reasons.population}`);
     terminal.say(`    ${populationText(population)}`);

@@ -13,9 +13,11 @@ interface Compared {
   readonly model: Span;
 }
 
-interface Shares extends Compared {
+export interface Shares extends Compared {
   /** Within a quarter, or 0.3 points. */
   readonly held: boolean;
+  /** Off by no more than the better baseline, 0.3 points, or half the span of the world's own days. */
+  readonly noWorse: boolean;
   readonly yesterday: number | null;
   readonly linear: number;
 }
@@ -27,6 +29,8 @@ export interface WorldTruth {
   readonly description: string;
   readonly tuned: boolean;
   /** Populations that were fitted, the first of them. */
+  readonly populations: readonly string[];
+  /** What the fit says of itself: figures that are off, and what the recording does not tell. */
   readonly says: readonly string[];
   readonly day: Shares;
   readonly twice: Shares;
@@ -48,7 +52,7 @@ const mark = (held: boolean): string => (held ? "" : " **missed**");
 export function worldsMarkdown(truths: readonly WorldTruth[]): string {
   const parts = [
     "# Fitted scenarios before worlds that they do not know",
-    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows.`,
+    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
     ...[false, true].flatMap((tuned) => {
       const own = truths.filter((truth) => truth.tuned === tuned);
       if (own.length === 0) return [];
@@ -57,8 +61,13 @@ export function worldsMarkdown(truths: readonly WorldTruth[]): string {
         table(own),
       ];
     }),
-    ...truths.map(({ name, description, says }) =>
-      [`**${name}**: ${description}`, ...says.map((line) => `- ${line}`)].join("\n"),
+    "## What each is, what was fitted, and what the fit said of itself",
+    ...truths.map(({ name, description, populations, says }) =>
+      [
+        `**${name}**: ${description}`,
+        ...populations.map((line) => `- ${line}`),
+        ...says.map((line) => `- *${line}*`),
+      ].join("\n"),
     ),
   ];
   return `${parts.join("\n\n")}\n`;
@@ -75,14 +84,17 @@ function table(truths: readonly WorldTruth[]): string {
 }
 
 function rowsOf({ name, day, twice, calls, waitP95Ms, coverage, fleet, policy }: WorldTruth): string[][] {
-  const shares = (what: string, { true: seen, model, held, yesterday, linear }: Shares): string[] => [
-    name,
-    what,
-    spanText(seen, percent),
-    spanText(model, percent) + mark(held),
-    yesterday === null ? "–" : percent(yesterday),
-    percent(linear),
-  ];
+  const shares = (what: string, one: Shares): string[] => {
+    const { true: seen, model, held, noWorse, yesterday, linear } = one;
+    return [
+      name,
+      what,
+      spanText(seen, percent),
+      spanText(model, percent) + mark(held) + (noWorse ? "" : ", worse than a baseline"),
+      yesterday === null ? "–" : percent(yesterday),
+      percent(linear),
+    ];
+  };
   const near = Math.abs(fleet.model - fleet.true) <= Math.max(1, 0.1 * fleet.true);
   const covers = coverage.narrow >= 0.7 && coverage.narrow <= 0.9;
   return [

@@ -6,8 +6,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { fitScenario } from "../../sim/fit/fit.ts";
-import type { FittedModel } from "../../sim/fit/model.ts";
+import { checkSteps } from "../../sim/fit/check.ts";
+import { checkText } from "../../sim/fit/check-text.ts";
+import { type Fit, fitTo } from "../../sim/fit/fit.ts";
+import { populationText } from "../../sim/fit/report.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
 import { type DayFigures, dayFigures, median, quantile } from "../worlds/figures.ts";
@@ -24,17 +26,22 @@ import {
 } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
 import { simulatedDays } from "./world-model.ts";
-import { type Span, type WorldTruth, worldsMarkdown } from "./world-report.ts";
+import { type Shares, type Span, type WorldTruth, worldsMarkdown } from "./world-report.ts";
 
 /** Simulations, and plays, of a question: 39 give exact intervals of 80 % and 95 %. */
 interface Effort {
   readonly simulations: number;
   readonly plays: number;
+  /** Of twice the agents. */
+  readonly twice: number;
+  /** Of each size of a fleet, and of each policy. */
   readonly fleet: number;
+  /** Simulations of the fit's check of itself; 0 for none. */
+  readonly check: number;
 }
 
-const whole: Effort = { simulations: 39, plays: 20, fleet: 3 };
-const quick: Effort = { simulations: 9, plays: 9, fleet: 1 };
+const whole: Effort = { simulations: 39, plays: 20, twice: 13, fleet: 5, check: 5 };
+const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0 };
 /** The world for CI. */
 const quickWorld = "heavy-tails";
 
@@ -67,26 +74,35 @@ export async function runWorlds(args: readonly string[]): Promise<number> {
   return values.quick && truths.some(({ day }) => !day.held) ? 1 : 0;
 }
 
-function judged(world: World, { simulations, plays, fleet }: Effort): WorldTruth {
+function judged(world: World, { simulations, plays, twice: added, fleet, check }: Effort): WorldTruth {
   const week = play(world, { firstDay: 0, days: askedDay, seed: 1 });
-  const model = fittedTo(week);
+  const fit = fitTo(recordingOf(week.rows), { name: "week", rules: parseRules(worldRules) });
+  const { model } = fit;
   const true1 = playedDays(world, plays);
   const model1 = simulatedDays(model, simulations);
   const twice = { agents: 2 * world.agents };
-  const [true2, model2] = [playedDays(world, fleet * 2, twice), simulatedDays(model, fleet * 2, twice)];
+  const [true2, model2] = [playedDays(world, added, twice), simulatedDays(model, added, twice)];
   const days = Array.from({ length: askedDay }, (_, day) => recordedDay(week, day));
   const linear = (factor: number): number => median(days.map((day) => scaledShare(day, factor)));
+  const yesterday = (days.at(-1) as DayFigures).refusedShare;
+  const [asIs, doubled] = [sharesOf(true1, model1), sharesOf(true2, model2)];
   return {
     name: world.name,
     description: world.description,
     tuned: world.tuned,
-    says: model.populations.map(({ name, reasons }) => `${name}: ${reasons.population}`).slice(0, 5),
+    populations: model.populations
+      .map(
+        (population) => `${population.name}: ${population.reasons.population}; ${populationText(population)}`,
+      )
+      .slice(0, 5),
+    says: [...checkedText(fit, check), ...model.doubts],
     day: {
-      ...sharesOf(true1, model1),
-      yesterday: (days.at(-1) as DayFigures).refusedShare,
+      ...asIs,
+      yesterday,
       linear: linear(1),
+      noWorse: isNoWorse(asIs, [yesterday, linear(1)]),
     },
-    twice: { ...sharesOf(true2, model2), yesterday: null, linear: linear(2) },
+    twice: { ...doubled, yesterday: null, linear: linear(2), noWorse: isNoWorse(doubled, [linear(2)]) },
     calls: { true: spanOf(true1, ({ calls }) => calls), model: spanOf(model1, ({ calls }) => calls) },
     waitP95Ms: {
       true: spanOf(true1, ({ waitP95Ms }) => waitP95Ms),
@@ -105,8 +121,15 @@ function judged(world: World, { simulations, plays, fleet }: Effort): WorldTruth
   };
 }
 
-const fittedTo = ({ rows }: Played): FittedModel =>
-  fitScenario(recordingOf(rows), { name: "week", rules: parseRules(worldRules) });
+/** The fit's own first lines on what is off, and why. */
+function checkedText(fit: Fit, seeds: number): string[] {
+  if (seeds === 0) return [];
+  const steps = checkSteps(fit, seeds);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return [checkText(value), ...(value.why === null ? [] : [`why: ${value.why}`])];
+  }
+}
 
 function recordedDay({ rows }: Played, day: number): DayFigures {
   const fromMs = mondayMs + day * dayMs;
@@ -122,6 +145,16 @@ function scaledShare({ admitted, refusedShare }: DayFigures, factor: number): nu
     all += factor * calls;
   }
   return all === 0 ? 0 : Math.min(1, refusedShare + over / all);
+}
+
+/** Tells whether the model is off by no more than the better baseline, or than the world's own days are. */
+function isNoWorse(
+  { true: seen, model }: Pick<Shares, "true" | "model">,
+  baselines: readonly number[],
+): boolean {
+  const off = (share: number): number => Math.abs(share - seen.middle);
+  const better = Math.min(...baselines.map(off));
+  return off(model.middle) <= Math.max(better, 0.003, (seen.most - seen.least) / 2);
 }
 
 function sharesOf(truth: readonly DayFigures[], model: readonly DayFigures[]) {

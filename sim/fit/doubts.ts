@@ -1,0 +1,93 @@
+// Things that a recording does not tell, however well it is fitted: too few days, too few events, sessions that are few
+// and heavy. A scenario takes the mean of what was seen; what comes next may well be another.
+
+import { shortName } from "../../src/rules/printable.ts";
+import { counted } from "../../src/rules/words.ts";
+import { percent } from "./backtest-coverage.ts";
+import type { Profile } from "./profile.ts";
+import type { Recording } from "./recording.ts";
+import { absenceOf, sessionsOf } from "./sessions.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** Less than this, relative, is no doubt worth a sentence. */
+const smallError = 0.05;
+/** More sessions than these tell their mean well enough. */
+const fewSessions = 60;
+/** A caller of this share of all refusals matters. */
+const weighty = 0.05;
+/** A session of this many calls is heavy. */
+const heavySession = 100;
+const namedMost = 3;
+/** Days; less of a recording is taken for all hours. */
+const hoursTell = 0.25;
+
+/** Sentences on what the recording leaves open, the most important first; none where it leaves nothing. */
+export function doubtsOf(
+  profiles: readonly Profile[],
+  recording: Recording,
+  days: number,
+): readonly string[] {
+  const spanDays = (recording.endedAtMs - recording.startedAtMs) / dayMs;
+  return [
+    ...daysDoubt(days, spanDays),
+    ...eventsDoubt(profiles),
+    ...rareDoubts(profiles),
+    ...spanDoubt(recording, spanDays),
+  ];
+}
+
+/** The error of a mean of so many. */
+const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(Math.max(1, count));
+
+function daysDoubt(days: number, spanDays: number): string[] {
+  const seen = Math.max(1, Math.round(spanDays));
+  const error = errorOf(days, seen);
+  return error < smallError
+    ? []
+    : [
+        `Days differ by ${percent(days)} from each other, for all callers together: ${counted(seen, "day")} tell their mean to ${percent(error)} at best.`,
+      ];
+}
+
+function eventsDoubt(profiles: readonly Profile[]): string[] {
+  const [events = 0] = profiles.flatMap(({ apart }) =>
+    apart === null || apart.woken.length === 0 ? [] : [apart.eventsMs.length],
+  );
+  return events === 0
+    ? []
+    : [
+        `Events woke many callers together ${counted(events, "time")}: how often they come is known to ${percent(errorOf(1, events))} at best, and nobody knows when.`,
+      ];
+}
+
+/** Callers of few heavy sessions, of which refusals depend. */
+function rareDoubts(profiles: readonly Profile[]): string[] {
+  const all = profiles.reduce((sum, { refused }) => sum + refused, 0);
+  return profiles
+    .filter(({ refused }) => refused > 0 && refused >= weighty * all)
+    .toSorted((a, b) => b.refused - a.refused)
+    .flatMap(({ caller: { user }, jobs, pausesMs, refused }) => {
+      const awayMs = absenceOf(pausesMs);
+      const sessions = awayMs === 0 ? 0 : sessionsOf(jobs, awayMs).sessions.length;
+      if (sessions === 0 || sessions > fewSessions || jobs.length < heavySession * sessions) return [];
+      return [
+        `${shortName(user)} has ${percent(refused / all)} of the refusals, in ${counted(sessions, "session")} alone: how often they come is known to ${percent(errorOf(1, sessions))} at best.`,
+      ];
+    })
+    .slice(0, namedMost);
+}
+
+function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): string[] {
+  // An hour short of a week is a week.
+  if (spanDays >= 7 - 1 / 24) return [];
+  const isWeekend = (day: number): boolean => [0, 6].includes((day + 4) % 7);
+  const [first, last] = [Math.floor(startedAtMs / dayMs), Math.floor((endedAtMs - 1) / dayMs)];
+  const seen = Array.from({ length: last - first + 1 }, (_, index) => isWeekend(first + index));
+  const missing = seen.every((one) => !one) ? "weekend" : seen.every((one) => one) ? "weekday" : null;
+  if (spanDays < 1 - 1 / 24)
+    return spanDays < hoursTell
+      ? []
+      : ["Not all hours of a day were recorded: the others are taken to be as the mean."];
+  return missing === null ? [] : [`No ${missing} was recorded: it is taken to be as the other days.`];
+}
