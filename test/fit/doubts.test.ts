@@ -1,0 +1,79 @@
+// What a recording does not tell is said: beside it, in the scenario's head, and in the spread of its days.
+import { describe, expect, test } from "vitest";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import { fitMarkdown } from "../../sim/fit/report.ts";
+import { fittedSource } from "../../sim/fit/source.ts";
+import { spreadOf, withMean } from "../../sim/fit/spread.ts";
+import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { daysDiffer } from "../worlds/days-differ.ts";
+import { recordingOf } from "../worlds/recorded.ts";
+import { play } from "../worlds/world.ts";
+import { logged, world } from "./recordings.ts";
+
+const call = rest("/v2/organizations/:org/pipelines");
+const monday = "2026-01-05T00:00:00Z";
+
+describe("a recording says what it does not tell", () => {
+  test("where days differ: so many of them tell no mean", () => {
+    const model = fitScenario(
+      recordingOf(play(daysDiffer, { firstDay: 0, days: 7, seed: 1, agents: 4 }).rows),
+    );
+    const [doubt = ""] = model.doubts;
+    expect(doubt).toMatch(
+      /^Days differ by \d+ % from each other, for all callers together: 7 days tell their mean to \d+ % at best\.$/,
+    );
+    const [days = 0, mean = 0] = (doubt.match(/\d+(?= %)/g) ?? []).map(Number);
+    expect(Math.abs(mean - days / Math.sqrt(7))).toBeLessThan(1);
+    expect(fittedSource(model).replace(/\n\/\/ /g, " ")).toContain(
+      `What the recording does not tell: ${doubt}`,
+    );
+    expect(
+      fitMarkdown({ format: "spillway-fit", version: 1, model, check: null, backtest: null, source: "" }),
+    ).toContain(`- ${doubt}`);
+  });
+
+  test("where refusals depend on a few heavy sessions", () => {
+    const heavy = sessions({
+      of: worker({ calls: [{ call }], think: "100ms" }),
+      calls: { least: 300, most: 600 },
+      away: { median: "3h", p95: "9h" },
+    });
+    const scenario = world(
+      {
+        mirror: { clients: 1, behaviour: heavy, onRefused: waitReset({ of: "both" }) },
+        calm: { clients: 3, behaviour: worker({ calls: [{ call }], think: { least: "20s", most: "40s" } }) },
+      },
+      { duration: "48h", startAt: monday },
+    );
+    const { doubts } = fitScenario(logged(scenario));
+    expect(doubts.join("\n")).toMatch(
+      /mirror\S* has \d+ % of the refusals, in \d+ sessions alone: how often they come is known to \d+ % at best\./,
+    );
+    expect(doubts.join("\n")).not.toContain("calm");
+    expect(doubts).toContain("No weekend was recorded: it is taken to be as the other days.");
+  });
+
+  test("nothing where a steady load is short", () => {
+    const scenario = world({
+      calm: { clients: 3, behaviour: worker({ calls: [{ call }], think: { least: "2s", most: "4s" } }) },
+    });
+    expect(fitScenario(logged(scenario)).doubts).toEqual([]);
+  });
+});
+
+test("absences keep their mean, however few explain their shape", () => {
+  const lengths = [1, 2, 3, 5, 8, 9, 12, 20, 60].map((hours) => hours * 3_600_000);
+  const mean = lengths.reduce((sum, ms) => sum + ms, 0) / lengths.length;
+  const spread = spreadOf(lengths, 0, 1000);
+  expect(spread.kind).toBe("lognormal");
+  const kept = withMean(spread, mean);
+  const { median = 0, p95 = 0 } = kept as { median?: number; p95?: number };
+  const sigma = Math.log(p95 / median) / 1.6449;
+  expect((median * Math.exp((sigma * sigma) / 2)) / mean).toBeCloseTo(1, 2);
+  expect(withMean({ kind: "uniform", least: 0, most: 10 }, 10)).toEqual({
+    kind: "uniform",
+    least: 0,
+    most: 20,
+  });
+  expect(withMean({ kind: "constant", ms: 7 }, 9)).toEqual({ kind: "constant", ms: 7 });
+});
