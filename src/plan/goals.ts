@@ -4,7 +4,6 @@ import {
   type Expectation,
   type FigureReference,
   isJudgedFigure,
-  isWithin,
   parseExpectation,
   parseFigure,
 } from "../rules/figures.ts";
@@ -70,7 +69,3 @@ const unusable = (problem: Problem): SpillwayError =>
 /** Returns the expectations of a scenario as goals; figures that only the judge knows are left out. */
 export const goalsOf = (scenario: Scenario): readonly Goal[] =>
   scenario.expect.filter(({ name }) => !isJudgedFigure(name));
-
-/** Tells whether every goal holds in one run. @param figureOf the run's figures by name as written */
-export const allHold = (goals: readonly Goal[], figureOf: (figure: string) => number | null): boolean =>
-  goals.every((goal) => isWithin(goal, figureOf(goal.figure)));

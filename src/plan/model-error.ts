@@ -1,8 +1,9 @@
-// The error that a fit found in its own scenario, in the intervals of figures: runs differ by chance alone, and know
-// nothing of what the scenario gets wrong.
+// The error that a fit found in its own scenario, in the intervals of figures and in decisions: runs differ by chance
+// alone, and know nothing of what the scenario gets wrong.
 import type { FigureReference } from "../rules/figures.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { Interval } from "../summary/plan-result.ts";
+import type { Goal } from "./goals.ts";
 import { shareText } from "./words.ts";
 
 /** The error that concerns a figure, as a share of the greater of recorded and simulated; 0 where none does. */
@@ -25,6 +26,17 @@ export function widened(
   return { low: Math.min(interval.low, low), high: Math.max(interval.high, high) };
 }
 
+/**
+ * A figure as it is held to a goal: where the fit simulated too kindly, it is made worse by as much. Where the fit was
+ * too severe, it stays.
+ */
+export function heldTo(actual: number | null, goal: Goal, error: FitError | null): number | null {
+  if (actual === null || error === null) return actual;
+  const share = Math.max(-0.9, Math.min(0.9, errorOf(goal.name, error)));
+  if (goal.operator.startsWith("<") && share > 0) return actual / (1 - share);
+  return goal.operator.startsWith(">") && share < 0 ? actual * (1 + share) : actual;
+}
+
 /** Names the error, for people. */
 export function errorNotes(error: FitError | null): string[] {
   if (error === null) return [];
@@ -40,6 +52,6 @@ export function errorNotes(error: FitError | null): string[] {
   return words.length === 0
     ? []
     : [
-        `the fit of this scenario simulated ${words.join(", ")}: intervals are wider by that, decisions are not`,
+        `the fit of this scenario simulated ${words.join(", ")}: intervals are wider by that, and a goal counts as kept only where it holds in spite of it`,
       ];
 }

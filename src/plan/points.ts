@@ -1,10 +1,10 @@
 // The points of a sweep: what is tried at each, how often, and what was measured there.
-import type { FigureReference } from "../rules/figures.ts";
+import { type FigureReference, isWithin } from "../rules/figures.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
-import { allHold, type Goal } from "./goals.ts";
+import type { Goal } from "./goals.ts";
 import type { Variant } from "./job.ts";
-import { widened } from "./model-error.ts";
+import { heldTo, widened } from "./model-error.ts";
 import {
   decide,
   type Outcomes,
@@ -122,13 +122,15 @@ export class Points {
 }
 
 /** A variant's goals: whether all of them hold in a replication. */
-export function trialOf({ outcomes, goals, figures }: Workshop, variant: Variant): Trial {
+export function trialOf({ outcomes, goals, figures, fitError }: Workshop, variant: Variant): Trial {
   const places = new Map(figures.map(([figure], index) => [figure, index]));
   return {
     variants: [variant],
     holds(replication) {
       const measured = outcomes.of(variant, replication).figures;
-      return allHold(goals, (figure) => measured[places.get(figure) ?? -1] ?? null);
+      return goals.every((goal) =>
+        isWithin(goal, heldTo(measured[places.get(goal.figure) ?? -1] ?? null, goal, fitError)),
+      );
     },
   };
 }

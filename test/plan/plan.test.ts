@@ -109,8 +109,22 @@ describe("one axis", () => {
     expect(wide.get("waitP95Ms")).toEqual(plain.get("waitP95Ms"));
     expect(wide.get("fairness")).toEqual(plain.get("fairness"));
     expect(plan(fitted, asked).notes).toContain(
-      "the fit of this scenario simulated calls by 10% too low, refusals by 50% too high: intervals are wider by that, decisions are not",
+      "the fit of this scenario simulated calls by 10% too low, refusals by 50% too high: intervals are wider by that, and a goal counts as kept only where it holds in spite of it",
     );
+  });
+
+  test("a goal is kept only where it holds in spite of the error that the fit found", () => {
+    const largest = (refused: number, until: string): number | null => {
+      const scenario = { ...crowd(), fitError: { calls: 0, refused, waitP95Ms: 0 } };
+      const { answer } = plan(scenario, { vary: ["crowd.clients=1..60"], until: [until] });
+      return answer?.kind === "value" ? answer.value : null;
+    };
+    // Twenty of so many are admitted: a half is refused from forty on, a quarter from 27 on.
+    expect(largest(0, "crowd.refused < 50%")).toBe(39);
+    // The fit simulated half of what was refused: half of all is refused where it simulates a quarter.
+    expect(largest(0.5, "crowd.refused < 50%")).toBe(26);
+    // It simulated more than was refused: nothing is taken off.
+    expect(largest(-0.5, "crowd.refused < 50%")).toBe(39);
   });
 
   test("refused<50% means the share of calls", () => {
