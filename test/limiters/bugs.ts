@@ -3,6 +3,7 @@
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
+import { pThrottle } from "./adapters/begun-at-once.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
 import { fastifyRateLimit } from "./adapters/fastify-rate-limit.ts";
 import { koaRatelimit } from "./adapters/koa-ratelimit.ts";
@@ -220,6 +221,56 @@ export const pastBugs: readonly PastBug[] = [
     clockMoves: true,
     onRedis: true,
     limiter: (alias, law, redis) => koa2Ratelimit(alias, [law], redis),
+  },
+  {
+    name: "strict-is-not",
+    package: "p-throttle",
+    wrong:
+      "`strict` kept a call that came late with the time at which it could have begun: it counted as older than it was, and more calls than the limit began at once.",
+    source: "https://www.npmjs.com/package/p-throttle/v/8.1.0?activeTab=versions",
+    law: "rate-bound",
+    runs: 200,
+    bad: ["p-throttle-8-0-0"],
+    good: ["p-throttle"],
+    limiter: (alias, law) => pThrottle([law], alias),
+  },
+  {
+    name: "remaining-below-zero",
+    package: "rate-limiter-flexible",
+    wrong: "In memory, `get` told a negative number of remaining points: each refused call takes one.",
+    source: github("animir/node-rate-limiter-flexible", "issues/172"),
+    law: "remaining-agrees",
+    runs: 60,
+    bad: ["rlf-2-3-7"],
+    good: ["rlf-2-3-8", "rate-limiter-flexible"],
+    limiter: (alias, law) => flexibleMemory(alias, [law]),
+  },
+  {
+    name: "one-call-too-few",
+    package: "ratelimiter",
+    wrong:
+      "What was left was told without the call that asked, and 0 was a refusal: of 3 calls 2 were let through.",
+    source: github("koajs/ratelimit", "pull/10"),
+    law: "recovers",
+    rules: { user: { rest: { limit: 1, windowSeconds: 10 } } },
+    runs: 60,
+    bad: ["ratelimiter-1-0-3"],
+    good: ["ratelimiter-2-0-1"],
+    onRedis: true,
+    limiter: (alias, law, redis) => ratelimiter(alias, [law], needed(redis)),
+  },
+  {
+    name: "one-token-is-none",
+    package: "@upstash/ratelimit",
+    wrong: "A sliding window of one token admitted nobody: what was left after the call had to be above 0.",
+    source: github("upstash/ratelimit-js", "issues/39"),
+    law: "recovers",
+    rules: { user: { rest: { limit: 1, windowSeconds: 10 } } },
+    runs: 60,
+    bad: ["upstash-ratelimit-0-4-0"],
+    good: ["upstash-ratelimit-0-4-1"],
+    onRedis: true,
+    limiter: (alias, law, redis) => upstashSlidingWindow(alias, [law], needed(redis)),
   },
   {
     name: "tokens-of-an-interval",

@@ -1,6 +1,5 @@
 // Limiters of npm as they are today: how each is set up, what its documentation promises, and which laws say so.
 // A law that none of these words promises is not claimed, and its absence is no fault.
-import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";
 import { bottleneck } from "./adapters/bottleneck.ts";
 import { expressRateLimit } from "./adapters/express-rate-limit.ts";
@@ -12,49 +11,18 @@ import { koa2Ratelimit } from "./adapters/koa2-ratelimit.ts";
 import { limiter } from "./adapters/limiter.ts";
 import { nestThrottler } from "./adapters/nest-throttler.ts";
 import { flexibleMemory, flexibleRedis } from "./adapters/rate-limiter-flexible.ts";
-import { honoRedis, nestLabRedis, rateLimitRedis } from "./adapters/redis-stores.ts";
+import { honoRedis, nestRedis, rateLimitRedis } from "./adapters/redis-stores.ts";
 import { asyncRatelimiter, ratelimiter } from "./adapters/sliding-redis.ts";
-import type { RealRedis } from "./redis.ts";
-
-/** Words of a package's documentation, and the laws that say the same. */
-export interface Wording {
-  readonly words: string;
-  readonly link: string;
-  readonly laws: readonly LimiterLawName[];
-}
-
-/** One bug of today's version. */
-export interface Fault {
-  /** The rows of the table that it breaks. */
-  readonly rows: readonly string[];
-  readonly why: string;
-  /** File in reports/limiters with the text of an issue for its maintainers. */
-  readonly issue: string;
-}
-
-export interface Stranger {
-  readonly name: string;
-  readonly package: string;
-  /** How it is set up and asked. */
-  readonly setting: string;
-  readonly promises: readonly Wording[];
-  /** Why it breaks what it breaks: found by reading its code, after the laws had named the calls. */
-  readonly broken?: Fault;
-  /** Of the runs asked for, the share that it is given: some take long to make. */
-  readonly share?: number;
-  limiter(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory;
-}
-
-const npm = (name: string): string => `https://www.npmjs.com/package/${name}`;
-
-/** What follows where a window is kept for each key, from its first call, and holds a maximum. */
-const perKey: readonly LimiterLawName[] = ["isolated"];
-const fixedWindow: readonly LimiterLawName[] = [
-  "refusal-justified",
-  "recovers",
-  "twice-at-most",
-  "time-translates",
-];
+import { moreStrangers } from "./more-limiters.ts";
+import {
+  fixedWindow,
+  npm,
+  overlapping,
+  perKey,
+  type Stranger,
+  sharesItsCount,
+  type Wording,
+} from "./stranger.ts";
 
 const expressDocs = "https://express-rate-limit.mintlify.app/reference/configuration";
 const fastifyDocs = "https://github.com/fastify/fastify-rate-limit#readme";
@@ -89,14 +57,6 @@ const flexiblePromises: readonly Wording[] = [
     laws: ["reset-agrees"],
   },
 ];
-
-const overlapping = "overlapping calls";
-
-const sharesItsCount: Fault = {
-  rows: [overlapping],
-  why: "The store counts a call and answers with the very object in which it counts; the middleware awaits that answer and reads the count afterwards. Calls of one key that begin in one turn of the event loop are all counted before the first of them reads, so all read the last count: of 6 where 5 are allowed, none is let through. It fails closed, never beyond the limit. `test/limiters/pipelined.test.ts` shows it on the wire.",
-  issue: "issues/shared-count.md",
-};
 
 export const strangers: readonly Stranger[] = [
   {
@@ -311,7 +271,7 @@ export const strangers: readonly Stranger[] = [
         laws: [...perKey, "rate-bound", "limit-agrees"],
       },
     ],
-    limiter: (claims, redis) => nestLabRedis("@nest-lab/throttler-storage-redis", claims, redis),
+    limiter: (claims, redis) => nestRedis("@nest-lab/throttler-storage-redis", claims, redis),
   },
   {
     name: "koa2-ratelimit",
@@ -416,6 +376,7 @@ export const strangers: readonly Stranger[] = [
     ],
     limiter: (claims, redis) => asyncRatelimiter("async-ratelimiter", claims, redis, "uncounted"),
   },
+  ...moreStrangers,
 ];
 
 export const claimsOf = ({ promises }: Stranger): readonly LimiterLawName[] => [

@@ -18,7 +18,16 @@ export async function installStrangers(say: (line: string) => void = () => {}): 
   try {
     if (installed()) return;
     say("installing the limiters of test/limiters/package-lock.json");
-    const words = ["ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund"];
+    // Some name a framework as their peer that they are not asked through.
+    const words = [
+      "ci",
+      "--prefix",
+      folder,
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--legacy-peer-deps",
+    ];
     await promisify(execFile)("npm", words).catch((cause: unknown) => {
       throw new Error("npm ci --prefix test/limiters failed", { cause });
     });

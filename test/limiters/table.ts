@@ -7,13 +7,13 @@ import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import type { Outcome } from "../../src/laws/report.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
-import { claimsOf, type Fault, type Stranger, strangers } from "./limiters.ts";
+import { claimsOf, strangers } from "./limiters.ts";
 import { RealRedis } from "./redis.ts";
 import { keep, published, reportFolder, timelineOf, withoutRepeat } from "./report.ts";
+import { type Fault, overlapping, type Stranger } from "./stranger.ts";
 import { installStrangers, versionOf } from "./strangers.ts";
 
 /** The rows: the laws over calls that follow one another, and all of them over calls that overlap. */
-const overlapping = "overlapping calls";
 const rows: readonly Row[] = [...limiterLawNames, overlapping];
 type Row = LimiterLawName | typeof overlapping;
 
@@ -57,10 +57,11 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
   const runs = Math.max(runsLeast, Math.ceil(wish.runs * (stranger.share ?? 1)));
   const factory = stranger.limiter(claimsOf(stranger), redis);
   const laws = limiterLawNames.filter((law) => wish.laws.includes(law));
-  const { laws: reports } = await checkLaws(factory, { seed, runs, laws });
+  const under = stranger.rules === undefined ? {} : { rules: stranger.rules };
+  const { laws: reports } = await checkLaws(factory, { seed, runs, laws, ...under });
   const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
   if (!wish.laws.includes(overlapping)) return cells;
-  const report = await checkInterleavings(factory, { seed, runs });
+  const report = await checkInterleavings(factory, { seed, runs, ...under });
   const { overlapped: judged } = report;
   const timeline = withoutRepeat(renderInterleaving(report));
   return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
@@ -243,9 +244,12 @@ const method: readonly string[] = [
   "- Each package is the published one, pinned in `test/limiters/package-lock.json`. An adapter of some fifty lines (`test/limiters/adapters`) makes a key of an organization's user and reads the answer's headers or result.",
   "- Time: while a package's code runs, `Date`, timers, `performance.now` and `process.hrtime` are a clock of ours (`src/cli/virtual-clock.ts`); a microsecond passes at each reading of the monotonic one.",
   "- Redis is a real one, Debian's `redis-server`. It runs under libfaketime, which gives it our clock by a file (`test/limiters/redis.ts`). Redis keeps a key for the whole millisecond in which it ends, so windows on Redis end late here.",
-  "- *Overlapping calls*: two or three calls of one instant are started together, in every order; some order of them, one after the other, must explain who was admitted, by the laws that the limiter claims. In all other rows calls follow one another.",
+  "- *Overlapping calls*: two or three calls of one instant are started together, in every order; some order of them, one after the other, must explain who was admitted, by the laws that the limiter claims. In all other rows calls follow one another. [Over HTTP](overlap.md) they go wrong like this.",
   "- `ratelimiter` and `async-ratelimiter` round their reset down, and it is read as the next unit: that waiting is over a moment later is no fault.",
   "- Not seen by a law, but by reading on: `@nest-lab/throttler-storage-redis` has the fault of hono-rate-limiter's RedisStore ([the issue](issues/key-that-ends.md)), which the guard's blocks hide from what it promises; and hono-rate-limiter's `skipFailedRequests` takes failed calls off the next window ([the issue](issues/skip-failed-requests.md)). Each issue has a program that shows it by the package's own client.",
   "- `@nestjs/throttler` keeps a log of hits and `limiter` refills all the time: theirs are no fixed windows, so of the laws on windows they claim none. `bottleneck` queues; without a queue it is a limiter.",
+  "- A queue (`p-throttle`, `async-sema`) delays what is beyond the limit. A call that begins at once is let through here; one that waits is a refusal, and takes up room when it begins.",
+  "- `rolling-rate-limiter` reads the time by a native package, `microtime`, which is given our clock. `sveltekit-rate-limiter` knows windows of certain lengths alone, and is asked by 3 calls in 10 s.",
+  "- `koa2-ratelimit` on Redis has a second fault, which shows where the clock moves while a call is under way ([the issue](issues/koa2-ratelimit.md)); the table's clock stands still meanwhile.",
   "- Left out: `@upstash/ratelimit`. Its scripts ask for a flag that only Upstash's own Redis knows (`allow-key-locking`; Redis 7.0 answers `Unexpected flag in script shebang`), and a stand-in that takes it out would be another program.",
 ];

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
+import { headersSay, keyOf, type Limit, restLimiter, type Said } from "./keyed.ts";
 
 interface Request {
   readonly ip: string;
@@ -37,7 +37,7 @@ function addressBook(): (key: string) => string {
 /** @param name the package as test/limiters/package.json names it */
 export function expressRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const { rateLimit } = load<{ rateLimit: RateLimit }>(name);
-  return restWindows(name, claims, (limit) => {
+  return restLimiter(name, claims, (limit) => {
     const middleware = rateLimit({ ...limit, ...draft6 });
     const addressOf = addressBook();
     return { decide: (call) => askExpress(middleware, addressOf(keyOf(call))) };

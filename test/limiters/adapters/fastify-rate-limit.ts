@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { headersSay, keyOf, restWindows, type Said } from "./keyed.ts";
+import { headersSay, keyOf, restLimiter, type Said } from "./keyed.ts";
 
 interface Request {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -31,7 +31,7 @@ export function fastifyRateLimit(
 ): LimiterFactory {
   const plugin = load<unknown>(names.plugin);
   const fastify = load<Fastify>(names.fastify);
-  return restWindows(names.plugin, claims, async ({ limit, windowMs }) => {
+  return restLimiter(names.plugin, claims, async ({ limit, windowMs }) => {
     const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
     const application = fastify();
     await application.register(plugin, { max: limit, timeWindow: windowMs, keyGenerator });

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { headersSay, keyOf, restWindows, type Said } from "./keyed.ts";
+import { headersSay, keyOf, restLimiter, type Said } from "./keyed.ts";
 
 interface Server {
   register(plugin: { plugin: unknown; options: object }): Promise<void>;
@@ -19,7 +19,7 @@ interface Server {
 export function hapiRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const plugin = load<unknown>(name);
   const { server } = load<{ server(): Server }>("@hapi/hapi");
-  return restWindows(name, claims, async ({ limit, windowMs }) => {
+  return restLimiter(name, claims, async ({ limit, windowMs }) => {
     const application = server();
     const options = {
       userLimit: limit,

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
+import { headersSay, keyOf, type Limit, restLimiter, type Said } from "./keyed.ts";
 
 interface Context {
   readonly req: { header(name: string): string | undefined };
@@ -39,7 +39,7 @@ export function honoWith(name: string, settings: Settings): Application {
 
 /** @param name the package as test/limiters/package.json names it */
 export function honoRateLimiter(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
-  return restWindows(name, claims, (limit) => {
+  return restLimiter(name, claims, (limit) => {
     const application = honoWith(name, limit);
     return { decide: (call) => askHono(application, keyOf(call)) };
   });

@@ -34,6 +34,8 @@ export const keyOf = ({ organization, user }: Call): string => `${organization}/
 /** What an adapter tells of a call's window. */
 export interface Said extends Partial<WindowReading> {
   readonly admitted: boolean;
+  /** Wait that a refusal tells, ms. */
+  readonly retryAfterMs?: number;
 }
 
 export interface Keyed {
@@ -56,6 +58,8 @@ export interface Keyed {
 
 export interface Asks {
   decide(call: Call, nowMs: number): Said | Promise<Said>;
+  /** Reads a key's windows without a call. */
+  status?(key: string, nowMs: number): Promise<{ [S in Scope]?: Partial<WindowReading> }>;
   /** Everything it remembers, as plain JSON. */
   snapshot?(): unknown;
   close?(): unknown;
@@ -72,12 +76,19 @@ const always: NonNullable<LimiterFactory["semantics"]> = {
 
 /** One limiter as the laws ask it, with our clock in place of the process's while it is asked. */
 function adapterOf(limiter: Asks): LimiterAdapter {
-  const { snapshot } = limiter;
+  const { snapshot, status } = limiter;
   return {
     decide: async (call, nowMs) => {
-      const { admitted, ...user } = await clock.during(async () => limiter.decide(call, nowMs));
-      return { admitted, refusedBy: admitted ? null : "user", user };
+      const said = await clock.during(async () => limiter.decide(call, nowMs));
+      const { admitted, retryAfterMs, ...user } = said;
+      return { admitted, refusedBy: admitted ? null : "user", retryAfterMs, user };
     },
+    ...(status === undefined
+      ? {}
+      : {
+          status: (organization: string, nowMs: number, user: string) =>
+            clock.during(() => status(`${organization}/${user}`, nowMs)),
+        }),
     ...(snapshot === undefined ? {} : { snapshot: () => clock.during(() => snapshot.call(limiter)) }),
     close: async () => {
       await clock.during(async () => limiter.close?.());
@@ -111,7 +122,8 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     endsLate,
     setNow: (nowMs) => {
       redis?.setNow(nowMs);
-      clock.set(nowMs);
+      // What a timer began goes on by our clock, too.
+      return clock.during(() => clock.advance(nowMs));
     },
     create: async (rules, seam = stillSeam) => {
       await redis?.clear();
@@ -125,27 +137,48 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
   };
 }
 
-/** Where windows of REST calls differ from package to package. */
-interface Windows extends Pick<Keyed, "endsLate" | "redis"> {
+/** Where limiters of REST calls differ from package to package. */
+interface RestKind extends Pick<Keyed, "endsLate" | "redis"> {
+  readonly algorithm?: Algorithm;
   readonly refused?: "counted" | "uncounted";
 }
 
-/** A factory of windows of REST calls by key, each from its first call; refused calls count, unless told. */
-export function restWindows(
+/** A factory of windows of REST calls by key, each from its first call, in which refused calls count, unless told. */
+export function restLimiter(
   name: string,
   claims: readonly LimiterLawName[],
   create: (limit: Limit, seam: Seam) => Asks | Promise<Asks>,
-  { refused = "counted", ...more }: Windows = {},
+  { algorithm = "fixed-window", refused = "counted", ...more }: RestKind = {},
 ): LimiterFactory {
   return keyedFactory({
     name,
-    algorithm: "fixed-window",
+    algorithm,
     claims,
     scopes: ["rest"],
     semantics: { anchor: ["first-request"], refused: [refused] },
     create: (rules, seam) => create(limitOf(rules, "rest"), seam),
     ...more,
   });
+}
+
+/** A limiter that is asked by a key alone, and says yes or no, or more. */
+export const answering = (
+  answer: (key: string, nowMs: number) => boolean | Said | Promise<boolean | Said>,
+): Asks => ({
+  decide: async (call, nowMs) => {
+    const said = await answer(keyOf(call), nowMs);
+    return typeof said === "boolean" ? { admitted: said } : said;
+  },
+});
+
+/** One for each key, made when the key is first met. */
+export function byKey<T>(make: () => T): (key: string) => T {
+  const known = new Map<string, T>();
+  return (key) => {
+    const one = known.get(key) ?? make();
+    known.set(key, one);
+    return one;
+  };
 }
 
 /** What three headers say, by their names behind the prefix; one that was not sent is left out. */

@@ -2,7 +2,7 @@
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said, underClock } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restLimiter, type Said, underClock } from "./keyed.ts";
 
 interface Context {
   readonly ip: string;
@@ -31,7 +31,7 @@ export function koaRatelimit(name: string, claims: readonly LimiterLawName[]): L
     const middleware = ratelimit({ driver: "memory", db: new Map(), duration, max, id });
     return { decide: (call) => ask(middleware, keyOf(call)) };
   };
-  return restWindows(name, claims, create, { refused: "uncounted" });
+  return restLimiter(name, claims, create, { refused: "uncounted" });
 }
 
 async function ask(middleware: Middleware, ip: string): Promise<Said> {

@@ -3,7 +3,7 @@ import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restLimiter, type Said } from "./keyed.ts";
 
 interface Context {
   readonly request: { readonly ip: string };
@@ -51,7 +51,7 @@ export function koa2Ratelimit(
     return { decide: (call) => ask(middleware, keyOf(call)), close: () => client?.disconnect() };
   };
   const where = redis === null ? name : `${name} on Redis`;
-  return restWindows(where, claims, create, { redis, endsLate: redis !== null });
+  return restLimiter(where, claims, create, { redis, endsLate: redis !== null });
 }
 
 const redisStore = (Store: Package["Stores"]["Redis"], port: number): unknown =>

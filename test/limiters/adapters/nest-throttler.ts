@@ -2,7 +2,7 @@
 import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { type Asks, headersSay, keyOf, type Limit, restWindows, type Said } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, type Limit, restLimiter, type Said } from "./keyed.ts";
 
 interface Guard {
   onModuleInit?(): Promise<void>;
@@ -60,7 +60,7 @@ async function asking(
  * @param name the package as test/limiters/package.json names it, version 5 or later
  */
 export function nestThrottler(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
-  return restWindows(name, claims, async ({ limit, windowMs: ttl }) => {
+  return restLimiter(name, claims, async ({ limit, windowMs: ttl }) => {
     const storage = new (load<Package>(name).ThrottlerStorageService)();
     const ask = await guarding(name, { ttl, limit }, storage);
     return { decide: (call) => ask(keyOf(call)), close: () => storage.onApplicationShutdown?.() };
@@ -76,7 +76,7 @@ export function nestThrottlerElsewhere(name: string, claims: readonly LimiterLaw
     const ask = await asking(name, { ttl: windowMs / 1000, limit }, seam.over(new StorageElsewhere()));
     return { decide: (call) => ask(keyOf(call)) };
   };
-  return restWindows(`${name} with a storage elsewhere`, claims, create, { refused: "uncounted" });
+  return restLimiter(`${name} with a storage elsewhere`, claims, create, { refused: "uncounted" });
 }
 
 /** One window a key: version 3 asks for its hits and then adds one, version 4 does both in one step. */

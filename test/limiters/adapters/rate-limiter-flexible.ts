@@ -18,6 +18,7 @@ interface Limiter {
 
 /** Old versions have neither. */
 interface MemoryLimiter extends Limiter {
+  get(key: string): Promise<Result | null>;
   dump?(): unknown;
   restore?(dump: unknown): unknown;
 }
@@ -35,16 +36,17 @@ interface Package {
   ) => Limiter;
 }
 
+const said = (
+  { consumedPoints, remainingPoints, msBeforeNext }: Result,
+  nowMs: number,
+): Omit<Said, "admitted"> => ({
+  current: consumedPoints,
+  remaining: remainingPoints,
+  resetAtMs: nowMs + msBeforeNext,
+});
+
 /** Asks one limiter a scope. */
 function asks(limiters: Readonly<Record<string, Limiter>>): Asks {
-  const said = (
-    { consumedPoints, remainingPoints, msBeforeNext }: Result,
-    nowMs: number,
-  ): Omit<Said, "admitted"> => ({
-    current: consumedPoints,
-    remaining: remainingPoints,
-    resetAtMs: nowMs + msBeforeNext,
-  });
   return {
     decide: async (call, nowMs) => {
       try {
@@ -77,6 +79,13 @@ export function flexibleMemory(
   };
   const restorable = (limiters: Record<Scope, MemoryLimiter>): Asks => ({
     ...asks(limiters),
+    status: async (key, nowMs) => {
+      const shown = async (scope: Scope) => {
+        const result = await limiters[scope].get(key);
+        return result === null ? {} : said(result, nowMs);
+      };
+      return { rest: await shown("rest"), graphql: await shown("graphql") };
+    },
     snapshot: () => ({ rest: limiters.rest.dump?.(), graphql: limiters.graphql.dump?.() }),
   });
   return keyedFactory({

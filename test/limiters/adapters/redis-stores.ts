@@ -1,12 +1,13 @@
-// Stores on Redis that keep a count a key by one script, each behind the middleware or the guard that it is made for:
-// rate-limit-redis, hono-rate-limiter's RedisStore and @nest-lab/throttler-storage-redis.
-import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+// Counts a key on Redis. Stores that count by one script, each behind the middleware or the guard that it is made for:
+// rate-limit-redis, hono-rate-limiter's RedisStore, and the storages of Nest's throttler. And those that use it by
+// themselves: redis-rate-limiter and @grammyjs/ratelimiter.
+import type { LimiterFactory, Seam } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
 import { askExpress, draft6, type RateLimit } from "./express-rate-limit.ts";
 import { askHono, honoWith } from "./hono-rate-limiter.ts";
-import { type Asks, keyOf, type Limit, restWindows } from "./keyed.ts";
+import { type Asks, answering, keyOf, type Limit, restLimiter, type Said } from "./keyed.ts";
 import { guarding } from "./nest-throttler.ts";
 
 type SendCommand = (...words: string[]) => Promise<unknown>;
@@ -24,7 +25,7 @@ export function rateLimitRedis(
     const middleware = rateLimit({ ...limit, ...draft6, store, keyGenerator: ({ ip }) => ip });
     return { decide: (call) => askExpress(middleware, keyOf(call)) };
   };
-  return restWindows(name, claims, create, { redis });
+  return restLimiter(name, claims, create, { redis });
 }
 
 interface HonoClient {
@@ -43,15 +44,14 @@ export function honoRedis(name: string, claims: readonly LimiterLawName[], redis
     const application = honoWith(name, { ...limit, store: new RedisStore({ client }) });
     return { decide: (call) => askHono(application, keyOf(call)) };
   };
-  return restWindows(`${name} RedisStore`, claims, create, { redis });
+  return restLimiter(`${name} RedisStore`, claims, create, { redis });
 }
 
-/** @param name the package as test/limiters/package.json names it */
-export function nestLabRedis(
-  name: string,
-  claims: readonly LimiterLawName[],
-  redis: RealRedis,
-): LimiterFactory {
+/**
+ * A storage of Nest's throttler, behind its guard.
+ * @param name the package as test/limiters/package.json names it
+ */
+export function nestRedis(name: string, claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
   load("reflect-metadata");
   type Storage = Parameters<typeof guarding>[2];
   const { ThrottlerStorageRedisService } = load<{
@@ -62,5 +62,63 @@ export function nestLabRedis(
     const ask = await guarding("@nestjs/throttler", { limit, ttl }, storage);
     return { decide: (call) => ask(keyOf(call)) };
   };
-  return restWindows(name, claims, create, { redis });
+  return restLimiter(name, claims, create, { redis });
+}
+
+interface RedisRateLimiter {
+  create(options: {
+    redis: unknown;
+    key(key: string): string;
+    limit: number;
+    window: number;
+  }): (
+    key: string,
+    done: (error: Error | null, rate: { current: number; limit: number; over: boolean }) => void,
+  ) => void;
+}
+
+/** redis-rate-limiter: its limiter without the middleware, which fails open. */
+export function redisRateLimiter(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
+  const name = "redis-rate-limiter";
+  const { create: make } = load<RedisRateLimiter>(name);
+  const create = ({ limit: most, windowMs }: Limit): Asks => {
+    const key = (own: string): string => own;
+    const limiter = make({ redis: redis.client, key, limit: most, window: windowMs / 1000 });
+    return answering(
+      (key) =>
+        new Promise<Said>((resolve, reject) => {
+          limiter(key, (error, { current, limit, over } = { current: 0, limit: 0, over: false }) =>
+            error === null ? resolve({ admitted: !over, current, limit }) : reject(error),
+          );
+        }),
+    );
+  };
+  return restLimiter(name, claims, create, { redis, endsLate: true });
+}
+
+interface Grammy {
+  limit(options: {
+    timeFrame: number;
+    limit: number;
+    storageClient: unknown;
+    keyGenerator(context: { key: string }): string;
+  }): (context: { key: string }, next: () => Promise<void>) => Promise<void>;
+}
+
+/** @grammyjs/ratelimiter with its storage on Redis. */
+export function grammyRatelimiter(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
+  const name = "@grammyjs/ratelimiter";
+  const { limit: make } = load<Grammy>(name);
+  const create = ({ limit, windowMs: timeFrame }: Limit, seam: Seam): Asks => {
+    const storageClient = seam.over(redis.client);
+    const middleware = make({ timeFrame, limit, storageClient, keyGenerator: ({ key }) => key });
+    return answering(async (key) => {
+      let admitted = false;
+      await middleware({ key }, async () => {
+        admitted = true;
+      });
+      return admitted;
+    });
+  };
+  return restLimiter(name, claims, create, { redis, endsLate: true });
 }

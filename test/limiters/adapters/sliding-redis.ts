@@ -1,10 +1,11 @@
 // Logs of calls on Redis: ratelimiter, which takes a callback, and async-ratelimiter, which is made after it. Both tell
-// how many calls were left before this one; none is a refusal.
+// how many calls were left before this one; none is a refusal. And oRPC's, by one script.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { type Asks, keyedFactory, keyOf, limitOf, type Said, underClock } from "./keyed.ts";
+import { askOrpc, type OrpcLimiter, orpcPart } from "./by-key.ts";
+import { type Asks, keyOf, type Limit, restLimiter, type Said, underClock } from "./keyed.ts";
 
 interface Status {
   readonly remaining: number;
@@ -38,26 +39,18 @@ function said({ remaining, total, reset, resetMs }: Status): Said {
 }
 
 /** @param refused whether refused calls are kept in the log, too */
-function logFactory(
+const logFactory = (
   name: string,
   claims: readonly LimiterLawName[],
   redis: RealRedis,
   refused: "counted" | "uncounted",
-  create: (limit: number, windowMs: number, db: unknown) => Asks,
-): LimiterFactory {
-  return keyedFactory({
-    name,
+  create: (limit: Limit, db: unknown) => Asks,
+): LimiterFactory =>
+  restLimiter(name, claims, (limit, seam) => create(limit, seam.over(redis.client)), {
     algorithm: "sliding-log",
-    claims,
-    scopes: ["rest"],
-    semantics: { anchor: ["first-request"], refused: [refused] },
+    refused,
     redis,
-    create: (rules, seam) => {
-      const { limit, windowMs } = limitOf(rules, "rest");
-      return create(limit, windowMs, seam.over(redis.client));
-    },
   });
-}
 
 /** @param name the package as test/limiters/package.json names it */
 export function ratelimiter(
@@ -67,7 +60,7 @@ export function ratelimiter(
 ): LimiterFactory {
   // It takes the time when it is loaded, and from then on counts by the monotonic clock.
   const Limiter = underClock(() => load<Ratelimiter>(name));
-  return logFactory(name, claims, redis, "counted", (max, duration, db) => ({
+  return logFactory(name, claims, redis, "counted", ({ limit: max, windowMs: duration }, db) => ({
     decide: (call) =>
       new Promise((resolve, reject) => {
         new Limiter({ id: keyOf(call), db, max, duration }).get((error, status) =>
@@ -85,8 +78,31 @@ export function asyncRatelimiter(
   refused: "counted" | "uncounted",
 ): LimiterFactory {
   const Limiter = underClock(() => load<AsyncRatelimiter>(name));
-  return logFactory(name, claims, redis, refused, (max, duration, db) => {
+  return logFactory(name, claims, redis, refused, ({ limit: max, windowMs: duration }, db) => {
     const limiter = new Limiter({ db, max, duration });
     return { decide: async (call) => said(await limiter.get({ id: keyOf(call) })) };
   });
+}
+
+interface Orpc {
+  readonly RedisRatelimiter: new (options: {
+    eval(script: string, keys: number, ...rest: string[]): Promise<unknown>;
+    maxRequests: number;
+    window: number;
+  }) => OrpcLimiter;
+}
+
+/** @orpc/experimental-ratelimit: RedisRatelimiter. */
+export function orpcRedis(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
+  const { RedisRatelimiter } = load<Orpc>(orpcPart("redis"));
+  return logFactory(
+    "@orpc/experimental-ratelimit, Redis",
+    claims,
+    redis,
+    "uncounted",
+    ({ limit: maxRequests, windowMs: window }) => {
+      const run = redis.client.eval.bind(redis.client);
+      return askOrpc(new RedisRatelimiter({ eval: run, maxRequests, window }));
+    },
+  );
 }

@@ -15,6 +15,7 @@ interface Package {
     new (options: {
       redis: Client;
       limiter: unknown;
+      analytics: false;
     }): {
       limit(key: string): Promise<{ success: boolean; limit: number; remaining: number; reset: number }>;
     };
@@ -42,7 +43,7 @@ export function upstashSlidingWindow(
     create: (rules) => {
       const { limit, windowMs } = limitOf(rules, "rest");
       const limiter = Ratelimit.slidingWindow(limit, `${windowMs} ms`);
-      const ratelimit = new Ratelimit({ redis: client, limiter });
+      const ratelimit = new Ratelimit({ redis: client, limiter, analytics: false });
       return {
         decide: async (call) => {
           const { success, limit: told, remaining } = await ratelimit.limit(keyOf(call));

@@ -1,0 +1,58 @@
+// Queues: they delay what is beyond the limit, and refuse nothing. A call that begins at once is let through; one that
+// waits is a refusal here, and takes up room when it begins.
+import { setImmediate } from "node:timers/promises";
+import type { LimiterFactory } from "../../../src/engine/adapter.ts";
+import type { LimiterLawName } from "../../../src/rules/laws.ts";
+import { load } from "../strangers.ts";
+import { answering, byKey, type Limit, restLimiter } from "./keyed.ts";
+
+/** Hands a job to a queue. */
+type Submit = (job: () => void) => unknown;
+
+/** A queue a key. */
+const queueFactory = (
+  name: string,
+  claims: readonly LimiterLawName[],
+  make: (limit: Limit) => Submit,
+): LimiterFactory =>
+  restLimiter(
+    name,
+    claims,
+    (limit) => {
+      const queueOf = byKey(() => make(limit));
+      return answering(async (key) => {
+        let began = false;
+        queueOf(key)(() => {
+          began = true;
+        });
+        await setImmediate();
+        return began;
+      });
+    },
+    { algorithm: "sliding-log" },
+  );
+
+type Throttle = (options: {
+  limit: number;
+  interval: number;
+  strict: true;
+}) => (run: (job: () => void) => void) => Submit;
+
+/** p-throttle, `strict`. */
+export function pThrottle(claims: readonly LimiterLawName[], name = "p-throttle"): LimiterFactory {
+  const { default: throttle } = load<{ default: Throttle }>(name);
+  return queueFactory(name, claims, ({ limit, windowMs: interval }) =>
+    throttle({ limit, interval, strict: true })((job) => job()),
+  );
+}
+
+type RateLimit = (callsPerUnit: number, options: { timeUnit: number }) => () => Promise<void>;
+
+/** async-sema: its RateLimit. */
+export function asyncSema(claims: readonly LimiterLawName[]): LimiterFactory {
+  const { RateLimit } = load<{ RateLimit: RateLimit }>("async-sema");
+  return queueFactory("async-sema", claims, ({ limit, windowMs: timeUnit }) => {
+    const turn = RateLimit(limit, { timeUnit });
+    return (job) => turn().then(job);
+  });
+}

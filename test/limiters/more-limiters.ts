@@ -1,0 +1,361 @@
+// More limiters of npm, among the most used: those that are asked by a key, queues, and more of Redis.
+import { asyncSema, pThrottle } from "./adapters/begun-at-once.ts";
+import {
+  dFischerRateLimiter,
+  elysiaRateLimit,
+  fastRatelimit,
+  graphqlRateLimit,
+  lambdaRateLimiter,
+  orpcMemory,
+  rollingRateLimiter,
+  sapphireRatelimits,
+  sveltekitRateLimiter,
+  tanstackPacer,
+  tokenbucket,
+} from "./adapters/by-key.ts";
+import { expressSlowDown, expressThrottle } from "./adapters/express-like.ts";
+import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
+import { orpcRedis } from "./adapters/sliding-redis.ts";
+import { fixedWindow, npm, overlapping, perKey, type Stranger, sharesItsCount } from "./stranger.ts";
+
+const orpcDocs = npm("@orpc/experimental-ratelimit");
+const pacerDocs = "https://tanstack.com/pacer/latest/docs/framework/vanilla/guides/rate-limiting";
+const pacerReference = "https://tanstack.com/pacer/latest/docs/reference/classes/RateLimiter";
+
+/** What follows where no span of the window's length holds more than the limit. */
+const log = ["rate-bound", "twice-at-most", "time-translates"] as const;
+
+export const moreStrangers: readonly Stranger[] = [
+  {
+    name: "p-throttle",
+    package: "p-throttle",
+    setting: "a throttled function a key, `strict`; a call that does not begin at once is a refusal",
+    promises: [
+      {
+        words:
+          "The strict algorithm throttles each call individually, ensuring the limit is not exceeded for any interval.",
+        link: npm("p-throttle"),
+        laws: log,
+      },
+    ],
+    limiter: (claims) => pThrottle(claims),
+  },
+  {
+    name: "async-sema",
+    package: "async-sema",
+    setting: "a RateLimit a key; a call that does not begin at once is a refusal",
+    promises: [
+      {
+        words:
+          "The `timeUnit` is an optional argument setting the width of the rate limiting window in milliseconds.",
+        link: npm("async-sema"),
+        laws: log,
+      },
+    ],
+    limiter: asyncSema,
+  },
+  {
+    name: "@tanstack/pacer, fixed",
+    package: "@tanstack/pacer",
+    setting: 'a RateLimiter a key, `windowType: "fixed"`, `maybeExecute` and `getMsUntilNextWindow`',
+    broken: {
+      rows: ["honest-wait"],
+      why: "The window's last instant is still of the window, and `getMsUntilNextWindow` ends there: who waits exactly so long is rejected, and told 0 ms.",
+      issue: "issues/tanstack-pacer.md",
+    },
+    promises: [
+      {
+        words: "A fixed window starts when its first execution is accepted.",
+        link: pacerDocs,
+        laws: ["twice-at-most", "time-translates"],
+      },
+      {
+        words: "Returns the number of milliseconds until the next execution will be possible",
+        link: pacerReference,
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: (claims) => tanstackPacer("fixed", claims),
+  },
+  {
+    name: "@tanstack/pacer, sliding",
+    package: "@tanstack/pacer",
+    setting: 'a RateLimiter a key, `windowType: "sliding"`, `maybeExecute` and `getMsUntilNextWindow`',
+    promises: [
+      {
+        words: "A rolling window that allows executions as old ones expire.",
+        link: pacerReference,
+        laws: [...log, "recovers"],
+      },
+      {
+        words: "Returns the number of milliseconds until the next execution will be possible",
+        link: pacerReference,
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: (claims) => tanstackPacer("sliding", claims),
+  },
+  {
+    name: "@d-fischer/rate-limiter",
+    package: "@d-fischer/rate-limiter",
+    setting: 'PartitionedTimeBasedRateLimiter, `limitReachedBehavior: "null"`',
+    promises: [
+      {
+        words: "Rate limit your requests. (`bucketSize` in a `timeFrame`, by `getPartitionKey`)",
+        link: npm("@d-fischer/rate-limiter"),
+        laws: [...perKey, ...log, "recovers"],
+      },
+    ],
+    limiter: dFischerRateLimiter,
+  },
+  {
+    name: "express-slow-down",
+    package: "express-slow-down",
+    setting: "its middleware with its store in memory; a call that is delayed is a refusal",
+    broken: sharesItsCount,
+    promises: [
+      {
+        words:
+          "The max number of requests allowed during `windowMs` before the middleware starts delaying responses.",
+        link: npm("express-slow-down"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "conserved", "monotone"],
+      },
+    ],
+    limiter: expressSlowDown,
+  },
+  {
+    name: "express-throttle",
+    package: "express-throttle",
+    setting: "its middleware with its store in memory and a `rate`",
+    promises: [
+      {
+        words: "The throttling is done using the canonical token bucket algorithm",
+        link: npm("express-throttle"),
+        laws: [...perKey, ...log, "recovers", "give-back"],
+      },
+    ],
+    limiter: expressThrottle,
+  },
+  {
+    name: "fast-ratelimit",
+    package: "fast-ratelimit",
+    setting: "`consumeSync`",
+    promises: [
+      {
+        words: "threshold: 20, // available tokens over timespan",
+        link: npm("fast-ratelimit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+      {
+        words: "The reset scheduling is done per-namespace",
+        link: npm("fast-ratelimit"),
+        laws: ["isolated"],
+      },
+    ],
+    limiter: fastRatelimit,
+  },
+  {
+    name: "lambda-rate-limiter",
+    package: "lambda-rate-limiter",
+    setting: "`check(limit, key)`",
+    promises: [
+      {
+        words: "Fast and efficient in-memory rate-limiter.",
+        link: npm("lambda-rate-limiter"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+    ],
+    limiter: lambdaRateLimiter,
+  },
+  {
+    name: "@orpc/experimental-ratelimit, memory",
+    package: "@orpc/experimental-ratelimit",
+    setting: "MemoryRatelimiter, `limit(key)`",
+    broken: {
+      rows: ["honest-wait"],
+      why: "At its `reset` the oldest timestamp still counts: who comes then is refused, and told the same `reset`. The limiter on Redis has no such fault.",
+      issue: "issues/orpc-ratelimit.md",
+    },
+    promises: [
+      {
+        words: "The duration of the sliding window in milliseconds.",
+        link: orpcDocs,
+        laws: [...perKey, ...log, "recovers", "limit-agrees"],
+      },
+      {
+        words: "Unix timestamp in milliseconds when the limits are reset.",
+        link: orpcDocs,
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: orpcMemory,
+  },
+  {
+    name: "@orpc/experimental-ratelimit, Redis",
+    package: "@orpc/experimental-ratelimit",
+    setting: "RedisRatelimiter, `limit(key)`, on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "The duration of the sliding window in milliseconds.",
+        link: orpcDocs,
+        laws: [...perKey, ...log, "recovers", "limit-agrees"],
+      },
+      {
+        words: "Unix timestamp in milliseconds when the limits are reset.",
+        link: orpcDocs,
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: orpcRedis,
+  },
+  {
+    name: "rolling-rate-limiter",
+    package: "rolling-rate-limiter",
+    setting: "InMemoryRateLimiter, `limitWithInfo(key)`",
+    promises: [
+      {
+        words:
+          "any action will be blocked if 5 actions have already occured in the preceeding 60 seconds, without any set points at which this interval resets",
+        link: npm("rolling-rate-limiter"),
+        laws: [...perKey, ...log, "recovers"],
+      },
+      {
+        words:
+          "`millisecondsUntilAllowed: number` - The number of milliseconds the user must wait until they can make another action.",
+        link: npm("rolling-rate-limiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: rollingRateLimiter,
+  },
+  {
+    name: "graphql-rate-limit",
+    package: "graphql-rate-limit",
+    setting: "getGraphQLRateLimiter with its store in memory, one field, a context of its own for each call",
+    broken: {
+      rows: [overlapping],
+      why: "It awaits the timestamps of its caller, and then stores them with its own: calls of one turn all read the same, and all are let through, with the store in memory, too.",
+      issue: "issues/graphql-rate-limit.md",
+    },
+    promises: [
+      {
+        words: "Define the max number of calls to the given field per `window`.",
+        link: npm("graphql-rate-limit"),
+        laws: [...perKey, ...log, "recovers"],
+      },
+    ],
+    limiter: graphqlRateLimit,
+  },
+  {
+    name: "@sapphire/ratelimits",
+    package: "@sapphire/ratelimits",
+    setting: "RateLimitManager: `acquire(key).limited`, then `consume()`",
+    promises: [
+      {
+        words: "The remaining amount of times this entry can be dripped before the bucket is empty.",
+        link: npm("@sapphire/ratelimits"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "conserved", "monotone"],
+      },
+      {
+        words: "The timestamp that represents when this entry will reset back to a available state.",
+        link: npm("@sapphire/ratelimits"),
+        laws: ["reset-agrees", "honest-wait"],
+      },
+    ],
+    limiter: sapphireRatelimits,
+  },
+  {
+    name: "tokenbucket",
+    package: "tokenbucket",
+    setting: "a bucket a key that is filled once an interval, `removeTokensSync(1)`",
+    promises: [
+      {
+        words: "By default it will wait the interval, and then add all the tokensToAddPerInterval at once.",
+        link: npm("tokenbucket"),
+        laws: [...log, "recovers"],
+      },
+    ],
+    limiter: tokenbucket,
+  },
+  {
+    name: "sveltekit-rate-limiter",
+    package: "sveltekit-rate-limiter",
+    setting: "RetryAfterRateLimiter with one plugin, 3 in 10 s, `check`",
+    rules: { user: { rest: { limit: 3, windowSeconds: 10 } } },
+    broken: {
+      rows: ["honest-wait"],
+      why: "`retryAfter` is rounded down, counted from the first refusal, and kept into the next window: who waits so long is refused again.",
+      issue: "issues/sveltekit-rate-limiter.md",
+    },
+    promises: [
+      {
+        words: "Every call to isLimited counts as a hit towards the rate limit for the event.",
+        link: npm("sveltekit-rate-limiter"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+      {
+        words: "the number of seconds before the request should be attempted again",
+        link: npm("sveltekit-rate-limiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: sveltekitRateLimiter,
+  },
+  {
+    name: "elysia-rate-limit",
+    package: "elysia-rate-limit",
+    setting: "the plugin with its context in memory in Elysia, asked by `handle`, a key from a header",
+    broken: sharesItsCount,
+    promises: [
+      {
+        words: "Maximum of request to be allowed during 1 `duration` timeframe.",
+        link: npm("elysia-rate-limit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "limit-agrees", "conserved", "monotone"],
+      },
+    ],
+    limiter: elysiaRateLimit,
+  },
+  {
+    name: "redis-rate-limiter",
+    package: "redis-rate-limiter",
+    setting: "its limiter without the middleware, on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "But uses a fixed-window algorithm",
+        link: npm("redis-rate-limiter"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "limit-agrees", "conserved", "monotone"],
+      },
+    ],
+    limiter: redisRateLimiter,
+  },
+  {
+    name: "@grammyjs/ratelimiter, Redis",
+    package: "@grammyjs/ratelimiter",
+    setting: "its middleware with its storage on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "timeFrame: 2000, limit: 3: allow only 3 messages to be handled every 2 seconds",
+        link: npm("@grammyjs/ratelimiter"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+    ],
+    limiter: grammyRatelimiter,
+  },
+  {
+    name: "nestjs-throttler-storage-redis",
+    package: "nestjs-throttler-storage-redis",
+    setting: "its storage in @nestjs/throttler's guard, one throttler, on a real Redis by ioredis",
+    share: 0.1,
+    promises: [
+      {
+        words: "throttlers: [{ limit: 5, ttl: seconds(60) }]",
+        link: npm("nestjs-throttler-storage-redis"),
+        laws: [...perKey, "rate-bound", "twice-at-most", "limit-agrees"],
+      },
+    ],
+    limiter: (claims, redis) => nestRedis("nestjs-throttler-storage-redis", claims, redis),
+  },
+];
