@@ -122,7 +122,7 @@ export async function checkClocked(
   const clockHeader = header.toLowerCase();
   const limiter = clockedLimiter(live, { name: base, rules, clockHeader, nowMs: Date.now() });
   const claims = lawNames.filter((law) => !(notSeenFromOutside as readonly LawName[]).includes(law));
-  return checkLaws({ ...limiter, claims }, { ...options, rules });
+  return checkLaws({ ...limiter, claims }, { ...options, rules, evidence: true });
 }
 
 /** Scripts in real time, judged by the oracle. */

@@ -1,8 +1,10 @@
 // A check's findings, as the terminal shows them: a line a law, then the counterexamples.
 
+import type { RunEvidence } from "../laws/evidence.ts";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import { mendedText } from "../laws/known.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
+import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
@@ -27,7 +29,9 @@ export async function describeCheck(
   const { limiter, runs, seed, laws } = report;
   const under = args.rules === undefined ? "rules of all kinds" : `the rules ${args.rules}`;
   const how = args.path === undefined ? `${counted(runs, "run")} a law` : `path ${args.path}`;
-  terminal.say(`${pc.bold(limiter)} under ${under}, seed ${seed}, ${how}`);
+  const gaps = evidenceGaps({ verdict: report.ok ? "ok" : "unknown", evidence: evidenceBy(laws) });
+  const little = gaps.length === 0 ? "" : `, on little evidence: ${gaps.join("; ")}`;
+  terminal.say(`${pc.bold(limiter)} under ${under}, seed ${seed}, ${how}${little}`);
   for (const law of laws) {
     terminal.say(`  ${law.law.padEnd(widest)}  ${outcomeText(law)}`);
     for (const note of switchNotes(law, args.rules !== undefined))
@@ -56,6 +60,12 @@ export async function describeCheck(
   );
 }
 
+/** On how much each law rests; `undefined` where that was not counted. */
+function evidenceBy(laws: readonly LawReport[]): Record<string, RunEvidence> | undefined {
+  const counts = laws.flatMap(({ law, evidence }) => (evidence === undefined ? [] : [[law, evidence]]));
+  return counts.length === 0 ? undefined : Object.fromEntries(counts);
+}
+
 /** Lines on overlapping calls. */
 export async function describeInterleavings(report: InterleavingReport, terminal: Terminal): Promise<void> {
   const { outcome, runs, overlapped } = report;
@@ -75,11 +85,12 @@ export async function describeInterleavings(report: InterleavingReport, terminal
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
      --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
 
-function outcomeText({ outcome, runs, judged, known, reason }: LawReport): string {
+function outcomeText({ outcome, runs, judged, known, reason, evidence }: LawReport): string {
   const answers = counted(judged, "answer");
+  const rests = evidence === undefined ? "" : pc.dim(`: ${evidenceWords(evidence)}`);
   switch (outcome) {
     case "no-counterexample":
-      return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged`;
+      return `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${answers} judged${rests}`;
     case "violated":
       return `${pc.red("violated")} in run ${runs}${known > 0 ? `, beside known counterexamples: ${known}` : ""}`;
     case "known":

@@ -39,6 +39,8 @@ export interface CheckOptions {
    * the limiter says of itself, else the default.
    */
   readonly rules?: RulesInput;
+  /** Counts on how much each law rests (`LawReport.evidence`). Default: `false`. */
+  readonly evidence?: boolean;
   /** About when the scripts take place, ms since the epoch; 2026-01-01T00:00Z unless told. */
   readonly startMs?: number;
   /** Words that the command which repeats a counterexample also needs: `--adapter FILE`, `--rules FILE`. */

@@ -20,6 +20,7 @@ export { judgeScript } from "./causes.ts";
 export { type CheckOptions, type CheckProgress, checkLaws } from "./check.ts";
 export { type DescribeOptions, describeLimiter, type RegisterTest } from "./describe-limiter.ts";
 export { engineAdapter, engineFactory } from "./engine-factory.ts";
+export type { RunEvidence } from "./evidence.ts";
 export type { History, HistoryEvent } from "./history.ts";
 export {
   type FetchHandler,

@@ -1,5 +1,6 @@
 // The findings of a check: plain JSON, one entry a law.
 import type { LimiterLawName } from "../rules/laws.ts";
+import type { RunEvidence } from "./evidence.ts";
 import type { History } from "./history.ts";
 import type { KnownState } from "./known.ts";
 import type { Compared, Violation } from "./law.ts";
@@ -59,6 +60,8 @@ export interface LawReport {
   readonly runs: number;
   /** Number of answers that it judged in those runs. */
   readonly judged: number;
+  /** What the runs show in which it judged something, if `CheckOptions.evidence` asked for it. */
+  readonly evidence?: RunEvidence;
   /** Number of runs that came to a known counterexample. */
   readonly known: number;
   /** Reason why it is void, for `skipped`. */

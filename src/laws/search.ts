@@ -66,9 +66,9 @@ export class Search {
     const { factory, options, runs, names } = setting;
     this.#law = law;
     this.#setting = setting;
-    this.#trials = new Trials(factory, law, laws[law].judge, options.signal, (run, shrinking) =>
-      options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length }),
-    );
+    const onRun = (run: number, shrinking: boolean) =>
+      options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length });
+    this.#trials = new Trials(factory, law, laws[law].judge, options.signal, onRun, options.evidence);
   }
 
   /** Runs scripts of a seed until one breaks the law, or goes straight to the one at a path. */
@@ -114,8 +114,9 @@ async function reportOf(
 ): Promise<LawReport> {
   const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
   const repeat = repeatCommand(law, seed, path, options.repeatWith);
-  const { judged, voidRuns, changedRuns } = trials;
-  const report = { ...unrun(law, seed, "no-counterexample"), runs: numRuns, judged, voidRuns, changedRuns };
+  const { judged, voidRuns, changedRuns, evidence } = trials;
+  const tested = { runs: numRuns, judged, voidRuns, changedRuns, ...(evidence && { evidence }) };
+  const report = { ...unrun(law, seed, "no-counterexample"), ...tested };
   if (errorInstance instanceof Failed)
     return { ...report, outcome: "failed", path: path ?? "", repeat, failure: errorInstance.failure };
   if (errorInstance instanceof Broken)

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { changedForms, type LimiterLawName, voidEverywhere, voidReason } from "../rules/laws.ts";
 import { type Rules, scopes } from "../rules/rules.ts";
+import { evidenceOf, joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import { AdapterFailure, play } from "./history.ts";
 import type { Judge, Judgement, Violation } from "./law.ts";
 import { minimal } from "./minimum.ts";
@@ -46,6 +47,8 @@ export class Trials {
   judged = 0;
   readonly voidRuns: Record<string, number> = {};
   readonly changedRuns: Record<string, number> = {};
+  /** What those runs show in which the law judged something; counted if it is asked for. */
+  evidence: RunEvidence | undefined;
   /** Number of times that the limiter gave no answer in time. */
   hung = 0;
   readonly #factory: LimiterFactory;
@@ -62,7 +65,9 @@ export class Trials {
     judge: Judge,
     signal: { readonly aborted: boolean } | undefined,
     onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>,
+    withEvidence = false,
   ) {
+    if (withEvidence) this.evidence = noEvidence;
     this.#factory = factory;
     this.#law = law;
     this.#judge = judge;
@@ -80,7 +85,11 @@ export class Trials {
     this.#runs += 1;
     const judgement = await this.#judgementOf(script);
     if (judgement === null) return;
-    if (!shrinking) this.judged += judgement.judged;
+    if (!shrinking) {
+      this.judged += judgement.judged;
+      if (this.evidence !== undefined && judgement.judged > 0)
+        this.evidence = joined(this.evidence, evidenceOf(script, judgement.history));
+    }
     if (judgement.violation === null || this.#failed === "adapter") return;
     this.#failed = "broken";
     throw new Broken(script, judgement, judgement.violation);

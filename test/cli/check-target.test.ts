@@ -114,7 +114,10 @@ describe("a live target", () => {
     const url = await listening({ clockHeader: "x-now" });
     const words = ["--clock-header", "X-Now", "--rules", "rules.json", "--runs", "3", "--calls", "5000"];
     const { code, stdout } = await check(url, ...words);
-    expect(stdout).toMatch(/never-rolls-back +no counterexample in 3 runs/);
+    expect(stdout).toMatch(/never-rolls-back +no counterexample in 3 runs.*: \d+ readings/);
+    expect(stdout).toMatch(
+      /refusal-justified +no counterexample.*: \d+ readings, \d+ refusals?, \d+ windows/,
+    );
     expect(stdout).toMatch(/time-translates +not claimed/);
     expect(code, stdout).toBe(0);
   });

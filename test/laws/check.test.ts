@@ -2,10 +2,12 @@
 // taken as it is, and one that fails is named.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { evidenceOf } from "../../src/laws/evidence.ts";
 import {
   type CheckProgress,
   checkLaws,
   engineFactory,
+  type History,
   type LimiterAdapter,
   type LimiterFactory,
   type LimiterLawName,
@@ -43,6 +45,50 @@ function later(factory: LimiterFactory): LimiterFactory {
     },
   };
 }
+
+describe("on how much a law rests", () => {
+  const history = (calls: readonly (readonly [string, number, boolean])[]): History =>
+    calls.map(([user, atMs, admitted], id) => ({
+      op: { do: "call", atMs, id, organization: "acme", user, scope: "rest", cost: 1 },
+      decision: { admitted, user: { limit: 1, resetAtMs: Math.floor(atMs / 10_000) * 10_000 + 10_000 } },
+    }));
+  const rules = parseRules({ user: { rest: { limit: 1, windowSeconds: 10 } } });
+
+  test("readings, refusals and windows are counted, and the windows that follow another of their quota", () => {
+    const calls = history([
+      ["ann", 0, true],
+      ["ann", 1, false],
+      ["bob", 2, true],
+      ["ann", 10_000, true],
+      ["ann", 20_000, true],
+    ]);
+    expect(evidenceOf({ rules, keyed: true }, calls)).toEqual({
+      readings: 5,
+      refusals: 1,
+      windows: 4,
+      resets: 2,
+    });
+  });
+
+  test("what a limiter does not show is no reading", () => {
+    const [first] = history([["ann", 0, false]]);
+    if (first === undefined || !("decision" in first)) throw new Error("there is no call");
+    const calls = [{ ...first, decision: { admitted: false } }];
+    expect(evidenceOf({ rules, keyed: true }, calls)).toMatchObject({ readings: 0, refusals: 1, windows: 0 });
+  });
+
+  test("it is counted where it is asked for, over the runs in which the law judged something", async () => {
+    const options = { seed, runs: 20, laws: ["conserved", "snapshot-equals"] as const };
+    const plain = await checkLaws(engineFactory, options);
+    expect(plain.laws.map(({ evidence }) => evidence)).toEqual([undefined, undefined]);
+    const { laws } = await checkLaws(engineFactory, { ...options, evidence: true });
+    for (const { judged, evidence } of laws) {
+      expect(evidence?.readings).toBeGreaterThanOrEqual(judged / 2);
+      expect(evidence?.windows).toBeGreaterThan(evidence?.resets ?? 0);
+      expect(evidence?.resets).toBeGreaterThan(0);
+    }
+  });
+});
 
 describe("repeating", () => {
   test("the same seed gives the same report, plain JSON", async () => {
