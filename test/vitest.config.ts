@@ -22,7 +22,7 @@ const inCI = process.env["CI"] !== undefined;
 const programs = await lookUpPrograms();
 const closingLines = new ClosingLines(programs, { mayLeaveOut: !inCI });
 
-/** Tag of the files that depend on real time: `// @module-tag real-time`. They run one at a time, after the others. */
+/** Tag of the files that depend on real time: `// @module-tag real-time`. They run after the others, few at a time. */
 const realTime = "real-time";
 
 const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" })
@@ -72,7 +72,8 @@ export default defineConfig({
         // One worker more than processors: some wait for the programs that they start.
         { isolate: false, maxWorkers: availableParallelism() + 1 },
       ),
-      project("real time", files.filter(isRealTime), { fileParallelism: false }),
+      // Mostly they wait. More at a time would take the processor from one another.
+      project("real time", files.filter(isRealTime), { maxWorkers: 3 }),
     ],
     reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
   },

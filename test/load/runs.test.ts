@@ -25,7 +25,7 @@ const folder = testFolder();
 /** Every kind of client: one call at a time, several, pages, GraphQL, status, retries, arrivals. */
 const mixed = `duration: "3s", populations: {
   workers: { clients: 4, startWithin: "300ms", behaviour: worker({ calls: [{ call: user }, { call: pipelinesQuery(50) }], think: "40ms" }), onRefused: waitReset({ of: "both", jitter: "20ms" }) },
-  crowds: { clients: 2, behaviour: burst({ call: user, size: 12, every: "500ms" }) },
+  crowds: { clients: 2, behaviour: burst({ call: user, size: 30, every: "500ms" }) },
   pagers: { clients: 1, behaviour: pager({ call: rest("/v2/organizations/:org/pipelines"), pages: 4, perPage: 3, parallel: 2, every: "700ms" }) },
   watchers: { clients: 2, user: "shared", behaviour: poller({ every: "400ms", call: status() }) },
   visitors: { arrivals: { executor: "constant-arrival-rate", rate: 5, preAllocatedVUs: 5 }, behaviour: worker({ calls: [{ call: user }], jobs: 2 }) },

@@ -33,6 +33,8 @@ const plan = (...words: string[]) => {
 };
 const text = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
 const question = ["crowd.ts", "--vary", "crowd.clients=1..60", "--until", "refused==0"];
+/** The same for more than half of the runs, which fewer runs answer. */
+const mostly = [...question, "--in-runs", "50%"];
 
 let whole: ReturnType<typeof plan> | undefined;
 /** Answers the question once; later folders are copies. @returns what was said then */
@@ -116,10 +118,10 @@ describe("an answer", () => {
   });
 
   test("--json prints the result alone, --csv the points alone", async () => {
-    const json = await plan(...question, "--json", "--out", "json");
+    const json = await plan(...mostly, "--json", "--out", "json");
     expect(JSON.parse(json.stdout)).toMatchObject({ format: "spillway-plan", version: 1 });
     expect(json.stderr).toContain("is the largest");
-    const csv = await plan(...question, "--csv", "--out", "csv");
+    const csv = await plan(...mostly, "--csv", "--out", "csv");
     expect(csv.stdout.split("\r\n")[0]).toMatch(
       /^crowd\.clients,replications,held,held_share_low,held_share_high,state,refused,/,
     );
@@ -175,10 +177,10 @@ describe("going on", () => {
   });
 
   test("with more replications takes over what is there", async () => {
-    await plan(...question, "--replications", "128", "--out", "few");
-    const { code } = await plan(...question, "--replications", "256", "--out", "few", "--resume");
+    await plan(...mostly, "--replications", "16", "--out", "few");
+    const { code } = await plan(...mostly, "--replications", "32", "--out", "few", "--resume");
     expect(code).toBe(0);
-    expect(JSON.parse(await text("few", "plan.json"))).toMatchObject({ question: { replicationsMost: 256 } });
+    expect(JSON.parse(await text("few", "plan.json"))).toMatchObject({ question: { replicationsMost: 32 } });
   });
 
   test.each([
@@ -195,7 +197,7 @@ describe("going on", () => {
 
   test("from a file of another scenario of the same name is refused, and leaves the file as it was", async () => {
     await writeFile(join(folder, "changing.ts"), scenario("changing", "10s"));
-    const words = ["changing.ts", ...question.slice(1), "--out", "changing"];
+    const words = ["changing.ts", ...mostly.slice(1), "--out", "changing"];
     await plan(...words);
     const before = await text("changing", "points.ndjson");
     await writeFile(join(folder, "changing.ts"), scenario("changing", "10s", ', every: "4s"'));
@@ -226,12 +228,12 @@ describe("going on", () => {
 });
 
 test.each(["1", "2"])("Ctrl-C keeps what is done and says how to go on, with %s workers", async (workers) => {
-  await writeFile(join(folder, "long.ts"), scenario("long", "30m", ', every: "1s"'));
+  await writeFile(join(folder, "long.ts"), scenario("long", "2m", ', every: "1s"'));
   const out = `long-${workers}`;
   const words = [
     "long.ts",
     "--vary",
-    "crowd.clients=100..4000",
+    "crowd.clients=100..1000",
     "--until",
     "refused==0",
     "--replications",
@@ -250,7 +252,7 @@ test.each(["1", "2"])("Ctrl-C keeps what is done and says how to go on, with %s 
   child.kill("SIGINT");
   expect(await ended).toBe(130);
   expect(said).toContain("Interrupted: what was done is kept. Go on with");
-  expect(said).toContain(`spillway plan long.ts --vary crowd.clients=100..4000`);
+  expect(said).toContain(`spillway plan long.ts --vary crowd.clients=100..1000`);
   expect(said).toContain(`--out ${out} --resume`);
   const lines = (await text(out, "points.ndjson")).trimEnd().split("\n");
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
