@@ -63,17 +63,34 @@ export function prepareQuery({
   variables,
 }: GraphqlQuery): PreparedQuery | RejectedQuery {
   try {
-    if (nestsTooDeep(query))
-      return rejected(new GraphQLError(`Query is nested deeper than ${NESTING_MOST} brackets.`));
-    const document = parse(query, { maxTokens: TOKENS_MOST });
-    const errors = validate(schema, document);
-    if (errors.length > 0) return rejected(...errors);
-    return priceQuery(document, operationName, variables ?? {});
+    const read = documentOf(query);
+    return "errors" in read ? read : priceQuery(read, operationName, variables ?? {});
   } catch (error) {
     if (error instanceof GraphQLError) return rejected(error);
     throw error;
   }
 }
+
+/** Reads a query's text. @throws GraphQLError where it is no GraphQL */
+function documentOf(query: string): DocumentNode | RejectedQuery {
+  const known = documents.get(query);
+  if (known !== undefined) return known;
+  if (nestsTooDeep(query))
+    return rejected(new GraphQLError(`Query is nested deeper than ${NESTING_MOST} brackets.`));
+  const document = parse(query, { maxTokens: TOKENS_MOST });
+  const errors = validate(schema, document);
+  if (errors.length > 0) return rejected(...errors);
+  if (query.length > KEPT_LENGTH_MOST) return document;
+  const [oldest] = documents.keys();
+  if (oldest !== undefined && documents.size >= KEPT_MOST) documents.delete(oldest);
+  documents.set(query, document);
+  return document;
+}
+
+/** Valid documents by their text, the latest: a load sends a few queries a thousand times. */
+const documents = new Map<string, DocumentNode>();
+const KEPT_MOST = 64;
+const KEPT_LENGTH_MOST = 4096;
 
 /** Tells whether a query opens too many brackets before it closes them. @throws GraphQLError where it has no tokens */
 function nestsTooDeep(query: string): boolean {

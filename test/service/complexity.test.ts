@@ -29,6 +29,16 @@ const errorOf = (query: string): string | undefined => {
   return "errors" in prepared ? prepared.errors[0]?.message : undefined;
 };
 
+test("a query that was asked before costs what its variables say now, and a wrong one stays wrong", () => {
+  const query = "query($n: Int) { organization { pipelines(first: $n) { edges { node { name } } } } }";
+  // More queries than documents are kept.
+  for (let n = 1; n <= 100; n++) {
+    expect(points(query, { n })[0]).toBe(3 + n);
+    expect(requested(`{ organization { pipelines(first: ${n}) { edges { node { name } } } } }`)).toBe(3 + n);
+    expect(errorOf("{ nothing }")).toMatch(/Cannot query field "nothing"/);
+  }
+});
+
 describe("requested and actual points", () => {
   test.each<[string, number, number, string]>([
     ["scalars cost nothing", 0, 0, "{ __typename }"],
