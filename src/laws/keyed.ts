@@ -157,7 +157,7 @@ export interface KeyedOptions extends KeyedKind {
  *     };
  *   },
  * });
- * const report = await checkLaws(fixedWindow, { runs: 50 });
+ * const report = await checkLaws(fixedWindow, { runs: 20 });
  */
 export function keyedLimiter(options: KeyedOptions): LimiterFactory {
   const scope = options.weighted === true ? "graphql" : "rest";

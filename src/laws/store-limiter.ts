@@ -59,7 +59,7 @@ export interface StoreOptions extends Omit<KeyedKind, "algorithm" | "refused" | 
  *     };
  *   },
  * });
- * const report = await checkLaws(hits, { runs: 50 });
+ * const report = await checkLaws(hits, { runs: 20 });
  */
 export function storeLimiter(options: StoreOptions): LimiterFactory {
   return keyedLimiter({
