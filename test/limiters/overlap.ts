@@ -2,7 +2,7 @@
 // Redis, in real time. It depends on the machine, so it is measured and published, and no test asks for the figures.
 import { once } from "node:events";
 import type { Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server as Listener, type Socket } from "node:net";
 import { join } from "node:path";
 import { RealRedis } from "./redis.ts";
 import { keep, reportFolder } from "./report.ts";
@@ -121,6 +121,40 @@ async function ask(server: Server, sockets: number, callers: number): Promise<nu
   return counts;
 }
 
+/** A port that leads to another one, so many ms away there and back. */
+async function distant(port: number, ms: number): Promise<Listener> {
+  const later = (from: Socket, to: Socket): void => {
+    from.on("data", (data) => setTimeout(() => to.write(data), ms / 2)).on("error", () => to.destroy());
+    from.on("close", () => to.destroy());
+  };
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    later(near, far);
+    later(far, near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** How many of 100 calls at once koa2-ratelimit lets through, round by round. */
+async function koa2Rounds(port: number, awayMs: number): Promise<number[]> {
+  const { RateLimit, Stores } = load<Koa2>("koa2-ratelimit");
+  const way = await distant(port, awayMs);
+  const store = new Stores.Redis({
+    socket: { host: "127.0.0.1", port: (way.address() as AddressInfo).port },
+  });
+  const counts: number[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    const options = { interval: windowMs, max: limit, store, prefixKey: `${awayMs} ms, round ${round}` };
+    const server = await koaWith(async () => {}, RateLimit.middleware(options));
+    counts.push(...(await ask(server, 100, 1)));
+  }
+  await store.client.disconnect();
+  way.close();
+  return counts;
+}
+
 const callers = 300;
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 const figure = (count: number): string => count.toLocaleString("en");
@@ -143,19 +177,14 @@ export async function run(): Promise<void> {
         `| ${name} ${versionOf(name)} | 6 at once | ${figure(refused)} of ${figure(limit * callers)} allowed calls refused |`,
       );
     }
-    const { RateLimit, Stores } = load<Koa2>("koa2-ratelimit");
-    const store = new Stores.Redis({ socket: { host: "127.0.0.1", port: redis.port } });
-    const counts: number[] = [];
-    for (let round = 0; round < 20; round += 1) {
-      const prefixKey = `round ${round}`;
-      const limiter = RateLimit.middleware({ interval: windowMs, max: limit, store, prefixKey });
-      counts.push(...(await ask(await koaWith(async () => {}, limiter), 100, 1)));
+    for (const awayMs of [0, 10]) {
+      const counts = await koa2Rounds(redis.port, awayMs);
+      const [least, most] = [Math.min(...counts), Math.max(...counts)];
+      const where = awayMs === 0 ? "on Redis" : `on a Redis ${awayMs} ms away`;
+      rows.push(
+        `| koa2-ratelimit ${versionOf("koa2-ratelimit")} ${where} | 100 at once, ${counts.length} times | ${least} to ${most} let through, of ${limit} allowed |`,
+      );
     }
-    await store.client.disconnect();
-    const [least, most] = [Math.min(...counts), Math.max(...counts)];
-    rows.push(
-      `| koa2-ratelimit ${versionOf("koa2-ratelimit")} on Redis | 100 at once, 20 times | ${least} to ${most} let through, of ${limit} allowed |`,
-    );
   } finally {
     await redis.stop();
   }
