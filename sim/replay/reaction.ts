@@ -61,7 +61,7 @@ const turn = 100_000;
 /** Rows of a log that quotas count, kept in memory. */
 export class KeptRows {
   readonly callers: ReplayCallers;
-  readonly calls: ReplayCalls;
+  calls: ReplayCalls;
   readonly #rules: Rules;
 
   /** @param most rows at most */
@@ -79,6 +79,11 @@ export class KeptRows {
     const actual = known < 0 ? cost : Math.min(known, cost);
     const [atMs, durationMs] = [batch.atMs[row] as number, batch.durationMs[row] as number];
     this.calls.push(atMs, durationMs, user, scope, cost, actual, isRefusal(batch.status[row] as number));
+  }
+
+  /** Lets go of all rows. */
+  drop(): void {
+    this.calls = new ReplayCalls(0);
   }
 
   /** Runs the calls once more, with callers that react. */

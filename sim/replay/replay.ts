@@ -91,7 +91,7 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
 }
 
 /** The demand of a log of more rows is not put back, unless callers are to react. */
-const demandRowsMost = 1_000_000;
+export const demandRowsMost = 1_000_000;
 
 /** A query that is not settled yet. */
 interface Running {
@@ -167,8 +167,11 @@ class ReplayRun {
 
   #keep(batch: LogBatch, row: number, scope: ScopeIndex): void {
     const { calls } = this.#kept;
-    if (this.#letsGo && calls.count === calls.most) this.isKept = false;
-    else this.#kept.take(batch, row, scope);
+    if (!this.#letsGo || calls.count < calls.most) this.#kept.take(batch, row, scope);
+    else {
+      this.isKept = false;
+      this.#kept.drop();
+    }
   }
 
   #query(batch: LogBatch, row: number, cost: number, nowMs: number): void {

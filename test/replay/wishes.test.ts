@@ -1,10 +1,11 @@
 // A log's own refusals: what was tried again is one wish, wanted when it was first sent; what cannot be told is said.
 import { describe, expect, test } from "vitest";
-import { replay } from "../../sim/replay/replay.ts";
+import { demandRowsMost, replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { fixed } from "../../src/scenario/retries/fixed.ts";
 import { none } from "../../src/scenario/retries/none.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import { type LogBatch, REST_CALL } from "../../src/trace/logs/rows.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
 const minute = 60_000;
@@ -120,6 +121,28 @@ test("what cannot be told is left out, counted, and an end of the interval", asy
   expect(demand).toMatchObject({ wishes: 600 - refused, untold: refused, untoldUsers: 1 });
   const [user] = (demand?.limits ?? []).filter(({ owner }) => owner === "user");
   expect(user?.high).toBeGreaterThan(user?.low ?? 0);
+});
+
+test("a log of very many rows is replayed without them in memory: its demand is not put back", async () => {
+  const base = { ...logOf([]), callers: [{ organization: "acme", user: "ann" }] };
+  const count = 8_192;
+  async function* batches(): AsyncGenerator<LogBatch, void> {
+    for (let from = 0; from <= demandRowsMost; from += count)
+      yield {
+        count,
+        atMs: Float64Array.from({ length: count }, (_, row) => noon + 10 * (from + row)),
+        durationMs: new Float64Array(count).fill(1),
+        caller: new Int32Array(count),
+        kind: new Uint8Array(count).fill(REST_CALL),
+        cost: new Int32Array(count).fill(1),
+        actual: new Int32Array(count).fill(-1),
+        status: new Int16Array(count).fill(429),
+      };
+  }
+  const { demand, recorded, totals } = await replay({ ...base, batches: batches() }, limited);
+  expect(totals.calls).toBeGreaterThan(demandRowsMost);
+  expect(recorded?.refused).toBe(totals.calls);
+  expect(demand).toBeNull();
 });
 
 test("a log without refusals has no demand that was put off", async () => {
