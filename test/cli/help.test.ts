@@ -75,8 +75,11 @@ describe("--help", () => {
       const [, name = "", rest = ""] = /\$0 ([a-z]+) ?(.*)$/.exec(command) ?? [];
       const verb = verbs.find((known) => known.name === name);
       expect(verb, command).toBeDefined();
-      for (const [, option = ""] of rest.matchAll(/--([a-z][\w-]*)/g))
-        expect(["json", ...Object.keys(verb?.options ?? {})]).toContain(option);
+      const options = verb?.options ?? {};
+      // What is on unless it is told off has the form --no-NAME.
+      const off = Object.keys(options).filter((option) => options[option]?.default === true);
+      const known = ["json", ...Object.keys(options), ...off.map((option) => `no-${option}`)];
+      for (const [, option = ""] of rest.matchAll(/--([a-z][\w-]*)/g)) expect(known).toContain(option);
     },
   );
 });
