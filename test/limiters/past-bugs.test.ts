@@ -20,7 +20,7 @@ afterAll(() => redis.stop());
 
 describe.each(pastBugs)("$package: $name", (bug) => {
   test(`${bug.law} tells the versions that have it from those beside them`, async () => {
-    const trials = await tryBug(bug, 1, redis, 0.3);
+    const trials = await tryBug(bug, 1, redis, 0.2);
     const verdicts = trials.map(({ version, bad, outcome }) => [version, bad, outcome]);
     expect(
       trials.filter((trial) => !asExpected(trial)),
