@@ -15,10 +15,11 @@ import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { spillwayHere } from "../support/command.ts";
 import { csvOf, recordingOf, worldRules } from "../worlds/recorded.ts";
 import { releases } from "../worlds/releases.ts";
+import { timeOuts } from "../worlds/time-outs.ts";
 import { minuteMs, play, type Row } from "../worlds/world.ts";
 import { traced, world } from "./recordings.ts";
 
-/** A day on which releases wake everybody at once: no population of callers who are each for themselves does so. */
+/** A day on which releases wake everybody at once; of one alone no fit can tell how often such come. */
 const day = play(releases, { firstDay: 0, days: 1, seed: 1 }).rows;
 const woken = aroundRelease(day);
 const wokenRules = parseRules(worldRules);
@@ -64,7 +65,17 @@ test("what no fit can learn is off, by name, in the first line and as the scenar
 });
 
 test("why a day cannot be learned is said, where its usual windows are right", () => {
-  expect(checked(recordingOf(day), 4).why).toContain("callers called together");
+  // An outage fails every second call for minutes, and each is tried again at once: no caller does so by itself.
+  const outage = checked(recordingOf(play(timeOuts, { firstDay: 0, days: 1, seed: 1 }).rows), 4);
+  expect(outage.why).toContain("callers called together");
+});
+
+test("a day of several releases is learned: it is as full as it was", () => {
+  const { rows, why } = checked(recordingOf(day), 4);
+  expect(why).toBeNull();
+  const busiest = rows.find(({ population, figure }) => population === null && figure === "busiest");
+  expect(busiest?.recorded).toBeGreaterThan(110);
+  expect(Math.abs((busiest?.middle ?? 0) - (busiest?.recorded ?? 0))).toBeLessThan(20);
 });
 
 test("the verb says it, writes it, and ends by it where it is asked to", async () => {
