@@ -104,7 +104,9 @@ export class PartialAnswers {
     };
   }
 
-  /** Returns the shown values of a window, and those that follow by the rules: whoever shows a count shows what is left. */
+  /**
+   * Returns the shown values of a window, and those that follow by the rules: whoever shows a count shows what is left.
+   */
   #shown(
     { organization, user }: Caller,
     scope: Scope,

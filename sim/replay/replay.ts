@@ -49,7 +49,8 @@ export interface ReplayProgress {
  * (`ReplayResult.reaction`); for this all calls are kept in memory.
  *
  * @param log rows in the order of `atMs`
- * @throws SpillwayError `SCENARIO_INVALID` where an expectation cannot be read; `USAGE` where callers are to react and the log is too long for it; what reading the log throws
+ * @throws SpillwayError `SCENARIO_INVALID` where an expectation cannot be read; `USAGE` where callers are to react and
+ *   the log is too long for it; what reading the log throws
  * @throws RangeError where rows go back in time, or a number is none
  *
  * @example
