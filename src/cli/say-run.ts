@@ -40,6 +40,9 @@ export function sayLoad(terminal: Terminal, run: LoadedRun): void {
   sayRun(terminal, { run, headline, measured, notes, interrupted });
 }
 
+const headlineOf = ({ calls }: Measured["figures"], ms: number, seed: number): string =>
+  `${counted(calls ?? 0, "call")} in ${duration(ms)} of virtual time, seed ${seed}`;
+
 /** Says a run in virtual time. */
 export function saySimulation(
   terminal: Terminal,
@@ -48,8 +51,7 @@ export function saySimulation(
   notes: readonly string[],
 ): void {
   const { summary, interrupted } = run;
-  const span = duration(summary.endedAt - summary.startedAt);
-  const headline = `${counted(summary.figures.calls ?? 0, "call")} in ${span} of virtual time, seed ${seed}`;
+  const headline = headlineOf(summary.figures, summary.endedAt - summary.startedAt, seed);
   sayRun(terminal, { run, headline, notes, interrupted });
 }
 
@@ -69,10 +71,7 @@ export function sayMeasured(
   terminal: Terminal,
   { name, seed, durationMs, measured, expectations, notes, interrupted }: MeasuredRun,
 ): void {
-  const calls = counted(measured.figures.calls ?? 0, "call");
-  terminal.say(
-    `${pc.bold(shortName(name))}: ${calls} in ${duration(durationMs)} of virtual time, seed ${seed}`,
-  );
+  terminal.say(`${pc.bold(shortName(name))}: ${headlineOf(measured.figures, durationMs, seed)}`);
   const lines = [
     ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...refusalLines(measured),

@@ -16,7 +16,15 @@ import {
 import { expressSlowDown, expressThrottle } from "./adapters/express-like.ts";
 import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { orpcRedis } from "./adapters/sliding-redis.ts";
-import { fixedWindow, npm, overlapping, perKey, type Stranger, sharesItsCount } from "./stranger.ts";
+import {
+  fixedWindow,
+  npm,
+  overlapping,
+  perKey,
+  type Stranger,
+  sharesItsCount,
+  type Wording,
+} from "./stranger.ts";
 
 const orpcDocs = npm("@orpc/experimental-ratelimit");
 const pacerDocs = "https://tanstack.com/pacer/latest/docs/framework/vanilla/guides/rate-limiting";
@@ -24,6 +32,20 @@ const pacerReference = "https://tanstack.com/pacer/latest/docs/reference/classes
 
 /** What follows where no span of the window's length holds more than the limit. */
 const log = ["rate-bound", "twice-at-most", "time-translates"] as const;
+
+/** The package says the same of all its stores. */
+const orpcPromises: readonly Wording[] = [
+  {
+    words: "The duration of the sliding window in milliseconds.",
+    link: orpcDocs,
+    laws: [...perKey, ...log, "recovers", "limit-agrees"],
+  },
+  {
+    words: "Unix timestamp in milliseconds when the limits are reset.",
+    link: orpcDocs,
+    laws: ["honest-wait"],
+  },
+];
 
 export const moreStrangers: readonly Stranger[] = [
   {
@@ -176,18 +198,7 @@ export const moreStrangers: readonly Stranger[] = [
       why: "At its `reset` the oldest timestamp still counts: who comes then is refused, and told the same `reset`. The limiter on Redis has no such fault.",
       issue: "issues/orpc-ratelimit.md",
     },
-    promises: [
-      {
-        words: "The duration of the sliding window in milliseconds.",
-        link: orpcDocs,
-        laws: [...perKey, ...log, "recovers", "limit-agrees"],
-      },
-      {
-        words: "Unix timestamp in milliseconds when the limits are reset.",
-        link: orpcDocs,
-        laws: ["honest-wait"],
-      },
-    ],
+    promises: orpcPromises,
     limiter: orpcMemory,
   },
   {
@@ -195,18 +206,7 @@ export const moreStrangers: readonly Stranger[] = [
     package: "@orpc/experimental-ratelimit",
     setting: "RedisRatelimiter, `limit(key)`, on a real Redis by ioredis",
     share: 0.1,
-    promises: [
-      {
-        words: "The duration of the sliding window in milliseconds.",
-        link: orpcDocs,
-        laws: [...perKey, ...log, "recovers", "limit-agrees"],
-      },
-      {
-        words: "Unix timestamp in milliseconds when the limits are reset.",
-        link: orpcDocs,
-        laws: ["honest-wait"],
-      },
-    ],
+    promises: orpcPromises,
     limiter: orpcRedis,
   },
   {
