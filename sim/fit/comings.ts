@@ -177,6 +177,6 @@ function absences(
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
   const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new Sample(seen).mean)));
   const lengths = seen.map((ms) => Math.round(ms * stretch));
-  // How often callers come is the mean's, whatever shape explains a few lengths.
+  // The mean says how often callers come, whatever shape explains a few lengths.
   return withMean(spreadOf(lengths, 0, 1000), new Sample(lengths).mean);
 }

@@ -12,7 +12,7 @@ import { roundestWithin, Sample } from "./statistics.ts";
 import { type ClockedSessions, timetablesOf } from "./timetables.ts";
 import { type WokenSession, wakesIn, wakingTimes } from "./wakes.ts";
 
-/** What a caller does by the clock and when events wake it, and the rest. */
+/** The calls of a caller by the clock, those when events wake it, and the rest. */
 export interface Apart {
   /** Names of what was taken apart: callers of the same names may be of one population. */
   readonly key: string;

@@ -73,7 +73,7 @@ function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile
   return profile.pace.kind === "chance" ? described(caller, apart, null, slackMs) : profile;
 }
 
-/** What calls after refusals are: tries of what was refused, calls that come anyway, or neither can be told. */
+/** Kinds of calls after refusals: tries of what was refused, calls that come anyway, or neither can be told. */
 export type AfterRefusals = "again" | "anew" | "untold";
 
 /** Tells what the calls after refusals are of a caller whose attempts nobody numbered. */

@@ -105,7 +105,7 @@ function punctualIn(sessions: readonly Session[], periodMs: number, recording: R
       rests &&
       onWeekdays >= periodsLeast &&
       keeps(minute, working, onWeekdays) &&
-      // What else it does falls into the same minute now and then.
+      // Its other sessions fall into the same minute now and then.
       found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usualAt(minute))
     )
       return { found: working, weekdays: true };

@@ -17,7 +17,7 @@ export interface WokenSession {
 export interface FoundWakes {
   /** Instants of the events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
-  /** What each caller did after the events. */
+  /** Sessions of each caller after the events. */
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
 

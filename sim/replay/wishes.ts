@@ -69,7 +69,7 @@ interface RefusedUser {
   readonly after: AfterRefusals;
 }
 
-/** What most told refusals were followed by. */
+/** Tells what most refusals were followed by, of those that tell it. */
 function usualOf(users: readonly RefusedUser[]): AfterRefusals {
   const sums = { again: 0, anew: 0, untold: 0 };
   for (const { refused, after } of users) sums[after] += refused;

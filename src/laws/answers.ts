@@ -23,7 +23,7 @@ import { type Breach, type Judge, type Opinion, Tally } from "./law.ts";
 import { Ledger, type Sight } from "./ledger.ts";
 import { without } from "./script.ts";
 
-/** What an answer says of an owner's window. */
+/** Numbers that an answer shows of an owner's window. */
 const sentOf = ({ headers }: HttpAnswer, owner: Owner): WindowHeaders =>
   headersOf(readHeaders(headers), owner);
 

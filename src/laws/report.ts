@@ -60,7 +60,7 @@ export interface LawReport {
   readonly runs: number;
   /** Number of answers that it judged in those runs. */
   readonly judged: number;
-  /** What the runs show in which it judged something, if `CheckOptions.evidence` asked for it. */
+  /** Counts of what the runs show in which it judged something, if `CheckOptions.evidence` asked for it. */
   readonly evidence?: RunEvidence;
   /** Number of runs that came to a known counterexample. */
   readonly known: number;

@@ -47,7 +47,7 @@ export class Trials {
   judged = 0;
   readonly voidRuns: Record<string, number> = {};
   readonly changedRuns: Record<string, number> = {};
-  /** What those runs show in which the law judged something; counted if it is asked for. */
+  /** Counts of what those runs show in which the law judged something, if they are asked for. */
   evidence: RunEvidence | undefined;
   /** Number of times that the limiter gave no answer in time. */
   hung = 0;

@@ -94,7 +94,7 @@ export class Answer {
 
 const bodyMost = 65_536;
 
-/** What no quota counts is `other`. */
+/** Returns the kind of a call; `other` where no quota counts it. */
 function kindOf({ scope, kind }: CallTemplate, raw: RawAnswer, answer: Answer): CallKind {
   const { status, actual, organization, user } = answer;
   const isNamed = organization.scopeName !== null || user.scopeName !== null;

@@ -104,7 +104,7 @@ export function readAnswer(
   };
 }
 
-/** What no quota counts is `other`. Of the status, its GET and HEAD are `status`. */
+/** A request that no quota counts is `other`. Of the status, its GET and HEAD are `status`. */
 function kindOf(
   { scope, isExempt }: Sent,
   status: number,
