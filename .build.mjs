@@ -1,4 +1,4 @@
-// Builds the package into dist: modules and types by tsc, then two packages bundled into modules of ours, each with
+// Builds the package into dist: modules and types by tsc, then three packages bundled into modules of ours, each with
 // its licence beside it. Node alone runs it, on every system.
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -45,4 +45,20 @@ await bundleInPlace("dist/src/scenario/elementary.js", {
 await writeLicence("dist/src/scenario/elementary.LICENSE.txt", [
   "@stdlib/math-base-special-exp/LICENSE",
   "@stdlib/math-base-special-exp/NOTICE",
+]);
+await bundleInPlace("dist/src/cli/yargs.js", { platform: "node", legalComments: "none" });
+await writeLicence("dist/src/cli/yargs.LICENSE.txt", [
+  "yargs/LICENSE",
+  "yargs-parser/LICENSE.txt",
+  "y18n/LICENSE",
+  "escalade/license",
+  "get-caller-file/LICENSE.md",
+  "cliui/LICENSE.txt",
+  "wrap-ansi/license",
+  "string-width/license",
+  "strip-ansi/license",
+  "ansi-regex/license",
+  "ansi-styles/license",
+  "emoji-regex/LICENSE-MIT.txt",
+  "get-east-asian-width/license",
 ]);

@@ -1,10 +1,10 @@
 // A command from its words to its verb: help, version, or the verb by what yargs parses. Errors are thrown.
-import yargs from "yargs";
 import { programHelp, verbHelp } from "./help.ts";
 import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
 import { type Verb, yargsCommand } from "./verb.ts";
-import { verbs } from "./verbs.ts";
+import { allVerbs, verbNamed } from "./verbs.ts";
 import { version } from "./version.ts";
+import { commandParser } from "./yargs.ts";
 
 /**
  * Runs a command.
@@ -14,10 +14,10 @@ import { version } from "./version.ts";
 export async function runCommand(words: readonly string[]): Promise<void> {
   const isHelp = words[0] === "help" || words.includes("--help") || words.includes("-h");
   const [name] = (words[0] === "help" ? words.slice(1) : words).filter((word) => !word.startsWith("-"));
-  const verb = verbs.find((known) => known.name === name);
-  if (name === undefined && isHelp) print(programHelp(verbs, process.stdout.columns));
+  const verb = name === undefined ? null : await verbNamed(name);
+  if (name === undefined && isHelp) print(programHelp(await allVerbs(), process.stdout.columns));
   else if (name === undefined && words.includes("--version")) print(version);
-  else if (verb === undefined) throw unknownVerb(name, verbs);
+  else if (verb === null) throw unknownVerb(name, await allVerbs());
   else if (isHelp) print(verbHelp(verb, process.stdout.columns));
   else await parse(verb, words);
 }
@@ -27,7 +27,7 @@ const print = (text: string): void => {
 };
 
 async function parse(verb: Verb, words: readonly string[]): Promise<void> {
-  await yargs()
+  await commandParser()
     .scriptName("spillway")
     .command(yargsCommand(verb, words))
     .strict()

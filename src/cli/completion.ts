@@ -30,7 +30,7 @@ export const verb = defineVerb<Args>({
         hint: "npx spillway completion bash",
       });
     const { completedVerbs } = await import("./completion-words.ts");
-    const { verbs } = await import("./verbs.ts");
-    openTerminal(false).document(scripts[shell](await completedVerbs(verbs)));
+    const { allVerbs } = await import("./verbs.ts");
+    openTerminal(false).document(scripts[shell](await completedVerbs(await allVerbs())));
   },
 });

@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
-import { verbs } from "../../src/cli/verbs.ts";
+import { allVerbs } from "../../src/cli/verbs.ts";
 
 const run = promisify(execFile);
+const verbs = await allVerbs();
 let folder = "";
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "spillway-completion-")));

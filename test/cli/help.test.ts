@@ -3,8 +3,10 @@ import { describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
 import { verbHelp } from "../../src/cli/help.ts";
 import { optionUsage, type VerbOption } from "../../src/cli/verb.ts";
-import { verbs } from "../../src/cli/verbs.ts";
+import { allVerbs } from "../../src/cli/verbs.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+
+const verbs = await allVerbs();
 
 /** What a command printed on standard output. */
 async function printed(...words: string[]): Promise<string> {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { runCommand } from "../../src/cli/command-line.ts";
 import { reportOpener } from "../../src/cli/open-report.ts";
-import { verbs } from "../../src/cli/verbs.ts";
+import { allVerbs } from "../../src/cli/verbs.ts";
 import { program } from "../load/k6-programs.ts";
 
 let folder = "";
@@ -60,8 +60,8 @@ describe("a report is opened", () => {
 });
 
 describe("--open", () => {
-  test("is an option of each verb that writes a report, and of no other", () => {
-    const having = verbs.filter(({ options }) => "open" in options).map(({ name }) => name);
+  test("is an option of each verb that writes a report, and of no other", async () => {
+    const having = (await allVerbs()).filter(({ options }) => "open" in options).map(({ name }) => name);
     expect(having.sort()).toEqual(["demo", "load", "plan", "replay", "report", "simulate", "verify"]);
   });
 

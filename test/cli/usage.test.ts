@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { spillway, spillwayHere } from "../support/command.ts";
 
 let folder = "";
@@ -39,6 +39,12 @@ describe("usage", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(stdout).toBe("");
     expect(code).toBe(2);
+  });
+
+  test("in another language of the terminal, mistakes are explained all the same", async () => {
+    vi.stubEnv("LC_ALL", "de_DE.UTF-8");
+    const { stderr } = await spillwayHere(["simulate", "steady", "--sed", "5"], { cwd: folder });
+    expect(stderr).toContain("did you mean --seed?");
   });
 
   test("--help names the verbs, help VERB the options of one", async () => {
