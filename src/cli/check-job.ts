@@ -13,6 +13,8 @@ export interface CheckTask {
   readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "known" | "rules" | "repeatWith">;
   /** NAME or NAME=RATE, where the limiter is not the user's. */
   readonly fault?: string | undefined;
+  /** Whether time passes inside calls that overlap. */
+  readonly clockMoves?: boolean | undefined;
 }
 
 /** Progress of a check; or the report of a law that is done. */
@@ -45,7 +47,8 @@ export function interleavingsJob(
   return eventsOf(async (tell) => {
     const factory = await factoryOf(limiter, task);
     const { path, ...rest } = task.options;
-    return checkInterleavings(factory, { ...rest, signal, timers, onProgress: inTurns(tell) });
+    const moving = task.clockMoves === true ? { clockMoves: true } : {};
+    return checkInterleavings(factory, { ...rest, ...moving, signal, timers, onProgress: inTurns(tell) });
   });
 }
 

@@ -30,6 +30,7 @@ interface Args extends TargetArgs {
   readonly rules?: string | undefined;
   readonly adapter?: string | undefined;
   readonly interleavings?: boolean | undefined;
+  readonly clockMoves?: boolean | undefined;
   readonly known?: string | undefined;
   readonly fault?: string | undefined;
   readonly importTimeout?: string | undefined;
@@ -77,6 +78,11 @@ export const verb = defineVerb<Args>({
       conflicts: ["target", "path"],
       describe: "check calls that overlap, too, for a limiter whose store is asynchronous",
     },
+    "clock-moves": {
+      type: "boolean",
+      conflicts: ["target", "path"],
+      describe: "with --interleavings, let time pass inside a call, for a limiter that takes the seam",
+    },
     "import-timeout": importTimeout,
     fault: { ...faultOption, conflicts: ["adapter", "target"] },
     ...targetOptions,
@@ -86,6 +92,10 @@ export const verb = defineVerb<Args>({
     ["$0 check", "check every law of the engine, under all kinds of rules"],
     ["$0 check --runs 10000 --law conserved --law isolated", "check two laws more thoroughly"],
     ["$0 check --adapter my-limiter.ts --interleavings", "check calls that overlap, too"],
+    [
+      "$0 check --adapter my-limiter.ts --interleavings --clock-moves",
+      "find a key that ends between two commands of a call",
+    ],
     ["$0 check --law conserved --seed 7 --path 3:1", "show a counterexample once more"],
     ["$0 check --target http://127.0.0.1:4100 --tokens tokens.json", "check a live deployment in real time"],
     ["$0 check --fault one-extra", "see which laws find a known bug"],
@@ -95,6 +105,8 @@ export const verb = defineVerb<Args>({
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     requireTarget(args);
+    if (args.clockMoves === true && args.interleavings !== true)
+      throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
@@ -149,7 +161,7 @@ async function checkModule(
   const { startJobs } = await import("./job-thread.ts");
   const threads = await startJobs({ adapter: args.adapter }, { importMs: importMsOf(args), signal });
   try {
-    const task = { options, fault: args.fault };
+    const task = { options, fault: args.fault, clockMoves: args.clockMoves };
     const startedMs = Date.now();
     const done: LawReport[] = [];
     const report = await resultOf(threads.thread.run("check", task), (event) => {
@@ -202,9 +214,8 @@ async function checkOverlaps(
   );
   terminal.progress(null);
   const { runs, seed, repeatWith: more = [] } = task.options;
-  const repeat = ["npx spillway check --interleavings", `--runs ${runs}`, `--seed ${seed}`, ...more].join(
-    " ",
-  );
+  const switches = ["--interleavings", ...(task.clockMoves ? ["--clock-moves"] : [])];
+  const repeat = ["npx spillway check", ...switches, `--runs ${runs}`, `--seed ${seed}`, ...more].join(" ");
   const told = report.ok ? report : { ...report, repeat };
   await describeInterleavings(told, terminal);
   return told;

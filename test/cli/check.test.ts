@@ -58,6 +58,30 @@ export default keyedLimiter({
 });
 `;
 
+/** Looks for a key before it counts in it: a key that ends in between is made anew, without an end. */
+const ending = `
+import { keyedLimiter } from "spillway/laws";
+export default keyedLimiter({
+  name: "ending", algorithm: "fixed-window", refused: "counted",
+  create({ limit, windowMs }, seam) {
+    const keys = new Map<string, { count: number; untilMs: number }>();
+    const isAlive = (key: string) => Date.now() < (keys.get(key)?.untilMs ?? 0);
+    const store = seam.over({
+      exists: async (key: string) => isAlive(key),
+      add: async (key: string, untilMs: number) => {
+        const { count, ...rest } = isAlive(key) ? keys.get(key)! : { count: 0, untilMs };
+        keys.set(key, { ...rest, count: count + 1 });
+        return count + 1;
+      },
+    });
+    return {
+      consume: async (key) =>
+        (await store.add(key, (await store.exists(key)) ? Infinity : Date.now() + windowMs)) <= limit,
+    };
+  },
+});
+`;
+
 /** Its windows end by a timer, and it reads the process's clock. */
 const byTimer = (limit: string): string => `
 import { keyedLimiter } from "spillway/laws";
@@ -125,6 +149,8 @@ const files: Record<string, string> = {
   "by-timer.ts": byTimer("limit"),
   "by-timer-wrong.ts": byTimer("limit + 1"),
   "elsewhere.ts": elsewhere,
+  "ending.ts": ending,
+  "one.json": '{ "user": { "rest": { "limit": 1, "windowSeconds": 10 } } }',
   "racy.ts": racy,
   "user-only.ts": userOnly,
   "throws.mjs":
@@ -261,6 +287,22 @@ describe("the command", () => {
     });
   });
 
+  test("--clock-moves finds a key that ends inside a call, and its command repeats it", async () => {
+    const words = ["check", "--adapter", "ending.ts", "--rules", "one.json", "--law", "bounded"];
+    const still = [...words, "--seed", "1", "--runs", "100", "--interleavings"];
+    const alone = await spillwayHere(still, { cwd: folder });
+    expect(alone.code, alone.stdout).toBe(0);
+    const { code, stdout } = await spillwayHere([...still, "--clock-moves"], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stdout).toContain("no law violated");
+    expect(stdout).toMatch(/exists.* ms pass\n.*add/s);
+    const command = /^repeat: npx spillway (.*)$/m.exec(stdout)?.[1]?.split(" ") ?? [];
+    expect(command).toContain("--clock-moves");
+    const again = await spillwayHere(command, { cwd: folder });
+    expect(again.code).toBe(1);
+    expect(again.stdout).toMatch(/exists.* ms pass\n.*add/s);
+  });
+
   test("moves the clock that a limiter reads, and the timers that it keeps", async () => {
     const words = ["--seed", "3", "--runs", "30"];
     const right = await spillwayHere(["check", "--adapter", "by-timer.ts", ...words], { cwd: folder });
@@ -303,6 +345,7 @@ describe("the command", () => {
     [["--path", "x", "--seed", "1", "--law", "bounded"], '--path: got "x"'],
     [["--path", "1:9999:9999", "--seed", "1", "--law", "bounded"], "this path leads to no script"],
     [["--law", "recover"], "did you mean recovers?"],
+    [["--clock-moves"], "--clock-moves needs --interleavings"],
     [["--adapter", "nowhere.ts"], "no such file"],
   ])("%j is a usage error", async (words, said) => {
     const { code, stderr, stdout } = await spillwayHere(["check", ...words], { cwd: folder });
