@@ -261,7 +261,12 @@ function sayViolation(violation: Violation, terminal: Terminal): void {
   const times = count === 1 ? "" : `, ${counted(count, "time")}`;
   terminal.say(`  ${pc.red("violated")} ${pc.bold(law)} ${whose}, ${scope}${when}${times}`);
   terminal.say(`    ${explanation}`);
-  const shown = lines.length > 12 ? [...lines.slice(0, 12), "..."] : lines;
   const guess = suspects.length === 0 ? "" : `; likely ${suspects.slice(0, 3).join(", ")}`;
-  terminal.say(`    ${pc.dim(`${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}${guess}`)}`);
+  terminal.say(`    ${pc.dim(`${linesText(lines)}${guess}`)}`);
+}
+
+/** `line 3`, `lines 3, 5`; at most twelve are named. */
+export function linesText(lines: readonly number[]): string {
+  const shown = lines.length > 12 ? [...lines.slice(0, 12), "..."] : lines;
+  return `${lines.length === 1 ? "line" : "lines"} ${shown.join(", ")}`;
 }

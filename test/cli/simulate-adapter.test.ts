@@ -4,6 +4,9 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limiterNotes } from "../../src/cli/simulated-limiter.ts";
+import { engineFactory } from "../../src/laws/engine-factory.ts";
+import { keyedLimiter } from "../../src/laws/keyed.ts";
 import { spillwayHere } from "../support/command.ts";
 
 /** Its windows end by a timer, and it tells their ends by `Date`, as many packages do. */
@@ -102,4 +105,19 @@ describe("simulate --adapter", () => {
     const { code } = await simulate("--adapter", "right.ts", "--fault", "one-extra");
     expect(code).toBe(2);
   });
+});
+
+test("the notes on a limiter name the switches in which it is not what was asked, and no other", () => {
+  const limiter = keyedLimiter({
+    name: "keys",
+    algorithm: "fixed-window",
+    anchor: "epoch",
+    refused: "counted",
+    create: () => ({ consume: () => true }),
+  });
+  const own = (notes: string[]) => notes.filter((note) => note.startsWith("its own semantics"));
+  expect(own(limiterNotes(limiter, null))).toEqual([
+    "its own semantics are taken: refused counted, userEnforced always",
+  ]);
+  expect(own(limiterNotes(engineFactory, null))).toEqual([]);
 });

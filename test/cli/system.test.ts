@@ -39,6 +39,14 @@ describe.concurrent("demo checks its options first", () => {
   });
 });
 
+test("an error that nobody waits for is told, and ends the program, whatever it has open: 70", async () => {
+  const late = "data:text/javascript,setTimeout(()=>{throw(Error('late'))},100)";
+  const env = { ...process.env, NODE_OPTIONS: `--import=${late}` };
+  const { code, stderr } = await spillway(["serve", "--port", "0"], { env });
+  expect(stderr).toMatch(/^unexpected error: late$/m);
+  expect(code).toBe(70);
+});
+
 describe.runIf(isLinux).concurrent("on Linux", () => {
   test("standard output that cannot be written: one line, and 2", async () => {
     const { code, stderr } = await shell("run check --runs 1 --law bounded > /dev/full");

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { linesText } from "../../src/cli/verify.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { type Ended, main, spillwayHere } from "../support/command.ts";
 import { call, headerLine, line, text } from "../trace/samples.ts";
@@ -68,6 +69,15 @@ describe("spillway verify", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/violated conserved acme, rest, the window until 2026-01-02/);
     expect(stdout).toMatch(/lines? [\d, ]+; likely status-charged/);
+  });
+
+  test.each([
+    [1, "line 1"],
+    [2, "lines 1, 2"],
+    [12, "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"],
+    [13, "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ..."],
+  ])("names %i lines as %s", (count, said) => {
+    expect(linesText(Array.from({ length: count }, (_, at) => at + 1))).toBe(said);
   });
 
   test("--json prints the verdict alone, --out writes it", async () => {

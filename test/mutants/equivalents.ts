@@ -34,6 +34,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "the room that a queue has at first; it grows",
   },
   {
+    path: "sim/replay/tally.ts",
+    text: "const larger = new Float64Array(2 * (at + 2 * REFUSALS));",
+    was: "2",
+    becomes: "4",
+    reason: "how far an array grows that has no room; it grows again",
+  },
+  {
     path: "src/service/serve.ts",
     text: "const IDLE_CHECK_MS = 20;",
     was: "20",
