@@ -1,5 +1,4 @@
-// One configuration for all tests. They run on the build that `test/support/build.ts` makes first; mutants are of the
-// sources, and say so by SPILLWAY_TEST_SOURCES.
+// One configuration for all tests. They run on the build that `test/support/build.ts` makes first.
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -9,14 +8,6 @@ import { ClosingLines } from "./support/closing-lines.ts";
 import { lookUpPrograms } from "./support/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const ofSources = process.env["SPILLWAY_TEST_SOURCES"] !== undefined;
-const sources = [
-  { find: /^spillway$/, replacement: `${root}src/index.ts` },
-  ...["engine", "laws", "scenario"].map((room) => ({
-    find: `spillway/${room}`,
-    replacement: `${root}src/${room}/index.ts`,
-  })),
-];
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
 const programs = await lookUpPrograms();
@@ -34,12 +25,11 @@ const isRealTime = (file: string): boolean =>
 function project(name: string, include: string[], test: NonNullable<ViteUserConfig["test"]>): ViteUserConfig {
   return {
     root,
-    plugins: ofSources ? [] : [built(root)],
+    plugins: [built(root)],
     resolve: {
       // As Node does: what a test and a built module import from a package is one module.
       mainFields: ["main"],
       extensions: [".js", ".ts", ".json"],
-      alias: ofSources ? sources : [],
     },
     test: {
       name,

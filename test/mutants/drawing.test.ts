@@ -1,6 +1,7 @@
 // Mutants are one change each, drawn by seed; and the tests that may see one are found by its room and by imports.
 import { parseSync } from "oxc-parser";
 import { describe, expect, test } from "vitest";
+import { builtText } from "./built-text.ts";
 import { drawn } from "./drawing.ts";
 import { mutated, mutationsOf } from "./mutations.ts";
 import { Nets } from "./nets.ts";
@@ -47,6 +48,25 @@ describe("a source's mutants", () => {
   });
 });
 
+test("a source is built as the compiler builds it: without types, its imports of JavaScript", async () => {
+  const source = `import { type A, b } from "./b.ts";
+import type { C } from "./c.ts";
+export * from "../d.ts";
+import e from "e.ts";
+const f = (await import("./f.ts")) as A;
+export const path: string = "./g.ts";
+`;
+  expect(await builtText("src/x.ts", source)).toBe(`import { b } from "./b.js";
+export * from "../d.js";
+import e from "e.ts";
+const f = await import("./f.js");
+const path = "./g.ts";
+export {
+  path
+};
+`);
+});
+
 describe("a sample", () => {
   const sources = new Map(
     ["src/a.ts", "sim/b.ts"].map((path) => [
@@ -87,7 +107,8 @@ test("a mutant's tests: of its room, then those that import its file; the neares
     new Map([
       ["src/rules/words.ts", ""],
       ["src/plan/plan.ts", 'import "../rules/words.ts";'],
-      ["test/support/command.ts", 'const main = "dist/main.js";'],
+      ["src/plan/thread.ts", 'const entry = new URL("./plan.js", import.meta.url);'],
+      ["test/support/hostile.ts", 'const file = "test/hostile/runner.mjs";'],
       ["test/rules/far.test.ts", ""],
       ["test/rules/next.test.ts", 'import "../../src/plan/plan.ts";'],
       ["test/rules/slow.test.ts", 'import "../../src/rules/words.ts";'],
@@ -95,11 +116,8 @@ test("a mutant's tests: of its room, then those that import its file; the neares
       ["test/rules/timed.test.ts", "// @module-tag real-time"],
       ["test/plan/plan.test.ts", 'import "../../src/plan/plan.ts";'],
       ["test/cli/words.test.ts", 'import { words } from "../../src/rules/words.ts";'],
-      ["test/cli/command.test.ts", 'import "../support/command.ts"; import "../../src/rules/words.ts";'],
-      [
-        "test/cli/here.test.ts",
-        'import { spillwayHere } from "../support/command.ts"; import "../../src/plan/plan.ts"; spillwayHere([]);',
-      ],
+      ["test/cli/hostile.test.ts", 'import "../support/hostile.ts"; import "../../src/rules/words.ts";'],
+      ["test/cli/thread.test.ts", 'import "../../src/plan/thread.ts";'],
       ["test/cli/other.test.ts", ""],
     ]),
   );
@@ -110,7 +128,7 @@ test("a mutant's tests: of its room, then those that import its file; the neares
     "test/rules/next.test.ts",
     "test/rules/far.test.ts",
     "test/cli/words.test.ts",
-    "test/cli/here.test.ts",
     "test/plan/plan.test.ts",
+    "test/cli/thread.test.ts",
   ]);
 });

@@ -1,11 +1,10 @@
-// Vitest in a process of its own that stays: sources are transformed once, and a mutant costs a worker. The bench tells
+// Vitest in a process of its own that stays: tests are transformed once, and a mutant costs a worker. The bench tells
 // it what to run, and ends it where a mutant loops for ever.
 import { relative } from "node:path";
 import { createVitest, type TestModule, type TestSequencer, type TestSpecification } from "vitest/node";
 
-/** Test files to run until one fails, after these sources changed. Paths are relative to the workshop. */
+/** Test files to run until one fails, in a worker that has loaded nothing. Paths are relative to the workshop. */
 export interface Order {
-  readonly changed: readonly string[];
   readonly tests: readonly string[];
 }
 
@@ -35,7 +34,6 @@ class AsOrdered implements TestSequencer {
 export async function run([root = ""]: string[]): Promise<void> {
   const say = (event: Event): void => void process.send?.(event);
   const pathOf = ({ moduleId }: TestModule): string => relative(root, moduleId).replaceAll("\\", "/");
-  process.env["SPILLWAY_TEST_SOURCES"] = "yes";
   const vitest = await createVitest(
     "test",
     {
@@ -67,8 +65,7 @@ export async function run([root = ""]: string[]): Promise<void> {
   );
   // Without a bench nobody would end this group.
   process.on("disconnect", () => process.kill(-process.pid, "SIGKILL"));
-  process.on("message", ({ changed, tests }: Order) => {
-    for (const path of changed) vitest.invalidateFile(`${root}/${path}`);
+  process.on("message", ({ tests }: Order) => {
     const [project] = vitest.projects;
     if (project === undefined) throw new RangeError("there is no project");
     const specifications = tests.map((path) => project.createSpecification(`${root}/${path}`));

@@ -10,10 +10,10 @@ const packages: Readonly<Record<string, string>> = {
   "spillway/scenario": "src/scenario/index.ts",
 };
 
-/** Marks of what depends on real time or on other programs, or starts the built program. */
-const apart = /^\/\/ @module-tag |dist\/|runner\.mjs/m;
-/** Mark of tests that run commands in their own process: they see mutants, whatever their support may start. */
-const runsHere = /\bspillwayHere\(/;
+/** Marks of what depends on real time or on other programs. */
+const apart = /^\/\/ @module-tag |runner\.mjs/m;
+/** A module that is named by its path: a thread's, a worker process's, k6's entry. */
+const byPath = /"(\.[\w./-]+)\.js"/g;
 
 export class Nets {
   /** Files that import a file, by its path. */
@@ -23,9 +23,9 @@ export class Nets {
   /** @param files all TypeScript of the repository */
   constructor(files: Sources) {
     for (const [path, text] of files)
-      for (const name of importsOf(path, text)) {
+      for (const name of modulesOf(path, text)) {
         const target = packages[name] ?? (name.startsWith(".") ? join(dirname(path), name) : null);
-        if (target === null) continue;
+        if (target === null || !files.has(target)) continue;
         const known = this.#importers.get(target);
         if (known === undefined) this.#importers.set(target, [path]);
         else known.push(path);
@@ -33,8 +33,7 @@ export class Nets {
     const isApart = new Set<string>();
     for (const [path, text] of files)
       if (path.startsWith("test/") && apart.test(text))
-        for (const importer of this.#distances(path).keys())
-          if (importer === path || !runsHere.test(files.get(importer) ?? "")) isApart.add(importer);
+        for (const importer of this.#distances(path).keys()) isApart.add(importer);
     this.#tests = [...files.keys()].filter((path) => path.endsWith(".test.ts") && !isApart.has(path)).sort();
   }
 
@@ -70,6 +69,11 @@ export class Nets {
     return distances;
   }
 }
+
+const modulesOf = (path: string, text: string): string[] => [
+  ...importsOf(path, text),
+  ...[...text.matchAll(byPath)].map(([, name]) => `${name}.ts`),
+];
 
 /** `sim/fit/fit.ts` and `test/fit/fit.test.ts` are of `fit`; so are `sim/swarm/dice.ts` and `test/sim/swarm.test.ts` of `sim`. */
 function roomOf(path: string): string {

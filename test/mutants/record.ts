@@ -103,8 +103,8 @@ where a test fails, or never ends, that passes without it. Repeat a row at its c
     npm run mutants -- --sample N --seed N
 
 A mutant meets the tests of its room, then those that import its file, the nearest first, until its time is over
-(${runs[0]?.budgetSeconds ?? 0} s of tests). Tests that depend on real time or other programs, or only start the built program, are not
-asked: \`npm test\` sees more. The share is of a first run, before any test was written for its survivors. *Killed since* are
+(${runs[0]?.budgetSeconds ?? 0} s of tests). Tests that depend on real time or other programs are not asked: \`npm test\` sees
+more. The share is of a first run, before any test was written for its survivors. *Killed since* are
 survivors that tests kill which were written afterwards: they are no part of the share. *Out of time* are survivors that
 some test files were not asked about.
 

@@ -1,5 +1,5 @@
 // One mutant before the tests that may see it.
-import type { Bench } from "./bench.ts";
+import type { Bench, Trial } from "./bench.ts";
 import { type Mutation, mutated } from "./mutations.ts";
 import type { Nets } from "./nets.ts";
 import type { Workshop } from "./workshop.ts";
@@ -31,8 +31,6 @@ export class Trials {
   readonly #times: Map<string, number>;
   /** Whether a test file passes without a mutant, by file. */
   readonly #sound = new Map<string, boolean>();
-  /** Sources that the host has seen in another state. */
-  #changed: string[] = [];
 
   /**
    * @param budgetMs time of tests for one mutant
@@ -77,17 +75,10 @@ export class Trials {
     return { outcome: "survived", by: null, test: "", passed, left: tests.length };
   }
 
-  async #with(mutation: Mutation, tests: readonly string[]) {
+  #with(mutation: Mutation, tests: readonly string[]): Promise<Trial> {
     const { path } = mutation;
-    const text = this.#workshop.files.get(path) ?? "";
-    await this.#workshop.write(path, mutated(text, mutation));
-    const changed = [...this.#changed, path];
-    this.#changed = [path];
-    try {
-      return await this.#bench.run({ changed, tests }, (file) => this.#limitMs(file));
-    } finally {
-      await this.#workshop.write(path, text);
-    }
+    const text = mutated(this.#workshop.files.get(path) ?? "", mutation);
+    return this.#workshop.with(path, text, () => this.#bench.run({ tests }, (file) => this.#limitMs(file)));
   }
 
   #limitMs(file: string): number {
@@ -99,8 +90,7 @@ export class Trials {
     const known = this.#sound.get(file);
     if (known === true && !hung) return "passes";
     const givenMs = this.#limitMs(file);
-    const { failed, times } = await this.#bench.run({ changed: this.#changed, tests: [file] }, () => 240_000);
-    this.#changed = [];
+    const { failed, times } = await this.#bench.run({ tests: [file] }, () => 240_000);
     const ms = times.get(file) ?? 0;
     this.#times.set(file, ms);
     this.#sound.set(file, failed === null);

@@ -1,11 +1,15 @@
-// A copy of the repository that mutants are put into: the checkout itself is never changed.
+// A copy of the repository that mutants are put into: the checkout itself is never changed. It has its own build, which
+// is what tests load and start.
+import { execFile } from "node:child_process";
 import { cp, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { builtText } from "./built-text.ts";
 import type { Sources } from "./drawing.ts";
 
-/** The built program stays, without mutants: some tests start it beside others that run commands themselves. */
-const isLeftOut = (path: string): boolean => /(^|[\\/])(node_modules|\.git|\.vite)$/.test(path);
+const isLeftOut = (path: string): boolean => /(^|[\\/])(node_modules|dist|\.git|\.vite)$/.test(path);
+const moduleOf = (path: string): string => `dist/${path.replace(/\.ts$/, ".js")}`;
 
 export class Workshop {
   readonly root: string;
@@ -22,6 +26,7 @@ export class Workshop {
     const root = await realpath(await mkdtemp(join(tmpdir(), "spillway-mutants-")));
     await cp(checkout, root, { recursive: true, filter: (from) => from === checkout || !isLeftOut(from) });
     await symlink(join(checkout, "node_modules"), join(root, "node_modules"), "junction");
+    await promisify(execFile)(process.execPath, [".build.mjs"], { cwd: root });
     const files = new Map<string, string>();
     for (const top of ["src", "sim", "scenarios", "test"])
       for (const name of await readdir(join(root, top), { recursive: true, encoding: "utf8" }))
@@ -37,8 +42,19 @@ export class Workshop {
     return new Map([...this.files].filter(([path]) => path.startsWith("src/") || path.startsWith("sim/")));
   }
 
-  write(path: string, text: string): Promise<void> {
-    return writeFile(join(this.root, path), text);
+  /** Writes a source and its built module; both stand for as long as the work takes. */
+  async with<T>(path: string, text: string, work: () => Promise<T>): Promise<T> {
+    const source = join(this.root, path);
+    const module = join(this.root, moduleOf(path));
+    const built = await readFile(module, "utf8");
+    await writeFile(source, text);
+    await writeFile(module, await builtText(path, text));
+    try {
+      return await work();
+    } finally {
+      await writeFile(source, this.files.get(path) ?? "");
+      await writeFile(module, built);
+    }
   }
 
   remove(): Promise<void> {
