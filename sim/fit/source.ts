@@ -1,7 +1,8 @@
 // A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text would
 // export. One description makes both.
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { counted } from "../../src/rules/words.ts";
 import { burst } from "../../src/scenario/behaviours/burst.ts";
 import { pager } from "../../src/scenario/behaviours/pager.ts";

@@ -1,7 +1,7 @@
 // The features that worlds may have, each left out of about half of them: a bug that needs two features meets them both
 // in a quarter of the worlds, and one that a third feature hides is met where that is absent (Groce, Zhang, Eide, Chen
 // and Regehr, "Swarm Testing", ISSTA 2012).
-import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
 
 const switchNames = Object.keys(switchValues) as readonly SwitchName[];

@@ -1,6 +1,6 @@
 // The rules of a drawn world: limits that fill within seconds, or never; windows short enough that many of them pass;
 // every semantics switch.
-import { type SwitchName, type SwitchValue, switchValues } from "../../src/rules/rules.ts";
+import { type SwitchName, type SwitchValue, switchValues } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
 import type { Plain, PlainObject } from "./world-recipe.ts";

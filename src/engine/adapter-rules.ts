@@ -2,7 +2,8 @@
 // users'.
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { type Rules, type RulesInput, type SwitchName, scopes } from "../rules/rules.ts";
+import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
+import type { SwitchName } from "../rules/switches.ts";
 import type { LimiterFactory } from "./adapter.ts";
 
 /** The rules of a limiter by key: an organization's windows refuse nothing, and every user has the same. */

@@ -2,7 +2,8 @@
 // broken on purpose.
 import type { Algorithm } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
-import type { Owner, Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
+import type { Owner, Rules, Scope } from "../rules/rules.ts";
+import type { SwitchName, SwitchValue } from "../rules/switches.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 
 /** One call to decide. */

@@ -3,7 +3,8 @@ import type { LimiterFactory } from "../engine/adapter.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { type Rules, type Scope, type SwitchName, scopes, semanticsOf } from "../rules/rules.ts";
+import { type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
+import type { SwitchName } from "../rules/switches.ts";
 import { faults } from "./catalogue.ts";
 import type { Fault, Faulty } from "./fault.ts";
 

@@ -2,7 +2,8 @@
 import type { Readings, WindowReading } from "../engine/adapter.ts";
 import { Limiter } from "../engine/limiter.ts";
 import type { SlowStore, Store } from "../engine/store.ts";
-import type { Rules, Scope, SwitchName, SwitchValue } from "../rules/rules.ts";
+import type { Rules, Scope } from "../rules/rules.ts";
+import type { SwitchName, SwitchValue } from "../rules/switches.ts";
 import type { WindowKey } from "./counter.ts";
 import type { Faulty } from "./fault.ts";
 

@@ -5,15 +5,8 @@ import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
 import type { Algorithm } from "../rules/algorithms.ts";
-import {
-  organizationLimit,
-  type Rules,
-  type Scope,
-  type SwitchName,
-  scopes,
-  switchValues,
-  userLimit,
-} from "../rules/rules.ts";
+import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { type Act, type Amount, type Intent, type Move, planned } from "./planner.ts";
 import type { Script, World } from "./script.ts";
 

@@ -1,14 +1,8 @@
 // A counterexample as people read it: the rules that matter, one line an operation with its answer, window
 // edges drawn in, and at the breach what was expected, what was answered, and the arithmetic.
 
-import {
-  organizationLimit,
-  type Rules,
-  type SwitchName,
-  semanticsOf,
-  switchValues,
-  userLimit,
-} from "../rules/rules.ts";
+import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
+import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { isoSecond } from "../wire/bodies.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { Violation } from "./law.ts";

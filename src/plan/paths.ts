@@ -3,7 +3,7 @@
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import { switchValues } from "../rules/rules.ts";
+import { switchValues } from "../rules/switches.ts";
 import { arrivalsMost, roughArrivals } from "../scenario/arrivals.ts";
 import { longestMs } from "../scenario/mistakes.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";

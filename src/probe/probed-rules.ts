@@ -1,6 +1,7 @@
 // From findings to rules that the other verbs take.
 import { parseRules } from "../rules/parse.ts";
-import { type RulesInput, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
+import { type RulesInput, type Scope, scopes } from "../rules/rules.ts";
+import { type SwitchName, switchValues } from "../rules/switches.ts";
 import type { Finding, FindingName } from "./finding.ts";
 
 /** Rules for other verbs, and which of their members were not seen. */

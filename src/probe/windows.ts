@@ -2,7 +2,7 @@
 // that were made.
 
 import type { Scope, Semantics } from "../rules/rules.ts";
-import { switchValues } from "../rules/rules.ts";
+import { switchValues } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
 import { callAt } from "./finding.ts";
 import { edges, span, type WindowClock } from "./offsets.ts";

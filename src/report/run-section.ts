@@ -3,7 +3,8 @@
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
 import { shortName } from "../rules/printable.ts";
-import { type Rules, type Scope, type SwitchName, scopes, switchValues } from "../rules/rules.ts";
+import { type Rules, type Scope, scopes } from "../rules/rules.ts";
+import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { count, counted } from "../rules/words.ts";
 import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";

@@ -1,6 +1,7 @@
 // The invariants by name (SPEC.md §7): what the property run checks, what the oracle judges, and which of
 // them a switch makes void. A void law is skipped by name and said to be; none is silently weakened.
-import { type Rules, type Scope, type SwitchName, type SwitchValue, scopes, semanticsOf } from "./rules.ts";
+import { type Rules, type Scope, scopes, semanticsOf } from "./rules.ts";
+import type { SwitchName, SwitchValue } from "./switches.ts";
 
 /** Each law's statement in one sentence, in the order of SPEC.md §7. */
 export const lawStatements = {

@@ -3,16 +3,8 @@
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { parseDocument } from "./json.ts";
-import {
-  organizationLimit,
-  type Rules,
-  type RulesInput,
-  type Scope,
-  type SwitchName,
-  scopes,
-  switchValues,
-  userLimit,
-} from "./rules.ts";
+import { organizationLimit, type Rules, type RulesInput, type Scope, scopes, userLimit } from "./rules.ts";
+import { type SwitchName, switchValues } from "./switches.ts";
 
 const wholeFrom1 = (unit: string, most = Number.MAX_SAFE_INTEGER) => {
   const allowed = `a whole number of ${unit} from 1 to ${most}`;

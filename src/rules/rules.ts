@@ -1,6 +1,8 @@
 // The promises of a deployment, as plain data (SPEC.md §1, §8). `Rules` is complete: every default is filled
 // in, and a complete `Rules` read again gives itself. `RulesInput` is what people write.
 
+import { eachSwitch, type SwitchName, type SwitchValue } from "./switches.ts";
+
 /** `rest` counts requests, `graphql` counts complexity points (SPEC.md §1). */
 export type Scope = "rest" | "graphql";
 
@@ -23,21 +25,6 @@ export interface WindowLimit {
 export interface OrganizationLimit extends WindowLimit {
   readonly enforced: boolean;
 }
-
-/** The values of each semantics switch; the first is the default (SPEC.md §8). */
-export const switchValues = {
-  anchor: ["epoch", "first-request"],
-  refused: ["uncounted", "counted"],
-  refusedByUser: ["charges-nothing", "charges-organization"],
-  graphqlCharge: ["reserved", "prepaid", "postpaid"],
-  remaining: ["clamped", "signed"],
-  reset: ["ceil", "floor", "round"],
-  userEnforced: ["with-organization", "always"],
-  retryAfter: [true, false],
-} as const;
-
-export type SwitchName = keyof typeof switchValues;
-export type SwitchValue<S extends SwitchName> = (typeof switchValues)[S][number];
 
 /** The semantics of one scope. `graphqlCharge` is meaningless for REST, whose calls cost 1 when decided. */
 export type Semantics = { readonly [S in SwitchName]: SwitchValue<S> };
@@ -81,16 +68,5 @@ export function userLimit(rules: Rules, organization: string, user: string, scop
 }
 
 /** The semantics of one scope. */
-export function semanticsOf(rules: Rules, scope: Scope): Semantics {
-  const { semantics } = rules;
-  return {
-    anchor: semantics.anchor[scope],
-    refused: semantics.refused[scope],
-    refusedByUser: semantics.refusedByUser[scope],
-    graphqlCharge: semantics.graphqlCharge[scope],
-    remaining: semantics.remaining[scope],
-    reset: semantics.reset[scope],
-    userEnforced: semantics.userEnforced[scope],
-    retryAfter: semantics.retryAfter[scope],
-  };
-}
+export const semanticsOf = ({ semantics }: Rules, scope: Scope): Semantics =>
+  eachSwitch((name) => semantics[name][scope]) as Semantics;

@@ -1,71 +1,18 @@
 // Switches that a trace without rules told of, in words: a value is inferred where answers contradict all others.
 import { parseRules } from "../rules/parse.ts";
-import type { Scope, SwitchName } from "../rules/rules.ts";
-import { switchValues } from "../rules/rules.ts";
+import type { Scope } from "../rules/rules.ts";
+import { type SwitchName, switches, switchValues, switchWords } from "../rules/switches.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
 import type { Suspect } from "./suspects.ts";
-import type { Terms } from "./terms.ts";
+import { countSwitches, type Terms } from "./terms.ts";
 import type { Inferred, Question } from "./verdict.ts";
 import type { Options } from "./window-shapes.ts";
 
-/** The switches that counts depend on, each with its value under terms. */
-const countSwitches: readonly { readonly name: SwitchName; valueIn(terms: Terms): string | null }[] = [
-  { name: "refused", valueIn: ({ refused }) => refused },
-  { name: "refusedByUser", valueIn: ({ refusedByUser }) => refusedByUser },
-  {
-    name: "graphqlCharge",
-    valueIn: ({ charging }) => (charging === "at-decision" ? "prepaid" : charging),
-  },
-  { name: "remaining", valueIn: ({ remaining }) => remaining },
-  { name: "userEnforced", valueIn: ({ userEnforced }) => userEnforced },
-];
-
-/** Answers that a switch which nothing speaks about would have to show. */
-const untold: Readonly<Record<SwitchName, string>> = {
-  anchor: "no window's end or opening told a grid from first calls",
-  refused: "no refusal stood where a charge of its own would have shown",
-  refusedByUser: "no refusal by a user's window stood where the organization's count would have shown it",
-  graphqlCharge: "no count told requested points from actual ones",
-  remaining: "no count passed its limit where its remaining showed",
-  reset: "no window was seen so near to its end that its seconds told how they are rounded",
-  userEnforced: "no user's window was full while the organization's limits were not enforced",
-  retryAfter: "nothing was refused",
-};
-
-/** Each value of each switch in words. */
-const switchWords: Readonly<Record<SwitchName, Readonly<Record<string, string>>>> = {
-  anchor: {
-    epoch: "Windows lie on the grid of Unix time.",
-    "first-request": "Windows open with their first call.",
-  },
-  refused: {
-    uncounted: "Refused calls are not counted.",
-    counted: "Refused calls are charged to the window that refuses them.",
-  },
-  refusedByUser: {
-    "charges-nothing": "Refusals by a user's window are not charged to the organization.",
-    "charges-organization": "Refusals by a user's window are charged to the organization.",
-  },
-  graphqlCharge: {
-    reserved: "Queries hold the points that they ask for, and give back what they do not use.",
-    prepaid: "Queries are charged the points that they ask for, and give nothing back.",
-    postpaid: "Queries are charged what they used, when they complete.",
-  },
-  remaining: {
-    clamped: "Remaining stops at 0.",
-    signed: "Remaining goes below 0 where a count passes its limit.",
-  },
-  reset: {
-    ceil: "Reset is rounded up.",
-    floor: "Reset is rounded down, so that who waits exactly as long comes too early.",
-    round: "Reset is rounded to the nearest second, so that who waits exactly as long may come too early.",
-  },
-  userEnforced: {
-    "with-organization": "Users' windows refuse only while the organization's limits are enforced.",
-    always: "Users' windows refuse even while the organization's limits are not enforced.",
-  },
-  retryAfter: { true: "Refusals carry a Retry-After.", false: "Refusals carry no Retry-After." },
-};
+/** Returns the value that a switch has under terms. */
+function valueUnder({ charging, ...terms }: Terms, name: (typeof countSwitches)[number]): string | null {
+  if (name === "graphqlCharge") return charging === "at-decision" ? "prepaid" : charging;
+  return terms[name as keyof typeof terms];
+}
 
 /** The faults that another value of a switch would be. */
 const asFaults: Readonly<Record<string, readonly Suspect[]>> = {
@@ -89,8 +36,9 @@ export function questionsOf(inferred: readonly Inferred[]): readonly Question[] 
 /** The switches of one scope's counts. */
 export function inferCounts(scope: Scope, hypotheses: Hypotheses): readonly Inferred[] {
   return countSwitches
-    .filter(({ name }) => scope === "graphql" || name !== "graphqlCharge")
-    .map(({ name, valueIn }) => {
+    .filter((name) => scope === "graphql" || name !== "graphqlCharge")
+    .map((name) => {
+      const valueIn = (terms: Terms): string | null => valueUnder(terms, name);
       const values = new Set(hypotheses.left.map(({ terms }) => valueIn(terms)));
       const all = switchValues[name].map(String);
       const left = all.filter((value) => values.has(value));
@@ -148,7 +96,7 @@ function nearest(
   const likeness = ({ terms }: Hypothesis): number => {
     const [one] = left;
     if (one === undefined) return 0;
-    return countSwitches.filter((other) => other.valueIn(terms) === other.valueIn(one.terms)).length;
+    return countSwitches.filter((other) => valueUnder(terms, other) === valueUnder(one.terms, other)).length;
   };
   const ruledOut = all.filter(({ terms, against }) => against !== null && valueIn(terms) === value);
   const [best] = ruledOut.sort((a, b) => likeness(b) - likeness(a));
@@ -160,7 +108,7 @@ const unknown = (name: SwitchName, scope: Scope, candidates: readonly string[]):
   scope,
   value: null,
   candidates,
-  explanation: untold[name],
+  explanation: switches[name].untold,
   lines: [],
 });
 
@@ -178,7 +126,7 @@ function known(
   others: readonly (readonly [string, Exhibit])[],
 ): Inferred {
   const told = others.map(([other, { explanation }]) => `not ${other}: ${explanation}`);
-  const words = switchWords[name][value];
+  const words = switchWords(name, value);
   return {
     switch: name,
     scope,

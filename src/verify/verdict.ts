@@ -1,6 +1,7 @@
 // The verdict: what the oracle says of a trace (FORMAT.md, "The verdict").
 import type { LawName } from "../rules/laws.ts";
-import type { Owner, Scope, SwitchName } from "../rules/rules.ts";
+import type { Owner, Scope } from "../rules/rules.ts";
+import type { SwitchName } from "../rules/switches.ts";
 
 /** A law of the verdict. */
 export type LawVerdict = "held" | "violated" | { readonly skipped: string };

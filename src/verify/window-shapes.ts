@@ -1,6 +1,7 @@
 // The lie of windows and the rounding of their ends, by a trace without rules (SPEC.md §8, `anchor` and
 // `reset`): a value stays possible until answers contradict it.
-import type { Scope, SwitchValue } from "../rules/rules.ts";
+import type { Scope } from "../rules/rules.ts";
+import type { SwitchValue } from "../rules/switches.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit } from "./hypotheses.ts";

@@ -6,7 +6,8 @@ import type { Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { Counter } from "../../src/faults/counter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Rules, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { type Rules, scopes } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { property } from "../support/property.ts";
 
 const eachScope = (name: SwitchName): fc.Arbitrary<unknown> => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { simulate } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Rules, type RulesInput, type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { type Rules, type RulesInput, scopes } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import * as clients from "../../src/scenario/index.ts";
 import {
   type Behaviour,

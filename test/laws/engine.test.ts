@@ -8,7 +8,7 @@ import {
   parseRules,
   presets,
 } from "../../src/laws/index.ts";
-import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { expectKept } from "./expectations.ts";
 
 const seed = 20_260_101;

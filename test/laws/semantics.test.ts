@@ -14,7 +14,8 @@ import {
   renderCounterexample,
 } from "../../src/laws/index.ts";
 import { changedForms, voidEverywhere, voidReason } from "../../src/rules/laws.ts";
-import { type SwitchName, scopes, switchValues } from "../../src/rules/rules.ts";
+import { scopes } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { expectKept, only } from "./expectations.ts";
 
 const seed = 11;

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import type { Finding, FindingName } from "../../src/probe/finding.ts";
 import type { ProbeReport } from "../../src/probe/probe.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import type { RulesInput } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 
 /** What was set, by finding; `undefined` where the rules leave it open. */
 function truth(input: RulesInput): (finding: Pick<Finding, "name" | "scope">) => unknown {

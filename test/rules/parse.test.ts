@@ -4,13 +4,8 @@ import { describe, expect, test } from "vitest";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { adviseRules, parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
-import {
-  organizationLimit,
-  type SwitchName,
-  semanticsOf,
-  switchValues,
-  userLimit,
-} from "../../src/rules/rules.ts";
+import { organizationLimit, semanticsOf, userLimit } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { property } from "../support/property.ts";
 
 function problems(input: unknown): readonly { path: string; got: string; allowed: string }[] {

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { simulate } from "../../sim/simulate.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
-import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import type { RulesInput } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import {
   burst,
   defineScenario,

@@ -7,7 +7,8 @@ import { faults } from "../../src/faults/catalogue.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { engineFactory } from "../../src/laws/engine-factory.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type RulesInput, type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import type { RulesInput } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import {
   burst,
   defineScenario,

@@ -17,7 +17,7 @@ import {
   sourceOf,
 } from "../../sim/swarm/world-recipe.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
-import { type SwitchName, switchValues } from "../../src/rules/rules.ts";
+import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import { encodeCall } from "../../src/trace/write.ts";
 import { property } from "../support/property.ts";
 

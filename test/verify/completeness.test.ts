@@ -3,7 +3,7 @@
 //   MEASURE=100 MEASURE_FROM=20001 npx vitest run --config test/vitest.config.ts test/verify/completeness.test.ts
 // The names were tuned on seeds below 13,000: only others say how good they are.
 import { describe, expect, test } from "vitest";
-import type { SwitchValue } from "../../src/rules/rules.ts";
+import type { SwitchValue } from "../../src/rules/switches.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { type Broken, brokenDeployments, controls } from "./broken.ts";

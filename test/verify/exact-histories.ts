@@ -2,7 +2,8 @@
 // a recorded answer so that, mostly, nothing explains it any more.
 import fc from "fast-check";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Rules, switchValues } from "../../src/rules/rules.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { switchValues } from "../../src/rules/switches.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { Fate, History, Plan, World } from "./history.ts";

@@ -1,6 +1,6 @@
 // Without rules: what answers show of each switch, by the smallest trace that shows it, and what is judged by it.
 import { describe, expect, test } from "vitest";
-import type { SwitchName } from "../../src/rules/rules.ts";
+import type { SwitchName } from "../../src/rules/switches.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { Inferred } from "../../src/verify/verdict.ts";
 import { broken, graphql, judged, refused, rest, start, status, type TraceOptions } from "./traces.ts";

@@ -1,6 +1,7 @@
 // Workloads as load tests make them: some clients, steady and in bursts, with a status poller, over several windows.
 import { parseRules } from "../../src/rules/parse.ts";
-import type { Rules, SwitchValue } from "../../src/rules/rules.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import type { SwitchValue } from "../../src/rules/switches.ts";
 import { between, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import type { Plan, World } from "./history.ts";
 

@@ -1,7 +1,8 @@
 // Random worlds for histories: rules with every switch, clocks that are off, calls that overlap and go wrong.
 import fc from "fast-check";
 import { parseRules } from "../../src/rules/parse.ts";
-import { type Rules, switchValues } from "../../src/rules/rules.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { switchValues } from "../../src/rules/switches.ts";
 import type { Fate, Flip, Plan, World } from "./history.ts";
 
 const often = <T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> =>
