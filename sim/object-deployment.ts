@@ -2,9 +2,10 @@
 // numbers are copied into the flight.
 import { ADMITTED, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../src/engine/core.ts";
 import type { Pending } from "../src/engine/store.ts";
+import { quotaNames } from "../src/policy/names.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { readStatus } from "../src/wire/bodies.ts";
-import { type HeaderValue, hasHeaders, windowNames } from "../src/wire/fields.ts";
+import { type HeaderValue, hasHeaders } from "../src/wire/fields.ts";
 import { isRefusal, refusedBy } from "../src/wire/outcome.ts";
 import {
   ANSWERED,
@@ -122,7 +123,7 @@ const isAnswer = (outcome: object): outcome is Answer => "status" in outcome;
 function shownBy(answer: Answer): number {
   const { scope, kind, scopeName, reset, userScopeName, userReset } = answer;
   const byOrganization = scopeName === scope && typeof reset === "number";
-  const byUser = userScopeName === windowNames[scope].user && typeof userReset === "number";
+  const byUser = userScopeName === quotaNames[scope].user && typeof userReset === "number";
   return (
     (byOrganization ? Flight.SHOWS_ORGANIZATION : 0) |
     (byUser ? Flight.SHOWS_USER : 0) |

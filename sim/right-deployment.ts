@@ -10,12 +10,12 @@ import {
   REST,
   type ScopeIndex,
 } from "../src/engine/core.ts";
+import { quotaNames } from "../src/policy/names.ts";
 import { organizationLimit, type Rules, userLimit } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { warningOf } from "../src/wire/answer.ts";
 import { refusalBody, statusBody } from "../src/wire/bodies.ts";
-import { windowNames } from "../src/wire/fields.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
 import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
@@ -211,7 +211,7 @@ export class RightDeployment implements Deployment {
       limit: broad.limit,
       remaining: broad.remaining,
       reset: broad.reset,
-      userScopeName: windowNames[call.scope].user,
+      userScopeName: quotaNames[call.scope].user,
       userLimit: narrow.limit,
       userRemaining: narrow.remaining,
       userReset: narrow.reset,

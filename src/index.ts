@@ -34,6 +34,10 @@ export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts"
 export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
 export { type PlanOptions, plan } from "./plan/plan.ts";
+export { parsePolicy } from "./policy/parse.ts";
+export type { Policy } from "./policy/policy.ts";
+export type { PolicyInput } from "./policy/schema.ts";
+export { policyOf, rulesOf } from "./policy/shorthand.ts";
 export type { Confidence, Finding, FindingName } from "./probe/finding.ts";
 export { type Allowance, type ProbeOptions, type ProbeReport, probe } from "./probe/probe.ts";
 export { readStatus, type StatusOptions, type StatusReading } from "./probe/status.ts";

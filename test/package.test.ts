@@ -16,7 +16,7 @@ const { exports, engines } = JSON.parse(await readFile(join(root, "package.json"
   engines: { node: string };
 };
 const entries = Object.keys(exports)
-  .filter((name) => name !== "./package.json")
+  .filter((name) => !name.endsWith(".json"))
   .map((name) => name.replace(/^\./, "spillway"));
 let folder = "";
 let tarball = "";
@@ -59,7 +59,8 @@ describe("the tarball", () => {
   test("holds what runs and what is read, and no source or test", () => {
     expect(files).toContain("dist/src/cli/main.js");
     expect(files).toContain("scenarios/steady.ts");
-    expect(files).toContain("src/rules/SPEC.md");
+    for (const file of ["src/rules/SPEC.md", "src/policy/POLICY.md", "src/policy/policy.schema.json"])
+      expect(files).toContain(file);
     expect(files.filter((file) => /^(test|sim|reports|src\/.*\.ts$)/.test(file))).toEqual([]);
   });
 });

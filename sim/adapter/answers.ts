@@ -1,6 +1,7 @@
 // Answers made of what a limiter says, where it sends none of its own: headers of the windows that it shows (SPEC.md
 // §5), and `null` for those that it does not.
 import type { PartialDecision, PartialReadings, WindowReading } from "../../src/engine/adapter.ts";
+import { quotaNames } from "../../src/policy/names.ts";
 import {
   type Owner,
   organizationLimit,
@@ -12,7 +13,6 @@ import {
 } from "../../src/rules/rules.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import { isoSecond, partialRefusal } from "../../src/wire/bodies.ts";
-import { windowNames } from "../../src/wire/fields.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
 import type { Answer, Caller } from "../deployment.ts";
 
@@ -93,11 +93,11 @@ export class PartialAnswers {
       cost,
       status,
       // Whose windows decided is known, also where nothing is shown of them: such an answer surely counts.
-      scopeName: this.#isKeyed ? null : windowNames[scope].organization,
+      scopeName: this.#isKeyed ? null : quotaNames[scope].organization,
       limit: broad.limit,
       remaining: broad.remaining,
       reset: broad.reset,
-      userScopeName: windowNames[scope].user,
+      userScopeName: quotaNames[scope].user,
       userLimit: narrow.limit,
       userRemaining: narrow.remaining,
       userReset: narrow.reset,

@@ -17,7 +17,7 @@ import { readKnown, readRules, readWrittenRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { resultOf } from "./job-events.ts";
 import type { JobThread } from "./job-thread.ts";
-import { codeNote, importMsOf, importTimeout, requireWhole } from "./run-options.ts";
+import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -49,11 +49,7 @@ export const verb = defineVerb<Args>({
       conflicts: "target",
       describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
     },
-    rules: {
-      argument: "RULES",
-      type: "string",
-      describe: "use the rules file RULES, or a preset: default, documented [default: all kinds, drawn]",
-    },
+    rules: rulesOption("use", "all kinds, drawn"),
     law: {
       argument: "NAME",
       type: "string",

@@ -78,7 +78,11 @@ function completedOption(
   known: Readonly<Record<string, Values>>,
 ): CompletedOption {
   const negated = negatable === true ? [`--no-${name}`] : [];
-  const flags = [`--${name}`, ...negated, ...[alias].flat().map((short) => `-${short}`)];
+  const flags = [
+    `--${name}`,
+    ...negated,
+    ...[alias].flat().map((other) => (other.length === 1 ? `-${other}` : `--${other}`)),
+  ];
   const chosen = choices === undefined ? undefined : only(choices.map(String));
   return {
     flags,

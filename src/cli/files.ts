@@ -1,9 +1,11 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
 import { stat } from "node:fs/promises";
 import { type KnownCounterexample, parseKnown } from "../laws/known.ts";
+import { parseLimitsFile } from "../policy/limits-file.ts";
+import { isPolicy, withoutVersion } from "../policy/parse.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseDocument } from "../rules/json.ts";
-import { parseRules, parseRulesFile } from "../rules/parse.ts";
+import { parseRules } from "../rules/parse.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import { parseTokensFile, type Token } from "../rules/tokens.ts";
@@ -48,21 +50,25 @@ export async function readText(path: string, what: string): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Rules by preset name or from a JSON file. @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID` */
+/**
+ * Rules by preset name, or from a file of rules or of a policy.
+ * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`, `POLICY_UNSUPPORTED`
+ */
 export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
   const text = await readText(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
-  return parseRulesFile(text, nameOrPath);
+  return parseLimitsFile(text, nameOrPath);
 }
 
 /**
  * The rules of `--rules` as they were written: a file's own words, so that what it leaves out is known to be left out;
- * a preset stands for every switch.
+ * a preset or a policy stands for every switch.
  */
 export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
   const complete = await readRules(nameOrPath);
   if (Object.hasOwn(presets, nameOrPath)) return complete;
-  return JSON.parse((await readText(nameOrPath, "rules file")).replace(/^\uFEFF/, "")) as RulesInput;
+  const written: unknown = JSON.parse((await readText(nameOrPath, "rules file")).replace(/^\uFEFF/, ""));
+  return isPolicy(written) ? complete : (withoutVersion(written) as RulesInput);
 }
 
 /**

@@ -17,6 +17,7 @@ import { pc } from "./colors.ts";
 import { readRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
+import { rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -54,11 +55,7 @@ export const verb = defineVerb<Args>({
       describe: "write the scenario to FILE [default: standard output]",
     },
     name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
-    rules: {
-      argument: "RULES",
-      type: "string",
-      describe: "use the rules file RULES, or a preset [default: the trace's, or what headers showed]",
-    },
+    rules: rulesOption("use", "the trace's, or what headers showed"),
     check: {
       type: "boolean",
       default: true,

@@ -83,8 +83,11 @@ const sentence = (phrase: string): string => `${phrase.charAt(0).toUpperCase()}$
 
 const optionRows = (options: Readonly<Record<string, VerbOption>>): Row[] =>
   Object.entries(options).map(([name, option]) => {
-    const alias = option.alias === undefined ? "    " : `-${[option.alias].flat()[0]}, `;
-    return [`${alias}${optionUsage(name, option)}`, `${option.describe}${remarks(option)}`];
+    const letter = [option.alias ?? []].flat().find((other) => other.length === 1);
+    return [
+      `${letter === undefined ? "    " : `-${letter}, `}${optionUsage(name, option)}`,
+      `${option.describe}${remarks(option)}`,
+    ];
   });
 
 /** Values that may be given, and the one that stands for them where nothing is. */

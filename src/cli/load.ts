@@ -19,6 +19,7 @@ import {
   repeatCommand,
   requireDuration,
   requireSeed,
+  rulesOption,
   runOptions,
   scenarioOperand,
   tokensFormat,
@@ -74,10 +75,7 @@ export const verb = defineVerb<Args>({
     ...connectionOptions,
     driver: driverOption,
     ...runOptions,
-    rules: {
-      ...runOptions.rules,
-      describe: "judge by the rules file RULES, or a preset: default, documented [default: the scenario's]",
-    },
+    rules: rulesOption("judge by", "the scenario's"),
     timeout: {
       argument: "TIME",
       type: "string",

@@ -16,7 +16,7 @@ import type { OpenedLogs } from "./log-input.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { Pace, paceText } from "./pace.ts";
-import { requireSeed } from "./run-options.ts";
+import { requireSeed, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb, program } from "./verb.ts";
 import { version } from "./version.ts";
@@ -50,12 +50,7 @@ export const verb = defineVerb<Args>({
     },
   ],
   options: {
-    rules: {
-      argument: "RULES",
-      type: "string",
-      describe:
-        "use the rules file RULES, or a preset: default, documented [default: a trace's own, else default]",
-    },
+    rules: rulesOption("use", "a trace's own, else default"),
     set: {
       argument: "PATH=VALUE",
       type: "string",

@@ -24,6 +24,21 @@ export const driverOption = {
 /** A tokens file's format, for the help of every verb that takes one. */
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';
 
+/**
+ * The option of every verb that takes limits.
+ * @param phrase a verb: `follow`, `judge by`
+ * @param otherwise the rules where none are given; `null` where they are a default of yargs'
+ */
+export const rulesOption = (phrase: string, otherwise: string | null) =>
+  ({
+    argument: "RULES",
+    type: "string",
+    alias: "policy",
+    describe:
+      `${phrase} the rules or policy file RULES, or a preset: default, documented` +
+      (otherwise === null ? "" : ` [default: ${otherwise}]`),
+  }) as const satisfies VerbOption;
+
 export const runOptions = {
   seed: { argument: "N", type: "number", describe: "draw from seed N instead of the scenario's" },
   duration: {
@@ -31,11 +46,7 @@ export const runOptions = {
     type: "string",
     describe: "run for TIME instead of the scenario's duration (90s, 5m, 1m30s)",
   },
-  rules: {
-    argument: "RULES",
-    type: "string",
-    describe: "follow the rules file RULES, or a preset: default, documented [default: the scenario's]",
-  },
+  rules: rulesOption("follow", "the scenario's"),
   out: {
     argument: "DIR",
     type: "string",

@@ -13,7 +13,7 @@ import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readRules, readTokens } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
-import { requireSeed, tokensFormat } from "./run-options.ts";
+import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -47,12 +47,7 @@ export const verb = defineVerb<Args>({
       default: "127.0.0.1",
       describe: "listen on ADDRESS; beyond loopback it is plain HTTP for whoever reaches it",
     },
-    rules: {
-      argument: "RULES",
-      type: "string",
-      default: "default",
-      describe: "follow the rules file RULES, or a preset: default, documented",
-    },
+    rules: { ...rulesOption("follow", null), default: "default" },
     tokens: {
       argument: "FILE",
       type: "string",

@@ -68,9 +68,12 @@ export const commonOptions = {
   },
 } as const satisfies Record<string, VerbOption>;
 
-/** An option as it is typed: `--duration TIME`, `--[no-]color`. */
-export const optionUsage = (name: string, { argument, negatable }: VerbOption): string =>
-  argument === undefined ? `--${negatable === true ? "[no-]" : ""}${name}` : `--${name} ${argument}`;
+/** An option as it is typed: `--duration TIME`, `--rules, --policy RULES`, `--[no-]color`. */
+export function optionUsage(name: string, { alias = [], argument, negatable }: VerbOption): string {
+  const names = [name, ...[alias].flat().filter((other) => other.length > 1)];
+  const flags = names.map((each) => `--${negatable === true ? "[no-]" : ""}${each}`).join(", ");
+  return argument === undefined ? flags : `${flags} ${argument}`;
+}
 
 /** An operand as it is typed: `[SCENARIO]`, `FILES...`. */
 export function operandUsage({ name, required, many = false }: Operand): string {

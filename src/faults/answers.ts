@@ -1,9 +1,10 @@
 // Faults in the answers alone: everything behind them is right.
 import { Limiter } from "../engine/limiter.ts";
+import { quotaNames } from "../policy/names.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
-import { headerNames, nodeHeaders, shownFields, windowNames } from "../wire/fields.ts";
+import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { around, deployed } from "./deployed.ts";
 import type { Answered, Fault, Faulty } from "./fault.ts";
@@ -117,7 +118,7 @@ export const answerFaults: readonly Fault[] = [
     inject: (rules) =>
       sending(rules, ({ headers }, { scope }) =>
         scope === "rest"
-          ? { headers: { ...headers, [headerNames.userScopeName]: windowNames.rest.organization } }
+          ? { headers: { ...headers, [headerNames.userScopeName]: quotaNames.rest.organization } }
           : null,
       ),
   },

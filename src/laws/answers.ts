@@ -1,5 +1,7 @@
 // The laws on what goes over the wire: headers-present, limit-agrees and refusal-agrees. A limiter without
 // HTTP answers is judged as far as its decisions show the same thing, and on headers not at all.
+
+import { quotaNames } from "../policy/names.ts";
 import { quote } from "../rules/errors.ts";
 import { type Owner, organizationLimit, owners, type Rules, type Scope, userLimit } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
@@ -13,7 +15,6 @@ import {
   readHeader,
   readHeaders,
   type WindowHeaders,
-  windowNames,
 } from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
 import { readLimit } from "./counts.ts";
@@ -71,7 +72,7 @@ function overAnswers(
 
 /** The eight headers are there, as integers, and the scope names are right (SPEC.md §5). */
 export const headersPresent: Judge = overAnswers(({ http, shown }) =>
-  http === null ? [] : owners.map((owner) => presence(http, owner, windowNames[shown.scope][owner])),
+  http === null ? [] : owners.map((owner) => presence(http, owner, quotaNames[shown.scope][owner])),
 );
 
 function presence(http: HttpAnswer, owner: Owner, expectedName: string): Opinion {
@@ -171,8 +172,8 @@ function refusalOf(body: unknown, scope: Scope): Told | Breach | null {
     return misformed('{"message","scope","limit","current","reset"}', body);
   const owner = ownerNamed(name);
   if (owner === null) return null;
-  if (windowNames[scope][owner] !== name)
-    return misformed(`scope ${owners.map((each) => windowNames[scope][each]).join(" or ")}`, name);
+  if (quotaNames[scope][owner] !== name)
+    return misformed(`scope ${owners.map((each) => quotaNames[scope][each]).join(" or ")}`, name);
   return { owner, limit: Number(limit), reset: Number(reset), current };
 }
 

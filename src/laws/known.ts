@@ -1,8 +1,10 @@
 // Counterexamples that the limiter's people know of. A check that comes to one of them goes on, so that a bug that is
 // not mended yet hides no other.
+
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
 import type { CallOp, Op, Script } from "./script.ts";
 
@@ -37,15 +39,12 @@ const kinds: readonly unknown[] = [
   "snapshot",
 ] satisfies Op["do"][];
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /**
  * Reads a list of known counterexamples, or the report of a check, of which it takes those that were found.
  * @throws SpillwayError `USAGE`, naming every entry that is wrong
  */
 export function parseKnown(value: unknown): readonly KnownCounterexample[] {
-  const given = isObject(value) && Array.isArray(value["laws"]) ? found(value["laws"]) : value;
+  const given = isPlainObject(value) && Array.isArray(value["laws"]) ? found(value["laws"]) : value;
   const problems = Array.isArray(given)
     ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`))
     : [{ path: "known", got: quote(value), allowed: "an array, or the report of a check" }];
@@ -58,12 +57,12 @@ export function parseKnown(value: unknown): readonly KnownCounterexample[] {
 
 const found = (laws: readonly unknown[]): unknown[] =>
   laws.flatMap((report) => {
-    if (!isObject(report) || !isObject(report["counterexample"])) return [];
+    if (!isPlainObject(report) || !isPlainObject(report["counterexample"])) return [];
     return [{ law: report["law"], script: report["counterexample"]["script"] }];
   });
 
 function mistakes(entry: unknown, path: string): Problem[] {
-  if (!isObject(entry)) return [{ path, got: quote(entry), allowed: "an object" }];
+  if (!isPlainObject(entry)) return [{ path, got: quote(entry), allowed: "an object" }];
   const { law, script, seed, path: way, note } = entry;
   const wrong = (member: string, allowed: string): Problem[] => [
     { path: `${path}.${member}`, got: quote(entry[member]), allowed },
@@ -83,15 +82,15 @@ function mistakes(entry: unknown, path: string): Problem[] {
 
 /** Tells whether a value has what playing a script needs. */
 function isScript(value: unknown): value is Script {
-  if (!isObject(value) || !Array.isArray(value["ops"])) return false;
+  if (!isPlainObject(value) || !Array.isArray(value["ops"])) return false;
   const { rules, startMs, pick, ops } = value;
   const isNumbered = Number.isSafeInteger(startMs) && Number.isSafeInteger(pick);
   const isComplete =
-    isObject(rules) && ["organization", "user", "semantics"].every((name) => isObject(rules[name]));
+    isPlainObject(rules) && ["organization", "user", "semantics"].every((name) => isPlainObject(rules[name]));
   return (
     isNumbered &&
     isComplete &&
-    ops.every((op) => isObject(op) && kinds.includes(op["do"]) && Number.isSafeInteger(op["atMs"]))
+    ops.every((op) => isPlainObject(op) && kinds.includes(op["do"]) && Number.isSafeInteger(op["atMs"]))
   );
 }
 

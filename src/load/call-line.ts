@@ -1,8 +1,10 @@
 // An answer as a line of the trace (FORMAT.md, "A call"). Building this text is what a trace costs k6, so all
 // that does not change from call to call is built once, and JSON.stringify sees odd values only.
+
+import { quotaNames } from "../policy/names.ts";
 import type { CallTemplate, PlannedCall } from "../scenario/client.ts";
 import { scopesIn } from "../wire/bodies.ts";
-import { type HeaderValue, windowNames } from "../wire/fields.ts";
+import type { HeaderValue } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { Answer } from "./answer.ts";
 
@@ -25,7 +27,7 @@ export function lineParts(
   { scope, kind, cost }: CallTemplate,
 ): LineParts {
   const text = JSON.stringify;
-  const names = [scope, windowNames[scope].user] as const;
+  const names = [scope, quotaNames[scope].user] as const;
   return {
     names,
     nameTexts: [text(names[0]), text(names[1])],

@@ -1,10 +1,12 @@
 // Checks of a refusal by itself, whoever else calls. Its headers and its body are of one decision, so they must agree,
 // and some window must have lacked the room (SPEC.md §5-§7).
+
+import { quotaNames } from "../policy/names.ts";
 import type { Rules } from "../rules/rules.ts";
 import { semanticsOf } from "../rules/rules.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { readRefusal } from "../wire/bodies.ts";
-import { headerNames, type WindowHeaders, windowNames } from "../wire/fields.ts";
+import { headerNames, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { Answer } from "./answer.ts";
 
@@ -36,7 +38,7 @@ const hasRoom = ({ remaining }: WindowHeaders, cost: number): boolean =>
 function bodyFault({ organization, user, body, retryAfter }: Answer): string | null {
   if (typeof body !== "object" || body === null) return null;
   const { scope, limit, current, reset } = readRefusal(body);
-  const { rest } = windowNames;
+  const { rest } = quotaNames;
   const window = scope === rest.organization ? organization : scope === rest.user ? user : null;
   if (window === null) return "refusal-agrees: the refusal names no window of this call";
   if (typeof window.limit !== "number" || typeof window.remaining !== "number") return null;

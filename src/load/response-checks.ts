@@ -3,6 +3,8 @@
 //
 // A fault is a string, the name of the check that fails: the law, and what breaks it. Values are not in it (the
 // trace has them), since each name is a line of k6's summary.
+
+import { quotaNames } from "../policy/names.ts";
 import {
   type Owner,
   organizationLimit,
@@ -19,7 +21,6 @@ import {
   headersOf,
   namesOtherQuota,
   type WindowHeaders,
-  windowNames,
 } from "../wire/fields.ts";
 import { isFailure } from "../wire/outcome.ts";
 import type { Answer } from "./answer.ts";
@@ -61,7 +62,7 @@ export function headerBounds(
   };
   const unclaimed = { limit: Number.NaN, windowSeconds: Number.MAX_SAFE_INTEGER };
   const boundsOf = (owner: Owner, { limit, windowSeconds }: WindowLimit): WindowBounds => {
-    const [names, scopeName] = [headersOf(headerNames, owner), windowNames[scope][owner]];
+    const [names, scopeName] = [headersOf(headerNames, owner), quotaNames[scope][owner]];
     return { ...shared, names, scopeName, limit, resetMost: windowSeconds };
   };
   return {

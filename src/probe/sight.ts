@@ -1,6 +1,8 @@
 // A sight: one answer's view of one window. All reasoning on clocks, lengths and anchors is over these.
+
+import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
-import { headersOf, windowNames } from "../wire/fields.ts";
+import { headersOf } from "../wire/fields.ts";
 import { type Seen, whole } from "./seen.ts";
 
 /** A reading of a window: true at some instant from `call.sentMs` to `call.receivedMs`. */
@@ -37,7 +39,7 @@ export function statusSights(calls: readonly Seen[], scope: Scope): FullSight[] 
 export function headerSights(calls: readonly Seen[], scope: Scope, owner: Owner): Sight[] {
   return calls.flatMap((call) => {
     const { scopeName, limit, remaining, reset } = headersOf(call.headers, owner);
-    if (call.scope !== scope || scopeName !== windowNames[scope][owner]) return [];
+    if (call.scope !== scope || scopeName !== quotaNames[scope][owner]) return [];
     return [
       {
         call,

@@ -1,7 +1,9 @@
 // The status of an organization's limits, for people to look at: one free call a reading.
+
+import { quotaNames } from "../policy/names.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
-import { headersOf, windowNames } from "../wire/fields.ts";
+import { headersOf } from "../wire/fields.ts";
 import { contact } from "./contact.ts";
 import { dateOffset } from "./offsets.ts";
 import { type Seen, whole } from "./seen.ts";
@@ -88,7 +90,7 @@ function windowsOf(seen: Seen, skewMs: number | null): StatusWindow[] {
     }
     const { scopeName, ...shown } = headersOf(seen.headers, "user");
     const [limit, remaining, reset] = [whole(shown.limit), whole(shown.remaining), whole(shown.reset)];
-    const isOwn = scopeName === windowNames[scope].user;
+    const isOwn = scopeName === quotaNames[scope].user;
     if (isOwn && limit !== null && remaining !== null && reset !== null) {
       // Windows on the same grid end together, and of the organization's the instant is known.
       const same = body?.reset === reset ? windows.at(-1)?.endsAtMs : undefined;

@@ -2,7 +2,7 @@
 // reported, with its path, what was got and what is allowed.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
-import { parseDocument } from "./json.ts";
+import { isPlainObject } from "./plain-object.ts";
 import { organizationLimit, type Rules, type RulesInput, type Scope, scopes, userLimit } from "./rules.ts";
 import { type SwitchName, switchValues } from "./switches.ts";
 
@@ -32,10 +32,6 @@ const object = (members: Readonly<Record<string, v.GenericSchema>>) => {
     v.strictObject(entries, `one of ${names}`),
   );
 };
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 const perScope = (value: v.GenericSchema) => object({ rest: value, graphql: value });
 
@@ -142,20 +138,6 @@ function completeSemantics(given: NonNullable<RulesInput["semantics"]>): Rules["
   }
   return complete as unknown as Rules["semantics"];
 }
-
-/**
- * Reads a rules file's text.
- * @param file its path, for errors
- * @throws SpillwayError `JSON_INVALID`, `RULES_INVALID`
- */
-export const parseRulesFile = (text: string, file: string): Rules =>
-  parseRules(
-    parseDocument(text, file, {
-      name: "rules file",
-      code: "RULES_INVALID",
-      pathOf: (path) => path.join("."),
-    }),
-  );
 
 /**
  * Warns of rules that are legal but surely not meant (SPEC.md §2.7): costs that fit the user's limit and never the

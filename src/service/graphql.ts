@@ -1,8 +1,10 @@
 // POST /v1/graphql. Counted when the query is about to be executed, not before: what cannot be read, is too
 // large or too deep counts nothing (SPEC.md §2.6, §6).
+
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import * as v from "valibot";
 import type { Decision, Readings } from "../engine/adapter.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import type { Caller } from "./auth.ts";
 import { fieldsOf, type Gate } from "./gate.ts";
 import { executeQuery, prepareQuery } from "./query.ts";
@@ -19,12 +21,10 @@ const BODY_MOST = 1_048_576;
 const CALLER = "graphqlCaller";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-const isRecord = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const bodySchema = v.object({
   query: v.string(),
   operationName: v.optional(v.nullable(v.string())),
-  variables: v.optional(v.nullable(v.custom<Readonly<Record<string, unknown>>>(isRecord))),
+  variables: v.optional(v.nullable(v.custom<Readonly<Record<string, unknown>>>(isPlainObject))),
 });
 
 const errorsBody = (...messages: readonly string[]) => ({ errors: messages.map((message) => ({ message })) });

@@ -1,8 +1,10 @@
 // The windows that a trace shows, for pictures and tables: which one each answer tells of, and what it came to.
+
+import { quotaNames } from "../policy/names.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readStatus } from "../wire/bodies.ts";
-import { headersOf, integerOf, windowNames } from "../wire/fields.ts";
+import { headersOf, integerOf } from "../wire/fields.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
 import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
 
@@ -27,7 +29,7 @@ export function headerReading(call: TraceCall, owner: Owner): Reading | null {
   const { org, scope, sent, received } = call;
   const shown = headersOf(call, owner);
   const reset = integerOf(shown.reset);
-  if (shown.scopeName !== windowNames[scope][owner] || reset === null) return null;
+  if (shown.scopeName !== quotaNames[scope][owner] || reset === null) return null;
   const limit = integerOf(shown.limit);
   const remaining = integerOf(shown.remaining);
   const count = limit === null || remaining === null ? null : limit - remaining;

@@ -1,7 +1,8 @@
 // Calls as columns: what the reader fills and the judge goes through, a few thousand at once, without an object a call.
 // A line that is not written as `encodeCall` writes it stands beside them as an object.
+
+import { quotaNames } from "../policy/names.ts";
 import type { Scope } from "../rules/rules.ts";
-import { windowNames } from "../wire/fields.ts";
 import type { Names } from "./names.ts";
 import type { CallKind, TraceCall } from "./record.ts";
 
@@ -98,7 +99,7 @@ export class CallBatch {
       limit: shows ? at(this.limit, row) : null,
       remaining: shows ? at(this.remaining, row) : null,
       reset: shows ? at(this.reset, row) : null,
-      userScopeName: shows ? windowNames[scope].user : null,
+      userScopeName: shows ? quotaNames[scope].user : null,
       userLimit: shows ? at(this.userLimit, row) : null,
       userRemaining: shows ? at(this.userRemaining, row) : null,
       userReset: shows ? at(this.userReset, row) : null,

@@ -1,7 +1,7 @@
 // The fast way to read a call's line: byte by byte into columns, for lines exactly as `encodeCall` writes them, with
 // members in the format's order, plain whole numbers and ASCII texts without escapes. Any other line, valid or not, it
 // leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
-import { windowNames } from "../wire/fields.ts";
+import { quotaNames } from "../policy/names.ts";
 import { type CallBatch, has } from "./batch.ts";
 import type { Block } from "./blocks.ts";
 import { newline } from "./blocks.ts";
@@ -30,8 +30,8 @@ const limits = [literal(',"scopeName":"rest","limit":'), literal(',"scopeName":"
 const toRemaining = literal(',"remaining":');
 const toReset = literal(',"reset":');
 const userLimits = [
-  literal(`,"userScopeName":"${windowNames.rest.user}","userLimit":`),
-  literal(`,"userScopeName":"${windowNames.graphql.user}","userLimit":`),
+  literal(`,"userScopeName":"${quotaNames.rest.user}","userLimit":`),
+  literal(`,"userScopeName":"${quotaNames.graphql.user}","userLimit":`),
 ] as const;
 const toUserRemaining = literal(',"userRemaining":');
 const toUserReset = literal(',"userReset":');

@@ -1,5 +1,7 @@
 // The laws that one answer shows by itself: headers there and right, limits as the rules say, seconds within their
 // range, a refusal that is justified and says so consistently.
+
+import { quotaNames } from "../policy/names.ts";
 import type { LawName } from "../rules/laws.ts";
 import {
   type Owner,
@@ -11,7 +13,7 @@ import {
   userLimit,
 } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import { hasHeaders, headersOf, windowNames } from "../wire/fields.ts";
+import { hasHeaders, headersOf } from "../wire/fields.ts";
 import { isAnswered, isRefusal } from "../wire/outcome.ts";
 import { negativeCount, statusReading } from "./answer.ts";
 import type { Docket } from "./docket.ts";
@@ -190,7 +192,7 @@ export class AnswerLaws {
 /** Tells whether an owner's headers speak of this scope, and not of a quota that is none of the four. */
 function isOwn(call: TraceCall, owner: Owner): boolean {
   const { scopeName } = headersOf(call, owner);
-  return scopeName === null || scopeName === windowNames[call.scope][owner];
+  return scopeName === null || scopeName === quotaNames[call.scope][owner];
 }
 
 /** `remaining = max(0, limit - current)` is within 0..limit; `signed` goes below (SPEC.md §7, §8). */

@@ -1,8 +1,10 @@
 // The reading of one answer: what it shows of each window, whether it was a refusal, and whose window refused.
+
+import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readRefusal, readStatus, secondOf } from "../wire/bodies.ts";
-import { type HeaderValue, headersOf, windowNames } from "../wire/fields.ts";
+import { type HeaderValue, headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
@@ -25,7 +27,7 @@ export interface Reading {
  */
 export function headerReading(call: TraceCall, owner: Owner, signed: boolean): Reading | null {
   const { scopeName, limit, remaining, reset } = headersOf(call, owner);
-  if (scopeName !== windowNames[call.scope][owner]) return null;
+  if (scopeName !== quotaNames[call.scope][owner]) return null;
   if (!isWhole(limit) || !isWhole(remaining) || !isWhole(reset)) return null;
   if (limit < 1 || remaining > limit || reset < 0) return null;
   const clamped = remaining === 0 && !signed;

@@ -1,15 +1,10 @@
 // `headers-present` (SPEC.md §5, §7): the eight headers are on every answer that owes them, as integers, under the
 // names of the call's own windows.
+
+import { quotaNames } from "../policy/names.ts";
 import { owners } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
-import {
-  hasHeaders,
-  headerNames,
-  headersOf,
-  namesOtherQuota,
-  type WindowHeaders,
-  windowNames,
-} from "../wire/fields.ts";
+import { hasHeaders, headerNames, headersOf, namesOtherQuota, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
@@ -102,7 +97,7 @@ function noInteger(headers: WindowHeaders, common: Common): Breach | null {
 
 function wrongName({ scopeName }: WindowHeaders, common: Common): Breach | null {
   const { owner, scope } = common;
-  const own = windowNames[scope][owner];
+  const own = quotaNames[scope][owner];
   if (scopeName === null || scopeName === own) return null;
   return {
     ...common,

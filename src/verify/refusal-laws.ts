@@ -1,10 +1,12 @@
 // A refusal's duties: that a window lacks room, that it is the one it names, and that its body says the same as
 // its headers (SPEC.md §2.1, §2.4, §6; laws `refusal-justified`, `refusal-agrees`).
+
+import { quotaNames } from "../policy/names.ts";
 import type { Owner } from "../rules/rules.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
-import { headersOf, windowNames } from "../wire/fields.ts";
+import { headersOf } from "../wire/fields.ts";
 import type { Breach } from "./answer-laws.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";
@@ -80,7 +82,7 @@ function checkOwnCharge(
 
 function shownOf(call: TraceCall, owner: Owner): Shown | null {
   const { scopeName, limit, remaining, reset } = headersOf(call, owner);
-  if (scopeName !== windowNames[call.scope][owner]) return null;
+  if (scopeName !== quotaNames[call.scope][owner]) return null;
   if (typeof limit !== "number" || typeof remaining !== "number") return null;
   return { limit, remaining, reset: typeof reset === "number" ? reset : null };
 }

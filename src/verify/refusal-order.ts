@@ -1,8 +1,10 @@
 // Whose window a refusal names where both lack room: the organization's comes first (SPEC.md §2.4). Refusals that name
 // the user's are kept until it is known whether limits were enforced: a window that is not refuses nobody.
+
+import { quotaNames } from "../policy/names.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";
-import { headersOf, windowNames } from "../wire/fields.ts";
+import { headersOf } from "../wire/fields.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
@@ -47,7 +49,7 @@ export class RefusalOrder {
     if (refuserIn(call.refusal) !== "user" || this.#misnamed.length >= keptMost) return;
     const { scopeName, limit, remaining } = headersOf(call, "organization");
     const { scopeName: userName, remaining: userRemaining } = headersOf(call, "user");
-    const own = windowNames[call.scope];
+    const own = quotaNames[call.scope];
     if (scopeName !== own.organization || userName !== own.user) return;
     if (typeof remaining !== "number" || typeof userRemaining !== "number") return;
     const { cost } = call;

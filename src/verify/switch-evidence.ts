@@ -1,10 +1,12 @@
 // Evidence on the switches (SPEC.md §8) in single answers of a trace without rules, beside that of windows.
+
+import { quotaNames } from "../policy/names.ts";
 import type { LawName } from "../rules/laws.ts";
 import { type Owner, owners, type Scope } from "../rules/rules.ts";
 import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readRefusal } from "../wire/bodies.ts";
-import { hasHeaders, headersOf, windowNames } from "../wire/fields.ts";
+import { hasHeaders, headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit, Hypotheses } from "./hypotheses.ts";
@@ -46,7 +48,7 @@ export class SwitchEvidence {
   #observeRemaining(line: number, call: TraceCall, owner: Owner): void {
     const { remaining, limit, scopeName } = headersOf(call, owner);
     if (typeof remaining !== "number" || typeof limit !== "number") return;
-    if (remaining > 0 || scopeName !== windowNames[call.scope][owner]) return;
+    if (remaining > 0 || scopeName !== quotaNames[call.scope][owner]) return;
     const user = owner === "user" ? call.user : null;
     const about = { name: "remaining", law: "remaining-agrees", org: call.org, user } as const;
     if (remaining < 0) {
@@ -74,7 +76,7 @@ export class SwitchEvidence {
   /** Calls that are charged when they complete are refused only once nothing is left (SPEC.md §7). */
   #observeRefusal(line: number, call: TraceCall): void {
     const { remaining, userRemaining, scopeName, userScopeName, cost } = call;
-    const own = windowNames.graphql;
+    const own = quotaNames.graphql;
     if (scopeName !== own.organization || userScopeName !== own.user) return;
     if (typeof remaining !== "number" || typeof userRemaining !== "number") return;
     if (remaining <= 0 || userRemaining <= 0) return;

@@ -1,7 +1,9 @@
 // Answers as they go over the wire (SPEC.md §4-§6), made of what a limiter says.
+
+import { quotaNames } from "../policy/names.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { refusalBody, statusBody } from "./bodies.ts";
-import { headerNames as name, windowNames } from "./fields.ts";
+import { headerNames as name } from "./fields.ts";
 import { REFUSED } from "./outcome.ts";
 
 /** One answer as it goes over the wire: what the laws on headers are judged by (SPEC.md §5, §6). */
@@ -28,7 +30,7 @@ export function headers(scope: Scope, { organization, user }: Windows): Record<s
   result[name.remaining] = organization.remaining;
   result[name.limit] = organization.limit;
   result[name.reset] = organization.reset;
-  result[name.userScopeName] = windowNames[scope].user;
+  result[name.userScopeName] = quotaNames[scope].user;
   result[name.userRemaining] = user.remaining;
   result[name.userLimit] = user.limit;
   result[name.userReset] = user.reset;

@@ -1,7 +1,9 @@
 // The bodies that tell of limits (SPEC.md §4, §6), written and read: of a status, and of a refusal.
+
+import { quotaNames } from "../policy/names.ts";
 import { isDeep } from "../rules/depth.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
-import { ownerNamed, textMost, windowNames } from "./fields.ts";
+import { ownerNamed, textMost } from "./fields.ts";
 
 /** Numbers of a window that a body shows. */
 type Window = Readonly<Record<"limit" | "current" | "reset", number>>;
@@ -126,7 +128,7 @@ export function refusalBody(
     return graphqlRefusal(`${begin} limit of ${limit} complexity points. ${again}`);
   }
   const message = `${isBroad ? "Your organization has" : "You have"} exceeded the limit of ${limit} requests. ${again}`;
-  return { message, scope: windowNames.rest[refusedBy], limit, current, reset };
+  return { message, scope: quotaNames.rest[refusedBy], limit, current, reset };
 }
 
 /** The body of a 429 as far as its window is shown; whose window it is it says in any case. */
@@ -140,7 +142,7 @@ export function partialRefusal(
     return refusalBody(scope, refusedBy, { organization: window, user: window });
   }
   return scope === "rest"
-    ? { scope: windowNames.rest[refusedBy], limit, current, reset }
+    ? { scope: quotaNames.rest[refusedBy], limit, current, reset }
     : graphqlRefusal(`${beginnings[refusedBy]} limit.`);
 }
 

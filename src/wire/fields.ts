@@ -1,6 +1,7 @@
 // The fields of an answer that tell of limits (SPEC.md §1, §5): one table of their headers, by which answers are read
 // and written, and the names of the windows that they show.
-import type { Owner, Scope } from "../rules/rules.ts";
+import { quotaNames } from "../policy/names.ts";
+import type { Owner } from "../rules/rules.ts";
 
 /** Header of each field, as it is sent. A trace's line keeps the field in the member of that name (FORMAT.md). */
 export const headerNames = {
@@ -119,14 +120,8 @@ export const readHeaders = (headers: Parameters<typeof readHeader>[0]): ShownHea
 /** Returns a header's integer; `null` if it is none. */
 export const integerOf = (value: HeaderValue): number | null => (typeof value === "number" ? value : null);
 
-/** The name that headers and refusals give each owner's window. */
-export const windowNames = {
-  rest: { organization: "rest", user: "rest_user" },
-  graphql: { organization: "graphql", user: "graphql_user" },
-} as const satisfies Record<Scope, Record<Owner, string>>;
-
 const named = new Map<unknown, Owner>(
-  Object.values(windowNames).flatMap(({ organization, user }) => [
+  Object.values(quotaNames).flatMap(({ organization, user }) => [
     [organization, "organization"],
     [user, "user"],
   ]),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseRulesFile } from "../../src/rules/parse.ts";
+import { parseLimitsFile } from "../../src/policy/limits-file.ts";
 import { repeatedMember, repeatedPath } from "../../src/rules/repeated-member.ts";
 
 describe("a member that stands twice", () => {
@@ -28,6 +28,6 @@ describe("a member that stands twice", () => {
 
   test("is refused in rules, by its path", () => {
     const text = '{"organization":{"rest":{"limit":5,"limit":500}}}';
-    expect(() => parseRulesFile(text, "rules.json")).toThrow("organization.rest.limit: got it twice");
+    expect(() => parseLimitsFile(text, "rules.json")).toThrow("organization.rest.limit: got it twice");
   });
 });

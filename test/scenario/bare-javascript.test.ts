@@ -61,7 +61,7 @@ test("scenarios are defined, seated and stepped with nothing but the language", 
   });
   const text = outputFiles[0]?.text ?? "";
   const outside = Object.keys(metafile.inputs).filter(
-    (path) => !/^(?:<stdin>|src\/(?:scenario|rules|wire)\/)/.test(path),
+    (path) => !/^(?:<stdin>|src\/(?:scenario|rules|policy|wire)\/)/.test(path),
   );
   // Both are plain JavaScript: the one reads what is no scenario of ours, the other's logarithm is the same everywhere.
   expect(outside.filter((path) => !/^node_modules\/(?:valibot|@stdlib)\//.test(path))).toEqual([]);

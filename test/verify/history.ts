@@ -2,11 +2,11 @@
 // written. The deployment's clock is off and drifts, generators' clocks err, calls overlap, get lost, time out and
 // come late; the trace shows only what FORMAT.md says a trace shows.
 import type { Call, Decision, Readings, Reservation, Status } from "../../src/engine/adapter.ts";
+import { quotaNames } from "../../src/policy/names.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
-import { windowNames } from "../../src/wire/fields.ts";
 
 /** What answers: a right limiter, or one that is wrong on purpose. Times are the target's own, whole ms. */
 export interface Target {
@@ -339,7 +339,7 @@ function shown(scope: Scope, { organization, user }: Readings): Partial<TraceCal
     limit: organization.limit,
     remaining: organization.remaining,
     reset: organization.reset,
-    userScopeName: windowNames[scope].user,
+    userScopeName: quotaNames[scope].user,
     userLimit: user.limit,
     userRemaining: user.remaining,
     userReset: user.reset,

@@ -1,6 +1,7 @@
 // Whatever the wire writes it reads again: one table both ways. Beside it, answers that nobody wrote by that table.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { quotaNames } from "../../src/policy/names.ts";
 import { owners, type Scope, scopes } from "../../src/rules/rules.ts";
 import { headers, refusalAnswer } from "../../src/wire/answer.ts";
 import {
@@ -21,7 +22,6 @@ import {
   ownerNamed,
   readHeader,
   readHeaders,
-  windowNames,
 } from "../../src/wire/fields.ts";
 import { isAnswered, isRefusal, isUncounted, refusedBy } from "../../src/wire/outcome.ts";
 
@@ -51,7 +51,7 @@ describe("what is written is read again", () => {
         const read = readHeaders(Object.fromEntries(spelt));
         for (const owner of owners) {
           const { limit, remaining, reset } = shown[owner];
-          const scopeName = windowNames[ofScope][owner];
+          const scopeName = quotaNames[ofScope][owner];
           expect(headersOf(read, owner)).toMatchObject({ scopeName, limit, remaining, reset });
         }
       }),

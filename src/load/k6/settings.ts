@@ -2,7 +2,7 @@
 // and worked out once, in memory that all of them share.
 import { SharedArray } from "k6/data";
 import { parseTarget, requireAllowed } from "../../connect/target.ts";
-import { parseRulesFile } from "../../rules/parse.ts";
+import { parseLimitsFile } from "../../policy/limits-file.ts";
 import { parseTokensFile } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
 import type { Stay } from "../../scenario/fleet.ts";
@@ -72,7 +72,7 @@ export function readSettings(written: Scenario): Settings {
     seed: wholeNumber("SEED"),
     startAtMs: wholeNumber("START_AT_MS") ?? Date.now(),
     durationMs: wholeNumber("DURATION_MS"),
-    rules: rulesPath === undefined ? undefined : parseRulesFile(open(rulesPath), rulesPath),
+    rules: rulesPath === undefined ? undefined : parseLimitsFile(open(rulesPath), rulesPath),
   });
   return {
     scenario,

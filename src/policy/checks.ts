@@ -1,0 +1,218 @@
+// How the parts of a policy fit together (POLICY.md §6): what no form of a single member can say. Every mistake is
+// reported, with its path, what was got and what is allowed.
+import { closest } from "../rules/closest.ts";
+import { type Problem, quote } from "../rules/errors.ts";
+import { calendarSeconds } from "./calendar.ts";
+import type { Algorithm, Operation, Override, Policy, Quota, Route, TokenBucket } from "./policy.ts";
+import { attributesOfPath, hides, isSame } from "./routes.ts";
+import { usesMost, windowSecondsMost } from "./schema.ts";
+
+const most = Number.MAX_SAFE_INTEGER;
+
+/** Returns all that is wrong with how the parts of a policy fit together. */
+export function misfits(policy: Policy): Problem[] {
+  return [
+    ...Object.entries(policy.quotas).flatMap(([name, quota]) => quotaMisfits(policy, name, quota)),
+    ...Object.entries(policy.operations).flatMap(([name, one]) => operationMisfits(policy, name, one)),
+    ...policy.routes.flatMap((route, index) => routeMisfits(policy, route, index)),
+    ...policy.overrides.flatMap((override, index) => overrideMisfits(policy, override, index)),
+  ];
+}
+
+/** Says that a name is none of those known, and which was meant. */
+function unknown(path: string, name: string, known: readonly string[], kind: string): Problem {
+  const meant = closest(name, known);
+  const names = known.length === 0 ? `no ${kind} is known` : `${kind}: ${known.join(", ")}`;
+  return { path, got: quote(name), allowed: meant === null ? names : `${names} (did you mean ${meant}?)` };
+}
+
+function quotaMisfits({ quotas }: Policy, name: string, { algorithm, key, enforced }: Quota): Problem[] {
+  const path = `quotas.${name}`;
+  const problems = algorithmMisfits(`${path}.algorithm`, algorithm);
+  for (const [index, attribute] of key.entries())
+    if (key.indexOf(attribute) < index)
+      problems.push({ path: `${path}.key.${index}`, got: quote(attribute), allowed: "each attribute once" });
+  if (typeof enforced !== "object") return problems;
+  const at = `${path}.enforced.with`;
+  const other = Object.hasOwn(quotas, enforced.with) ? quotas[enforced.with] : undefined;
+  if (other === undefined) return [...problems, unknown(at, enforced.with, Object.keys(quotas), "a quota")];
+  if (typeof other.enforced === "object" || other.key.some((attribute) => !key.includes(attribute)))
+    problems.push({
+      path: at,
+      got: quote(enforced.with),
+      allowed: `a quota with an "enforced" of its own, whose key has attributes of [${key.join(", ")}] alone`,
+    });
+  return problems;
+}
+
+function algorithmMisfits(path: string, algorithm: Algorithm): Problem[] {
+  if (algorithm.kind === "token-bucket") return bucketMisfits(path, algorithm);
+  if (algorithm.kind !== "fixed-window") return [];
+  const { anchor, windowSeconds } = algorithm;
+  if (typeof anchor === "string") return [];
+  if ("offsetMs" in anchor)
+    return anchor.offsetMs < windowSeconds * 1000
+      ? []
+      : [{ path: `${path}.anchor.offsetMs`, got: String(anchor.offsetMs), allowed: "less than the window" }];
+  const length = calendarSeconds[anchor.calendar];
+  if (windowSeconds === length) return [];
+  const allowed = `nothing, or ${length}: windows of a ${anchor.calendar} have its length`;
+  return [{ path: `${path}.windowSeconds`, got: String(windowSeconds), allowed }];
+}
+
+/** A level is counted in parts of `1 / everyMs`, as integers: exact, or refused. */
+function bucketMisfits(
+  path: string,
+  { capacity, refill }: Pick<TokenBucket, "capacity" | "refill">,
+): Problem[] {
+  const { amount, everyMs } = lowestTerms(refill);
+  if (capacity > most / everyMs)
+    return [
+      {
+        path: `${path}.capacity`,
+        got: String(capacity),
+        allowed: `at most ${Math.floor(most / everyMs)} with a refill of ${amount} in ${everyMs} ms: more is not exact`,
+      },
+    ];
+  if ((capacity * everyMs) / amount <= windowSecondsMost * 1000) return [];
+  return [
+    { path: `${path}.refill`, got: quote(refill), allowed: "one that fills the bucket within 100 years" },
+  ];
+}
+
+/** The same rate in the smallest integers. */
+function lowestTerms({ amount, everyMs }: TokenBucket["refill"]): TokenBucket["refill"] {
+  let [a, b] = [amount, everyMs];
+  while (b > 0) [a, b] = [b, a % b];
+  return { amount: amount / a, everyMs: everyMs / a };
+}
+
+function operationMisfits(policy: Policy, name: string, { uses, samples }: Operation): Problem[] {
+  const path = `operations.${name}`;
+  const names = Object.keys(uses);
+  const problems: Problem[] = [];
+  if (["status", "other"].includes(name))
+    problems.push({ path, got: quote(name), allowed: "another name: routes use this one" });
+  if (names.length < 1 || names.length > usesMost)
+    problems.push({
+      path: `${path}.uses`,
+      got: `${names.length} quotas`,
+      allowed: `from 1 to ${usesMost} quotas on one call`,
+    });
+  for (const used of names) {
+    const quota = Object.hasOwn(policy.quotas, used) ? policy.quotas[used] : undefined;
+    if (quota === undefined)
+      problems.push(unknown(`${path}.uses.${used}`, used, Object.keys(policy.quotas), "a quota"));
+    else problems.push(...useMisfits(policy, name, used, quota));
+  }
+  const attributes = knownAttributes(policy);
+  for (const [index, sample] of samples.entries())
+    for (const attribute of attributesOfPath(sample.path))
+      if (!attributes.includes(attribute))
+        problems.push(unknown(`${path}.samples.${index}.path`, attribute, attributes, "an attribute"));
+  return problems;
+}
+
+function useMisfits(policy: Policy, operation: string, name: string, { key, charge }: Quota): Problem[] {
+  const path = `operations.${operation}.uses.${name}`;
+  const problems: Problem[] = [];
+  const cost = policy.operations[operation]?.uses[name];
+  if (typeof cost === "object") {
+    const isLate = charge.when === "completion" && charge.fits === "any-left";
+    if (charge.when !== "reserve-settle" && !isLate)
+      problems.push({
+        path,
+        got: quote(cost),
+        allowed:
+          `a number or "declared", since quotas.${name}.charge must know the cost beforehand ` +
+          '("reserve-settle" and "completion" with "any-left" need not)',
+      });
+  }
+  const filled = filledBy(policy, operation);
+  for (const attribute of key)
+    if (!filled.includes(attribute))
+      problems.push({
+        path,
+        got: `a quota by ${quote(attribute)}, which calls of ${operation} do not fill`,
+        allowed: `quotas by ${filled.length === 0 ? "no attribute" : filled.join(", ")}`,
+      });
+  return problems;
+}
+
+const attributesOf = (route: Route): string[] => [
+  ...attributesOfPath(route.path),
+  ...Object.keys(route.attributes),
+];
+
+/** The attributes that every call of an operation has: its token's, and those that each of its routes fills. */
+function filledBy({ auth, routes }: Policy, operation: string): string[] {
+  const own = routes.filter((route) => route.operation === operation).map(attributesOf);
+  const [first = [], ...others] = own;
+  const byAll = first.filter((attribute) => others.every((attributes) => attributes.includes(attribute)));
+  return [...new Set([...auth.attributes, ...byAll])];
+}
+
+/** Every attribute of a caller that a policy knows. */
+function knownAttributes({ auth, quotas, routes }: Policy): string[] {
+  const keys = Object.values(quotas).flatMap(({ key }) => key);
+  return [...new Set([...auth.attributes, ...routes.flatMap(attributesOf), ...keys])];
+}
+
+function routeMisfits({ routes, operations }: Policy, route: Route, index: number): Problem[] {
+  const path = `routes.${index}`;
+  const names = [...Object.keys(operations), "status", "other"];
+  const problems = names.includes(route.operation)
+    ? []
+    : [unknown(`${path}.operation`, route.operation, names, "an operation")];
+  const before = routes.slice(0, index);
+  const twin = before.findIndex((other) => isSame(other, route));
+  const hider = twin === -1 ? before.findIndex((other) => hides(other, route)) : twin;
+  if (hider === -1) return problems;
+  const got =
+    twin === -1 ? `a route that matches nothing: routes.${hider} comes first` : `routes.${hider} again`;
+  return [...problems, { path, got, allowed: "a route that matches requests of its own" }];
+}
+
+function overrideMisfits(policy: Policy, { match, quotas }: Override, index: number): Problem[] {
+  const path = `overrides.${index}`;
+  const known = knownAttributes(policy);
+  const problems = Object.keys(match)
+    .filter((attribute) => !known.includes(attribute))
+    .map((attribute) =>
+      unknown(`${path}.match.${attribute}`, attribute, known, "an attribute of the caller"),
+    );
+  for (const [name, changed] of Object.entries(quotas)) {
+    const at = `${path}.quotas.${name}`;
+    const quota = Object.hasOwn(policy.quotas, name) ? policy.quotas[name] : undefined;
+    if (quota === undefined) {
+      problems.push(unknown(at, name, Object.keys(policy.quotas), "a quota"));
+      continue;
+    }
+    const beyond = Object.keys(match).filter((one) => known.includes(one) && !quota.key.includes(one));
+    if (beyond.length > 0)
+      problems.push({
+        path: at,
+        got: `a quota whose key has no ${beyond.join(", ")}`,
+        allowed: "quotas whose key has every attribute that is matched: others are shared",
+      });
+    problems.push(...changeMisfits(at, quota.algorithm, changed));
+  }
+  return problems;
+}
+
+function changeMisfits(path: string, algorithm: Algorithm, changed: Override["quotas"][string]): Problem[] {
+  const allowed = [
+    "enforced",
+    ...Object.keys(algorithm).filter((name) => !["kind", "anchor", "opens"].includes(name)),
+  ];
+  const problems = Object.keys(changed)
+    .filter((name) => !allowed.includes(name))
+    .map((name) => ({
+      path: `${path}.${name}`,
+      got: `it, of a ${algorithm.kind}`,
+      allowed: allowed.join(", "),
+    }));
+  if (problems.length > 0) return problems;
+  const { enforced, ...limits } = changed;
+  return algorithmMisfits(path, { ...algorithm, ...limits } as Algorithm);
+}

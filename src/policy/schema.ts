@@ -1,0 +1,235 @@
+// The form of a policy file: what may stand where, and what stands there where nothing is said. The JSON Schema for
+// editors is made of it (`policy.schema.json`); how the parts fit together is `checks.ts`.
+import * as v from "valibot";
+import { closest } from "../rules/closest.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import { switchValues } from "../rules/switches.ts";
+import { provokedStatuses } from "./policy.ts";
+
+const most = Number.MAX_SAFE_INTEGER;
+/** A window of a century is a mistake in units; the bound keeps every time in ms a safe integer. */
+export const windowSecondsMost = 3_155_760_000;
+/** More quotas on one call are a mistake, too. */
+export const usesMost = 32;
+
+const whole = (of: string, least = 1, greatest = most) => {
+  const allowed = `a whole number of ${of} from ${least} to ${greatest}`;
+  return v.pipe(
+    v.number(allowed),
+    v.integer(allowed),
+    v.minValue(least, allowed),
+    v.maxValue(greatest, allowed),
+  );
+};
+
+const text = (allowed: string) => v.pipe(v.string(allowed), v.nonEmpty(allowed));
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  v.picklist(values, `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`);
+
+/** These members and no other. One that is required, or unknown, is named with what is allowed. */
+function members<const E extends v.ObjectEntries>(entries: E) {
+  const names = Object.keys(entries);
+  const list = names.join(", ");
+  return v.strictObject(entries, ({ expected, path }) => {
+    if (expected === "Object") return `an object of ${list}`;
+    if (expected !== "never") return "a value: it is required";
+    const meant = closest(String(path?.at(-1)?.key), names);
+    return meant === null ? `one of ${list}` : `one of ${list} (did you mean ${meant}?)`;
+  });
+}
+
+/** An object of such members. Lists are objects to valibot. */
+const object = <const E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(
+    v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),
+    members(entries),
+  );
+
+const namePattern = /^[A-Za-z_][\w.-]*$/;
+const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
+const name = v.pipe(v.string(nameWords), v.regex(namePattern, nameWords));
+
+/** `v.record` drops names that JavaScript treats specially, so they are refused first. */
+const reserved = ["__proto__", "prototype", "constructor"];
+const byName = <const S extends v.GenericSchema>(what: string, value: S) =>
+  v.pipe(
+    v.custom<object>(isPlainObject, `an object of ${what} by name`),
+    v.check(
+      (named) => !reserved.some((word) => Object.hasOwn(named, word)),
+      `names that are no ${reserved.join(", ")}`,
+    ),
+    v.record(name, value),
+  );
+
+const windowSeconds = whole("seconds", 1, windowSecondsMost);
+const windowMs = whole("ms", 1, windowSecondsMost * 1000);
+const units = "units";
+
+const calendar = object({
+  calendar: oneOf(["day", "week", "month"]),
+  zone: v.pipe(text("the name of a time zone"), v.check(isZone, "the name of a time zone, as Europe/Paris")),
+});
+const anchorWords =
+  'one of "epoch", "first-request", {"offsetMs": ...}, {"calendar": "day" | "week" | "month", "zone": ...}';
+const anchor = v.union(
+  [v.literal("epoch"), v.literal("first-request"), object({ offsetMs: whole("ms", 0) }), calendar],
+  anchorWords,
+);
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const refill = object({ amount: whole(units), everyMs: windowMs });
+
+const algorithm = v.variant(
+  "kind",
+  [
+    members({
+      kind: v.literal("fixed-window"),
+      limit: whole(units),
+      windowSeconds: v.optional(windowSeconds),
+      anchor: v.optional(anchor, "epoch"),
+      opens: v.optional(oneOf(["exact", "whole-second"]), "exact"),
+    }),
+    members({ kind: v.literal("token-bucket"), capacity: whole(units), refill }),
+    members({ kind: v.literal("sliding-log"), limit: whole(units), windowSeconds }),
+    members({ kind: v.literal("sliding-counter"), limit: whole(units), windowSeconds }),
+    members({ kind: v.literal("concurrency"), limit: whole("calls") }),
+  ],
+  'an object with a kind: "fixed-window", "token-bucket", "sliding-log", "sliding-counter" or "concurrency"',
+);
+
+const charge = object({
+  when: v.optional(oneOf(["admission", "completion", "reserve-settle"]), "admission"),
+  fits: v.optional(oneOf(["whole", "any-left"]), "whole"),
+  refused: v.optional(oneOf(["nothing", "counted"]), "nothing"),
+  refusedByOther: v.optional(oneOf(["nothing", "charged"]), "nothing"),
+});
+
+const shown = object({
+  remaining: v.optional(oneOf(switchValues.remaining), "clamped"),
+  reset: v.optional(oneOf(switchValues.reset), "ceil"),
+  retryAfter: v.optional(v.boolean("true or false"), true),
+});
+
+const quota = object({
+  algorithm,
+  key: v.optional(v.array(name, "a list of the caller's attributes"), []),
+  unit: v.optional(text("a word, as requests, points or tokens"), "requests"),
+  charge: v.optional(charge, {}),
+  enforced: v.optional(
+    v.union(
+      [v.boolean(), v.literal("unknown"), object({ with: name })],
+      'true, false, "unknown" or {"with": QUOTA}',
+    ),
+    true,
+  ),
+  shown: v.optional(shown, {}),
+});
+
+const cost = v.union(
+  [whole(units, 0), v.literal("declared"), object({ atMost: whole(units) })],
+  'a whole number from 0, "declared", or {"atMost": ...} where only the answer tells',
+);
+
+const request = {
+  method: v.optional(text("an HTTP method"), "GET"),
+  path: v.pipe(text("a path"), v.startsWith("/", "a path that begins with /")),
+  headers: v.optional(v.record(v.string(), v.string("text")), {}),
+  body: v.optional(v.unknown()),
+};
+
+const operation = object({
+  uses: byName("costs", cost),
+  relation: v.optional(oneOf(["all-or-nothing", "each-alone", "first-refusal-stops"]), "all-or-nothing"),
+  samples: v.optional(
+    v.array(
+      object({
+        ...request,
+        cost: v.optional(whole(units, 0), 1),
+        dearer: v.optional(
+          object({ pointer: text("a JSON pointer into the body, as /max_tokens"), costEach: whole(units) }),
+        ),
+      }),
+      "a list of requests",
+    ),
+    [],
+  ),
+});
+
+const attribute = v.union(
+  [
+    object({ header: text("a header's name") }),
+    object({ pointer: text("a JSON pointer") }),
+    object({ text: v.string() }),
+  ],
+  'one of {"header": ...}, {"pointer": ...} into the body, {"text": ...}',
+);
+
+const route = object({
+  methods: v.optional(v.pipe(v.array(text("an HTTP method")), v.minLength(1, "at least one method"))),
+  host: v.optional(text("a host's name")),
+  path: v.pipe(
+    text("a path, as /v2/organizations/{organization}/**"),
+    v.regex(
+      /^(\/(\{[A-Za-z_]\w*\}|[^{}*/]*))*(\/\*\*)?$/,
+      "a path of segments, {name} for one of them, ** at its end",
+    ),
+    v.startsWith("/", "a path that begins with /"),
+  ),
+  graphql: v.optional(oneOf(["query", "mutation"])),
+  operation: text('the name of an operation, "status" or "other"'),
+  attributes: v.optional(byName("sources", attribute), {}),
+});
+
+const auth = object({
+  header: v.optional(text("a header's name"), "Authorization"),
+  form: v.optional(
+    v.pipe(v.string(), v.includes("{token}", "text with {token} in it, as Bearer {token}")),
+    "Bearer {token}",
+  ),
+  /** Every attribute that a key names and no request fills, where it is left out. */
+  attributes: v.optional(v.array(name, "a list of attributes")),
+});
+
+const override = object({
+  match: v.pipe(
+    byName("values", v.string("text")),
+    v.check((match) => Object.keys(match).length > 0, "at least one attribute of the caller"),
+  ),
+  quotas: byName(
+    "limits",
+    object({
+      limit: v.optional(whole(units)),
+      windowSeconds: v.optional(windowSeconds),
+      capacity: v.optional(whole(units)),
+      refill: v.optional(refill),
+      enforced: v.optional(v.boolean("true or false")),
+    }),
+  ),
+});
+
+/** A policy as people write it. */
+export const policySchema = object({
+  $schema: v.optional(v.string()),
+  version: v.literal(2, "2"),
+  name: text("a name"),
+  quotas: byName("quotas", quota),
+  operations: byName("operations", operation),
+  routes: v.optional(v.array(route, "a list of routes"), []),
+  wire: v.optional(oneOf(["buildkite"]), "buildkite"),
+  auth: v.optional(auth, {}),
+  overrides: v.optional(v.array(override, "a list of overrides"), []),
+  provoke: v.optional(
+    object(Object.fromEntries(provokedStatuses.map((status) => [status, v.optional(object(request))]))),
+    {},
+  ),
+});
+
+export type PolicyInput = v.InferInput<typeof policySchema>;
+export type ReadPolicy = v.InferOutput<typeof policySchema>;

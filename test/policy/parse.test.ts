@@ -1,0 +1,439 @@
+// Policies from untrusted JSON: defaults, and every mistake at once, each with its path and what is allowed.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parsePolicy, parsePolicyFile } from "../../src/policy/parse.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import { type Problem, SpillwayError } from "../../src/rules/errors.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { property } from "../support/property.ts";
+import { inference } from "./policies.ts";
+
+function problems(input: unknown): readonly Problem[] {
+  try {
+    parsePolicy(input);
+  } catch (error) {
+    if (error instanceof SpillwayError && error.code === "POLICY_INVALID") return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+type Changed = { [name: string]: unknown };
+
+/** The policy of three dimensions with one member changed, named by its path. */
+function changed(path: string, value: unknown): unknown {
+  const policy = structuredClone(inference) as Changed;
+  const steps = path.split(".");
+  const last = steps.pop() ?? "";
+  let at: Changed = policy;
+  for (const step of steps) {
+    at[step] ??= {};
+    at = at[step] as Changed;
+  }
+  if (value === undefined) delete at[last];
+  else at[last] = value;
+  return policy;
+}
+
+const bucket = (capacity: number, amount: number, everyMs: number) => ({
+  kind: "token-bucket",
+  capacity,
+  refill: { amount, everyMs },
+});
+
+describe("what is left out", () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "small",
+    quotas: { calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 }, key: ["account"] } },
+    operations: { call: { uses: { calls: 1 } } },
+  });
+
+  test("is the default, and a caller has the attributes that keys name", () => {
+    expect(policy.quotas["calls"]).toEqual({
+      algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60, anchor: "epoch", opens: "exact" },
+      key: ["account"],
+      unit: "requests",
+      charge: { when: "admission", fits: "whole", refused: "nothing", refusedByOther: "nothing" },
+      enforced: true,
+      shown: { remaining: "clamped", reset: "ceil", retryAfter: true },
+    });
+    expect(policy.operations["call"]).toEqual({
+      uses: { calls: 1 },
+      relation: "all-or-nothing",
+      samples: [],
+    });
+    expect(policy.auth).toEqual({ header: "Authorization", form: "Bearer {token}", attributes: ["account"] });
+  });
+
+  test("what a request fills is none of the token's", () => {
+    const { auth: _, ...rest } = inference;
+    expect(parsePolicy(rest).auth.attributes).toEqual(["tenant", "user"]);
+  });
+
+  test("a window of a calendar has its length", () => {
+    const { algorithm } = parsePolicy(inference).quotas["model_day"] ?? {};
+    expect(algorithm).toMatchObject({ windowSeconds: 86_400, opens: "exact" });
+  });
+
+  test("a complete policy read again is itself", () => {
+    for (const one of [policy, parsePolicy(inference), policyOf(parseRules({}))])
+      expect(parsePolicy(JSON.parse(JSON.stringify(one)))).toEqual(one);
+  });
+});
+
+test("rules of version 1 are shorthand, with or without their version", () => {
+  const rules = { user: { rest: { limit: 7 } } };
+  const policy = policyOf(parseRules(rules));
+  expect(parsePolicy(rules)).toEqual(policy);
+  expect(parsePolicy({ version: 1, ...rules })).toEqual(policy);
+  expect(policy.quotas["rest_user"]?.algorithm).toMatchObject({ limit: 7, windowSeconds: 60 });
+});
+
+describe("a mistake is named with its path and what is allowed", () => {
+  test.each<[string, string, unknown, string, string, string]>([
+    [
+      "a limit of 0",
+      "quotas.user.algorithm.limit",
+      0,
+      "quotas.user.algorithm.limit",
+      "0",
+      "from 1 to 9007199254740991",
+    ],
+    [
+      "a limit above 2^53",
+      "quotas.user.algorithm.limit",
+      2 ** 53,
+      "quotas.user.algorithm.limit",
+      "9007199254740992",
+      "from 1 to 9007199254740991",
+    ],
+    [
+      "a limit that is no integer",
+      "quotas.user.algorithm.limit",
+      1.5,
+      "quotas.user.algorithm.limit",
+      "1.5",
+      "a whole number",
+    ],
+    [
+      "a window of 0",
+      "quotas.tenant.algorithm.windowSeconds",
+      0,
+      "quotas.tenant.algorithm.windowSeconds",
+      "0",
+      "seconds from 1",
+    ],
+    [
+      "no window",
+      "quotas.tenant.algorithm.windowSeconds",
+      undefined,
+      "quotas.tenant.algorithm.windowSeconds",
+      "nothing",
+      "the window's length in seconds",
+    ],
+    [
+      "a capacity of 0",
+      "quotas.burst.algorithm.capacity",
+      0,
+      "quotas.burst.algorithm.capacity",
+      "0",
+      "from 1",
+    ],
+    [
+      "a refill of 0",
+      "quotas.burst.algorithm.refill.amount",
+      0,
+      "quotas.burst.algorithm.refill.amount",
+      "0",
+      "from 1",
+    ],
+    [
+      "a rate whose product passes 2^53",
+      "quotas.burst.algorithm",
+      bucket(2 ** 53 - 1, 7, 60_000),
+      "quotas.burst.algorithm.capacity",
+      "9007199254740991",
+      "at most 150119987579",
+    ],
+    [
+      "a bucket that never fills",
+      "quotas.burst.algorithm",
+      bucket(10 ** 9, 1, 10 ** 6),
+      "quotas.burst.algorithm.refill",
+      '{"amount":1,"everyMs":1000000}',
+      "within 100 years",
+    ],
+    [
+      "no kind",
+      "quotas.burst.algorithm",
+      { limit: 5 },
+      "quotas.burst.algorithm.kind",
+      "nothing",
+      '"token-bucket"',
+    ],
+    [
+      "an unknown kind",
+      "quotas.burst.algorithm.kind",
+      "leaky",
+      "quotas.burst.algorithm.kind",
+      '"leaky"',
+      '"sliding-log"',
+    ],
+    [
+      "an unknown member",
+      "quotas.user.algorithm.limits",
+      5,
+      "quotas.user.algorithm.limits",
+      '"limits"',
+      "did you mean limit?",
+    ],
+    [
+      "a zone that is none",
+      "quotas.model_day.algorithm.anchor",
+      { calendar: "day", zone: "Mars" },
+      "quotas.model_day.algorithm.anchor.zone",
+      '"Mars"',
+      "Europe/Paris",
+    ],
+    [
+      "an anchor that is none",
+      "quotas.user.algorithm.anchor",
+      "noon",
+      "quotas.user.algorithm.anchor",
+      '"noon"',
+      '"first-request"',
+    ],
+    [
+      "an offset past the window",
+      "quotas.user.algorithm.anchor",
+      { offsetMs: 10_000 },
+      "quotas.user.algorithm.anchor.offsetMs",
+      "10000",
+      "less than the window",
+    ],
+    [
+      "a length that is not the calendar's",
+      "quotas.model_day.algorithm.windowSeconds",
+      60,
+      "quotas.model_day.algorithm.windowSeconds",
+      "60",
+      "86400",
+    ],
+    [
+      "a key that a call cannot fill",
+      "quotas.tenant.key",
+      ["region"],
+      "operations.complete.uses.tenant",
+      'a quota by "region"',
+      "quotas by tenant, user, model",
+    ],
+    [
+      "a key that one route does not fill",
+      "routes.3",
+      { path: "/v1/all", operation: "list" },
+      "operations.list.uses.model_day",
+      'a quota by "model"',
+      "quotas by tenant, user",
+    ],
+    [
+      "an attribute twice",
+      "quotas.tenant.key",
+      ["tenant", "tenant"],
+      "quotas.tenant.key.1",
+      '"tenant"',
+      "each attribute once",
+    ],
+    ["a cost below 0", "operations.list.uses.anybody", -1, "operations.list.uses.anybody", "-1", "from 0"],
+    [
+      "a cost that is unknown without a bound",
+      "operations.list.uses.anybody",
+      {},
+      "operations.list.uses.anybody",
+      "{}",
+      '{"atMost": ...} where only',
+    ],
+    [
+      "a cost that must be known beforehand",
+      "operations.list.uses.anybody",
+      { atMost: 5 },
+      "operations.list.uses.anybody",
+      '{"atMost":5}',
+      "must know the cost beforehand",
+    ],
+    [
+      "a quota that is none",
+      "operations.list.uses.anybdy",
+      1,
+      "operations.list.uses.anybdy",
+      '"anybdy"',
+      "did you mean anybody?",
+    ],
+    ["no quota", "operations.list.uses", {}, "operations.list.uses", "0 quotas", "from 1 to 32"],
+    [
+      "a quota that refuses with none",
+      "quotas.burst.enforced",
+      { with: "any" },
+      "quotas.burst.enforced.with",
+      '"any"',
+      "a quota: tenant",
+    ],
+    [
+      "a quota that refuses with itself",
+      "quotas.burst.enforced",
+      { with: "burst" },
+      "quotas.burst.enforced.with",
+      '"burst"',
+      'an "enforced" of its own',
+    ],
+    [
+      "a quota that refuses with another key's",
+      "quotas.user.enforced",
+      { with: "model_day" },
+      "quotas.user.enforced.with",
+      '"model_day"',
+      "[tenant, user] alone",
+    ],
+    [
+      "a route to nothing",
+      "routes.1.operation",
+      "lists",
+      "routes.1.operation",
+      '"lists"',
+      "did you mean list?",
+    ],
+    [
+      "a route that matches nothing",
+      "routes.3",
+      { path: "/v1/models/{any}/x", operation: "look" },
+      "routes.3",
+      "a route that matches nothing: routes.1",
+      "requests of its own",
+    ],
+    [
+      "two routes that tie",
+      "routes.3",
+      { path: "/v1/models/{name}/**", operation: "look" },
+      "routes.3",
+      "routes.1 again",
+      "requests of its own",
+    ],
+    [
+      "a path of half segments",
+      "routes.1.path",
+      "/v1/{a}b",
+      "routes.1.path",
+      '"/v1/{a}b"',
+      "a path of segments",
+    ],
+    ["no method", "routes.0.methods", [], "routes.0.methods", "[]", "at least one method"],
+    [
+      "an unknown attribute",
+      "overrides.0.match",
+      { tenan: "big" },
+      "overrides.0.match.tenan",
+      '"tenan"',
+      "did you mean tenant?",
+    ],
+    [
+      "an override of a shared count",
+      "overrides.0.match",
+      { user: "bob" },
+      "overrides.0.quotas.tenant",
+      "a quota whose key has no user",
+      "every attribute that is matched",
+    ],
+    ["an override of nothing", "overrides.0.match", {}, "overrides.0.match", "{}", "at least one attribute"],
+    [
+      "a limit of a bucket",
+      "overrides.0.quotas.tenant_tokens.limit",
+      5,
+      "overrides.0.quotas.tenant_tokens.limit",
+      "it, of a token-bucket",
+      "enforced, capacity, refill",
+    ],
+    ["a form without its token", "auth.form", "Bearer", "auth.form", '"Bearer"', "{token}"],
+    [
+      "an operation called status",
+      "operations.status",
+      { uses: { anybody: 1 } },
+      "operations.status",
+      '"status"',
+      "another name",
+    ],
+    [
+      "a name that is reserved",
+      "quotas.constructor",
+      inference.quotas.user,
+      "quotas",
+      "{",
+      "names that are no __proto__",
+    ],
+    ["another version", "version", 3, "version", "3", "2"],
+    ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', '"buildkite"'],
+  ])("%s", (_, path, value, at, got, allowed) => {
+    const found = problems(changed(path, value));
+    expect(found.map((problem) => problem.path)).toContain(at);
+    const problem = found.find((one) => one.path === at);
+    expect(problem?.got).toContain(got);
+    expect(problem?.allowed).toContain(allowed);
+  });
+
+  test("50 quotas on one call", () => {
+    const names = Array.from({ length: 50 }, (_, index) => `q${index}`);
+    const algorithm = { kind: "fixed-window", limit: 5, windowSeconds: 60 };
+    expect(
+      problems({
+        version: 2,
+        name: "many",
+        quotas: Object.fromEntries(names.map((name) => [name, { algorithm }])),
+        operations: { call: { uses: Object.fromEntries(names.map((name) => [name, 1])) } },
+      }),
+    ).toEqual([
+      { path: "operations.call.uses", got: "50 quotas", allowed: "from 1 to 32 quotas on one call" },
+    ]);
+  });
+
+  test("several at once", () => {
+    const policy = changed("quotas.user.algorithm.limit", 0) as { auth: Changed; name?: string };
+    policy.auth["header"] = "";
+    delete policy.name;
+    expect(problems(policy).map(({ path }) => path)).toEqual([
+      "name",
+      "quotas.user.algorithm.limit",
+      "auth.header",
+    ]);
+  });
+
+  test("a version 1 file with members of version 2", () => {
+    expect(problems({ user: {}, quotas: {}, wire: "buildkite" }).map(({ path, got }) => [path, got])).toEqual(
+      [
+        ["quotas", "a member of version 2"],
+        ["wire", "a member of version 2"],
+      ],
+    );
+  });
+
+  test("a file's member that stands twice", () => {
+    expect(() => parsePolicyFile('{"version": 2, "name": "a", "name": "b"}', "p.json")).toThrow(
+      expect.objectContaining({
+        code: "POLICY_INVALID",
+        problems: [expect.objectContaining({ path: "name" })],
+      }),
+    );
+  });
+});
+
+property([
+  fc.oneof(
+    fc.jsonValue(),
+    fc.record({ version: fc.constant(2), quotas: fc.jsonValue(), routes: fc.jsonValue() }),
+  ),
+])("any JSON is read, or refused with a code", (input) => {
+  try {
+    expect(parsePolicy(input).version).toBe(2);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SpillwayError);
+    expect((error as SpillwayError).problems.length).toBeGreaterThan(0);
+  }
+});
