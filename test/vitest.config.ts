@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { built, builtModules } from "./support/built.ts";
 import { ClosingLines } from "./support/closing-lines.ts";
+import { LongestFirst } from "./support/longest-first.ts";
 import { lookUpPrograms } from "./support/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -54,16 +55,20 @@ export default defineConfig({
   root,
   test: {
     globalSetup: "test/support/build.ts",
+    sequence: { sequencer: LongestFirst },
     projects: [
       project(
         "pure",
         files.filter((file) => !isRealTime(file)),
         // Files of one worker share their modules: loading them anew for each file takes half of the processor's time.
         // One worker more than processors: some wait for the programs that they start.
-        { isolate: false, maxWorkers: availableParallelism() + 1 },
+        { isolate: false, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } },
       ),
       // Mostly they wait. More at a time would take the processor from one another.
-      project("real time", files.filter(isRealTime), { maxWorkers: 3 }),
+      project("real time", files.filter(isRealTime), {
+        maxWorkers: 3,
+        sequence: { groupOrder: 1 },
+      }),
     ],
     reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
   },

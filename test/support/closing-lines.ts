@@ -5,7 +5,7 @@ import type { Reporter, TestModule } from "vitest/node";
 import type { Program } from "./programs.ts";
 import { seedWords } from "./seed.ts";
 
-const slowestMost = 8;
+const slowestMost = 20;
 
 const fileOf = ({ moduleId }: TestModule): string => relative(process.cwd(), moduleId);
 
@@ -16,8 +16,10 @@ function slowestFiles(modules: readonly TestModule[]): string[] {
     return { file: fileOf(module), seconds: (collectDuration + duration) / 1_000 };
   });
   timed.sort((a, b) => b.seconds - a.seconds);
-  const named = timed.slice(0, slowestMost).map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`);
-  return [`slowest files: ${named.join(", ")}`];
+  const lines = timed
+    .slice(0, slowestMost)
+    .map(({ file, seconds }) => `${seconds.toFixed(0).padStart(4)} s  ${file}`);
+  return ["slowest files:", ...lines];
 }
 
 /** Commands that run what failed again, with the same seed. */

@@ -1,0 +1,36 @@
+// The order in which test files begin: the longest first, so that none of them runs alone at the end.
+import { relative } from "node:path";
+import type { TestSpecification } from "vitest/node";
+import { BaseSequencer } from "vitest/node";
+
+/** Files of half a minute and more where nothing else runs, or nearly; the longest first. */
+const longest: readonly string[] = [
+  "test/readme.test.ts",
+  "test/limiters/limiters.test.ts",
+  "test/limiters/past-bugs.test.ts",
+  "test/hostile/reads.test.ts",
+  "test/plan/command.test.ts",
+  "test/cli/user-code.test.ts",
+  "test/package.test.ts",
+  "test/sim/determinism.test.ts",
+  "test/cli/check.test.ts",
+  "test/report/chromium.test.ts",
+  "test/sim/swarm.test.ts",
+  "test/load/command.test.ts",
+  "test/probe/live.test.ts",
+  "test/probe/wire.test.ts",
+  "test/service/workers.test.ts",
+];
+
+/** Sorts as vitest does, by what the last run took where there was one, and puts the longest files before the others. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = (file: TestSpecification): boolean => placeOf(file) !== -1;
+    const first = sorted.filter(isLong).sort((a, b) => placeOf(a) - placeOf(b));
+    return [...first, ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+const placeOf = ({ moduleId }: TestSpecification): number =>
+  longest.indexOf(relative(process.cwd(), moduleId).replaceAll("\\", "/"));
