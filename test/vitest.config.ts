@@ -64,11 +64,9 @@ export default defineConfig({
         // One worker more than processors: some wait for the programs that they start.
         { isolate: false, maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 0 } },
       ),
-      // Mostly they wait. More at a time would take the processor from one another.
-      project("real time", files.filter(isRealTime), {
-        maxWorkers: 3,
-        sequence: { groupOrder: 1 },
-      }),
+      // Mostly they wait. More at a time would take the processor from one another. Projects that differ in their
+      // number of workers need an order.
+      project("real time", files.filter(isRealTime), { maxWorkers: 3, sequence: { groupOrder: 1 } }),
     ],
     reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
   },
