@@ -121,9 +121,9 @@ describe("while a file is imported", () => {
   });
 });
 
-describe.concurrent("while it runs", () => {
+describe("what ends it while it runs", () => {
   test.each(named("simulate", "plan"))("%s: a client that ends the process is named: 2", async (_, words) => {
-    const { code, stderr } = await run(words("clients-exit.ts"));
+    const { code, stderr } = await runHere(words("clients-exit.ts"));
     expect(stderr).toContain("error SCENARIO_FAILED the code of the scenario file ended the run");
     expect(stderr).toContain("clients-exit.ts:8: got process.exit(0)");
     expect(code).toBe(2);
@@ -132,7 +132,7 @@ describe.concurrent("while it runs", () => {
   test.each(named("check --adapter", "simulate --adapter", "simulate --swarm"))(
     "%s: a limiter that ends the process is named: 2",
     async (_, words) => {
-      const { code, stderr } = await run(words("limiter-exit.ts"));
+      const { code, stderr } = await runHere(words("limiter-exit.ts"));
       expect(stderr).toContain("error ADAPTER_FAILED the code of the adapter file ended the run");
       expect(stderr).toContain("limiter-exit.ts:4: got process.exit(0)");
       expect(code).toBe(2);
@@ -140,17 +140,19 @@ describe.concurrent("while it runs", () => {
   );
 
   test("what nobody catches is told, with its line: 2", async () => {
-    const rejected = await run(["simulate", "./clients-reject.ts", "--out", "rejected"]);
+    const rejected = await runHere(["simulate", "./clients-reject.ts", "--out", "rejected"]);
     expect(rejected.stderr).toContain("clients-reject.ts:8: got TypeError: nobody listens");
     expect(rejected.code).toBe(2);
-    const nothing = await run(["simulate", "./clients-null.ts", "--out", "nothing"]);
+    const nothing = await runHere(["simulate", "./clients-null.ts", "--out", "nothing"]);
     expect(nothing.stderr).toContain("clients-null.ts: got Error: null was thrown");
     expect(nothing.code).toBe(2);
     const thrown = await run(["check", "--adapter", "limiter-later.ts"]);
     expect(thrown.stderr).toContain("limiter-later.ts:4: got TypeError: too late");
     expect(thrown.code).toBe(2);
   });
+});
 
+describe.concurrent("while it runs", () => {
   test("a simulation that is interrupted keeps its run: what was told, and that some is missing", async () => {
     const { code, stdout } = await run(["simulate", "./clients-loop.ts", "--out", "kept"], {
       signals: ["SIGTERM"],

@@ -16,7 +16,7 @@ import type { RulesInput } from "../../src/rules/rules.ts";
 import { type Serving, serve } from "../../src/service/serve.ts";
 import { readTrace } from "../../src/trace/read.ts";
 import { verify } from "../../src/verify/verify.ts";
-import { main, spillway } from "../support/command.ts";
+import { main, spillway, spillwayHere } from "../support/command.ts";
 import { mistakes } from "./truth.ts";
 import { tokenOf } from "./virtual.ts";
 
@@ -103,13 +103,14 @@ describe("the verbs", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   const typed = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-    spillway(words, { cwd: folder, env: { ...process.env, ...env } });
+    spillwayHere(words, { cwd: folder, env });
+  const typedElsewhere = (words: readonly string[]) => spillway(words, { cwd: folder });
   const at = (url: string, ...words: string[]): string[] => ["--target", url, "--org", "acme", ...words];
 
   test("probe writes rules that simulate takes, and a trace that verify takes", async () => {
     const url = await serving(short);
     const words = ["--tokens", "tokens.json", "--yes", "--out", "rules.json", "--trace", "probe.ndjson"];
-    const { code, stdout, stderr } = await typed(["probe", ...at(url, ...words)]);
+    const { code, stdout, stderr } = await typedElsewhere(["probe", ...at(url, ...words)]);
     expect(stderr).not.toContain("warning");
     expect(code).toBe(0);
     expect(stdout).toContain("at most 80 calls that may count, asking for 30,000 GraphQL points at most");
@@ -136,7 +137,7 @@ describe("the verbs", () => {
   test("probe --json is the result alone; few calls and no waiting are kept to", async () => {
     const url = await serving(short);
     const words = ["--tokens", "tokens.json", "--yes", "--json", "--budget", "6", "--max-wait", "0"];
-    const { code, stdout } = await typed(["probe", ...at(url, ...words)]);
+    const { code, stdout } = await typedElsewhere(["probe", ...at(url, ...words)]);
     const result = JSON.parse(stdout) as { used: { calls: number }; ended: string; findings: unknown[] };
     expect(result.ended).toBe("whole");
     expect(result.used.calls).toBeLessThanOrEqual(6);
@@ -144,14 +145,14 @@ describe("the verbs", () => {
     expect(code).toBe(0);
   });
 
+  test("nobody there to say yes", async () => {
+    const words = ["probe", "--target", "http://127.0.0.1:1", "--tokens", "tokens.json", "--org", "acme"];
+    const { code, stderr } = await typedElsewhere(words);
+    expect(stderr).toMatch(/nobody is there to say yes[\s\S]*--yes goes on without asking/);
+    expect(code).toBe(2);
+  });
+
   test.each<[string, readonly string[], NodeJS.ProcessEnv, number, RegExp]>([
-    [
-      "nobody there to say yes",
-      ["probe", "--target", "http://127.0.0.1:1", "--tokens", "tokens.json"],
-      {},
-      2,
-      /nobody is there to say yes[\s\S]*--yes goes on without asking/,
-    ],
     [
       "a host elsewhere",
       ["probe", "--target", "http://192.0.2.1", "--tokens", "tokens.json", "--yes"],

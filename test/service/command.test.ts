@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Token } from "../../src/rules/tokens.ts";
-import { main, spillway } from "../support/command.ts";
+import { main, spillwayHere } from "../support/command.ts";
 
 const running: ChildProcess[] = [];
 const folders: string[] = [];
@@ -148,7 +148,7 @@ describe("a fault", () => {
   });
 
   test("list shows all there are, and serves nothing", async () => {
-    const { code, stdout } = await spillway(["serve", "--fault", "list"]);
+    const { code, stdout } = await spillwayHere(["serve", "--fault", "list"]);
     expect(code).toBe(0);
     expect(stdout).toContain("race-read-then-write");
   });
@@ -159,7 +159,7 @@ describe("what it refuses, with a code and the next step", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
-    const { code, stdout, stderr } = await spillway(["serve", "--port", String(port)]);
+    const { code, stdout, stderr } = await spillwayHere(["serve", "--port", String(port)]);
     taken.close();
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toContain("PORT_IN_USE");
@@ -180,7 +180,7 @@ describe("what it refuses, with a code and the next step", () => {
     ["--host", "192.0.2.1"],
   ])("%s %s", async (option, value) => {
     const free = option === "--port" ? [] : ["--port", "0"];
-    const { code, stdout, stderr } = await spillway(["serve", ...free, option, value]);
+    const { code, stdout, stderr } = await spillwayHere(["serve", ...free, option, value]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^error /);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -190,7 +190,7 @@ describe("what it refuses, with a code and the next step", () => {
     const tokens = join(await folder(), "tokens.json");
     for (const text of ['[{"token":"secret-1","user":"a"},]', '[{"token":"secret-1","user":"a b"}]', "[]"]) {
       await writeFile(tokens, text);
-      const { code, stderr } = await spillway(["serve", "--port", "0", "--tokens", tokens]);
+      const { code, stderr } = await spillwayHere(["serve", "--port", "0", "--tokens", tokens]);
       expect(code).toBe(2);
       expect(stderr).not.toContain("secret-1");
     }

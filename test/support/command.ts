@@ -63,19 +63,20 @@ let last: Promise<unknown> = Promise.resolve();
 /**
  * Runs a command in this process, as its program does. Commands that are begun together run one after the other: a
  * process has one folder, one standard output and one exit status.
+ * @param options `env`: variables beside those of this process, for as long as it runs
  */
 export function spillwayHere(
   words: readonly string[],
-  { cwd = process.cwd() }: { readonly cwd?: string } = {},
+  { cwd = process.cwd(), env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Ended> {
-  const ended = last.then(() => runHere(words, cwd));
+  const ended = last.then(() => runHere(words, cwd, env));
   last = ended;
   return ended;
 }
 
-async function runHere(words: readonly string[], cwd: string): Promise<Ended> {
+async function runHere(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   const said = { stdout: "", stderr: "" };
-  const before = { cwd: process.cwd(), code: process.exitCode };
+  const before = { cwd: process.cwd(), code: process.exitCode, env: { ...process.env } };
   const spies = (["stdout", "stderr"] as const).map((name) =>
     vi.spyOn(process[name], "write").mockImplementation((text) => {
       said[name] += text;
@@ -84,12 +85,15 @@ async function runHere(words: readonly string[], cwd: string): Promise<Ended> {
   );
   process.chdir(cwd);
   process.exitCode = 0;
+  Object.assign(process.env, env);
   try {
     await runProgram(words);
     return { ...said, code: Number(process.exitCode), killedBy: null };
   } finally {
     process.chdir(before.cwd);
     process.exitCode = before.code;
+    for (const name of Object.keys(env)) delete process.env[name];
+    Object.assign(process.env, before.env);
     for (const spy of spies) spy.mockRestore();
   }
 }
