@@ -18,6 +18,8 @@ const { exports, engines } = JSON.parse(await readFile(join(root, "package.json"
 const entries = Object.keys(exports)
   .filter((name) => !name.endsWith(".json"))
   .map((name) => name.replace(/^\./, "spillway"));
+/** A program that npm has installed; `npx` looks long before it starts the same. */
+const program = (name: string, project = root): string => join(project, "node_modules", ".bin", name);
 let folder = "";
 let tarball = "";
 let files: string[] = [];
@@ -40,13 +42,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("the tarball", () => {
   test("publint finds nothing", async () => {
-    const { stdout } = await run("npx", ["publint", "run", tarball, "--strict"], { cwd: root });
+    const { stdout } = await run(program("publint"), ["run", tarball, "--strict"], { cwd: root });
     expect(stdout).toContain("All good!");
   });
 
   test("are-the-types-wrong finds nothing", async () => {
-    const words = ["attw", tarball, "--profile", "esm-only", "--format", "json"];
-    const { stdout } = await run("npx", words, { cwd: root });
+    const words = [tarball, "--profile", "esm-only", "--format", "json"];
+    const { stdout } = await run(program("attw"), words, { cwd: root });
     const { problems } = JSON.parse(stdout) as { problems: Record<string, { resolutionKind?: string }[]> };
     // An ESM-only package is seen neither by CommonJS nor by resolvers of before 2022; that is meant.
     const meant = ["node10", "node16-cjs"];
@@ -114,22 +116,21 @@ describe("installed into an empty project", () => {
   });
 
   test("a scenario by name is simulated and judged", async () => {
-    const { stdout } = await run(
-      "npx",
-      ["spillway", "simulate", "steady", "--duration", "10s", "--out", "run", "--json"],
-      { cwd: folder },
-    );
+    const words = ["simulate", "steady", "--duration", "10s", "--out", "run", "--json"];
+    const { stdout } = await run(program("spillway", folder), words, { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({ verdict: { verdict: "ok" } });
     expect(await readFile(join(folder, "run", "report.html"), "utf8")).toContain("<svg");
   });
 
   test("DuckDB is asked for where it is missing, and only where it is needed", async () => {
     await writeFile(join(folder, "calls.csv"), "time,user\n1767323045,alice\n");
-    const replay = ["spillway", "replay", "calls.csv", "--out", "replayed"];
-    await expect(run("npx", [...replay, "--sql", "true"], { cwd: folder })).rejects.toMatchObject({
+    const replay = ["replay", "calls.csv", "--out", "replayed"];
+    await expect(
+      run(program("spillway", folder), [...replay, "--sql", "true"], { cwd: folder }),
+    ).rejects.toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/DUCKDB_MISSING[\s\S]*npm install @duckdb\/node-api/),
     });
-    await run("npx", replay, { cwd: folder });
+    await run(program("spillway", folder), replay, { cwd: folder });
   });
 });

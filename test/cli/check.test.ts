@@ -308,7 +308,10 @@ describe("the command", () => {
     const right = await spillwayHere(["check", "--adapter", "by-timer.ts", ...words], { cwd: folder });
     expect(right.code, right.stdout + right.stderr).toBe(0);
     expect(right.stdout).toMatch(/reset-agrees +no counterexample in 30 runs/);
-    const wrong = await spillwayHere(["check", "--adapter", "by-timer-wrong.ts", ...words], { cwd: folder });
+    const law = ["--law", "bounded"];
+    const wrong = await spillwayHere(["check", "--adapter", "by-timer-wrong.ts", ...words, ...law], {
+      cwd: folder,
+    });
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).toMatch(/bounded +violated/);
   });

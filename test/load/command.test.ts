@@ -178,7 +178,10 @@ describe("spillway load", { tags: ["k6"] }, () => {
   });
 
   test("no k6 where it must drive: 3, with advice", async () => {
-    const { code, stderr } = await typed(["load", "herd", "--driver", "k6"], await withoutK6());
+    const { code, stderr } = await spillwayHere(["load", "herd", "--driver", "k6"], {
+      cwd: folder,
+      env: await withoutK6(),
+    });
     expect(stderr).toMatch(/K6_MISSING.*k6 is not installed/);
     expect(stderr).toContain("npx spillway doctor --get-k6 gets k6");
     expect(code).toBe(3);
@@ -186,7 +189,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
 
   test("another run that is none, before anything is loaded: 2", async () => {
     const words = ["load", "herd", "--duration", "1h", "--compare", "nosuch", "--out", "uncompared"];
-    const { code, stderr } = await typed(words, await withoutK6());
+    const { code, stderr } = await spillwayHere(words, { cwd: folder, env: await withoutK6() });
     expect(stderr).toMatch(/FILE_UNREADABLE.*nosuch: got no such folder/s);
     expect(code).toBe(2);
     expect(await readdir(folder)).not.toContain("uncompared");
