@@ -1,5 +1,5 @@
 // More limiters of npm, among the most used: those that are asked by a key, queues, and more of Redis.
-import { asyncSema, pThrottle } from "./adapters/begun-at-once.ts";
+import { asyncSema, pRatelimit, pThrottle } from "./adapters/begun-at-once.ts";
 import {
   dFischerRateLimiter,
   elysiaRateLimit,
@@ -75,6 +75,19 @@ export const moreStrangers: readonly Stranger[] = [
       },
     ],
     limiter: asyncSema,
+  },
+  {
+    name: "p-ratelimit",
+    package: "p-ratelimit",
+    setting: "a pRateLimit a key, by `interval` and `rate`; a call that does not begin at once is a refusal",
+    promises: [
+      {
+        words: "`rate`: how many API calls to allow over the interval period",
+        link: npm("p-ratelimit"),
+        laws: log,
+      },
+    ],
+    limiter: pRatelimit,
   },
   {
     name: "@tanstack/pacer, fixed",

@@ -56,3 +56,14 @@ export function asyncSema(claims: readonly LimiterLawName[]): LimiterFactory {
     return (job) => turn().then(job);
   });
 }
+
+type PRateLimit = (quota: { interval: number; rate: number }) => (run: () => Promise<void>) => Promise<void>;
+
+/** p-ratelimit: its quota of calls, without one of concurrency. */
+export function pRatelimit(claims: readonly LimiterLawName[]): LimiterFactory {
+  const { pRateLimit } = load<{ pRateLimit: PRateLimit }>("p-ratelimit");
+  return queueFactory("p-ratelimit", claims, ({ limit: rate, windowMs: interval }) => {
+    const run = pRateLimit({ interval, rate });
+    return (job) => run(async () => job());
+  });
+}
