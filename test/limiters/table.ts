@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkLaws } from "../../src/laws/check.ts";
-import { checkInterleavings } from "../../src/laws/interleavings.ts";
+import { checkInterleavings, type OverlapProgress } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import type { Outcome } from "../../src/laws/report.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
@@ -43,6 +43,8 @@ interface Wish {
   readonly seed: number;
   readonly runs: number;
   readonly laws: readonly Row[];
+  /** Whether counterexamples of overlapping calls are made smaller, which takes most of their time. Default: `true`. */
+  readonly shrinks?: boolean;
 }
 
 /** Fewer runs than this may come to nothing that a law judges. */
@@ -61,7 +63,11 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
   const { laws: reports } = await checkLaws(factory, { seed, runs, laws, ...under });
   const cells = reports.map((report) => cellOf(stranger, wish, { ...report, timeline: timelineOf(report) }));
   if (!wish.laws.includes(overlapping)) return cells;
-  const report = await checkInterleavings(factory, { seed, runs, ...under });
+  const signal = { aborted: false };
+  const onProgress = ({ shrinking }: OverlapProgress): void => {
+    signal.aborted = shrinking && wish.shrinks === false;
+  };
+  const report = await checkInterleavings(factory, { seed, runs, signal, onProgress, ...under });
   const { overlapped: judged } = report;
   const timeline = withoutRepeat(renderInterleaving(report));
   return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
