@@ -65,11 +65,14 @@ describe("--open", () => {
     expect(having.sort()).toEqual(["demo", "load", "plan", "replay", "report", "simulate", "verify"]);
   });
 
-  test("opens what simulate has written", async () => {
+  test.each([
+    ["simulate", ["steady", "--duration", "2s"]],
+    ["plan", ["steady", "--duration", "2s", "--vary", "readers.clients=1..2", "--in-runs", "50%"]],
+  ])("opens what %s has written", async (verb, words) => {
     vi.stubEnv("PATH", `${pathOf("xdg-open", "open").PATH}:${process.env["PATH"]}`);
     vi.spyOn(process.stdout, "write").mockReturnValue(true);
-    const out = join(folder, "run");
-    await runCommand(["simulate", "steady", "--duration", "2s", "--out", out, "--open"]);
+    const out = join(folder, verb);
+    await runCommand([verb, ...words, "--out", out, "--open"]);
     const opened = join(folder, "opened");
     await vi.waitFor(async () => expect(await readFile(opened, "utf8")).toBe(`${out}/report.html\n`));
   });

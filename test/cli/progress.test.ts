@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Pace, paceText } from "../../src/cli/pace.ts";
 import { factsOf, simulateInto } from "../../src/cli/simulate-into.ts";
-import { simulateJob } from "../../src/cli/simulate-job.ts";
+import { measureJob, simulateJob } from "../../src/cli/simulate-job.ts";
 import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
 
 describe("a pace", () => {
@@ -121,4 +121,11 @@ describe("a simulation", () => {
     expect(lines).toHaveLength(1 + run.summary.records);
     expect(run.verdict?.verdict).toBe("ok");
   });
+});
+
+test("a job that neither a scenario nor a world is named for is a programmer's mistake", async () => {
+  const signal = { aborted: false };
+  const nothing = { scenario: null, limiter: null, signal };
+  await expect(simulateJob({ changes: {} }, nothing).next()).rejects.toThrow(RangeError);
+  await expect(measureJob({ changes: {} }, nothing).next()).rejects.toThrow(RangeError);
 });

@@ -171,3 +171,10 @@ describe("an algorithm", () => {
     });
   });
 });
+
+test.each([1, 2, 3])("a counter of two parts may forget half a window at once, seed %i", async (seedOf) => {
+  const counter = keyedLimiter({ name: "two parts", ...partedCounter(2) });
+  const rules = { user: { rest: { limit: 20, windowSeconds: 1 } } };
+  const report = await checkLaws(counter, { seed: seedOf, runs: 150, laws: ["rate-bound"], rules });
+  expect(report.laws).toMatchObject([{ law: "rate-bound", outcome: "no-counterexample" }]);
+});

@@ -20,6 +20,27 @@ const equivalents: readonly Equivalent[] = [
     reason: "what this fast way leaves out is read by sinceEpoch, to the same number",
   },
   {
+    path: "src/trace/logs/instant.ts",
+    text: "if (to - from < 17 || view.getUint8(from + 11) !== colon) return Number.NaN;",
+    was: "-",
+    becomes: "+",
+    reason: "a shorter text is refused by the clock, too, which asks for five characters behind the twelve",
+  },
+  {
+    path: "src/trace/logs/row-reader.ts",
+    text: "const start = from[PATH] ?? 0;",
+    was: "0",
+    becomes: "1",
+    reason: "an array of as many numbers as there are roles has one for each",
+  },
+  {
+    path: "src/verify/plain-calls.ts",
+    text: "const bits = batch.has[row] ?? 0;",
+    was: "0",
+    becomes: "1",
+    reason: "a batch's array of numbers has one for each of its rows",
+  },
+  {
     path: "src/rules/depth.ts",
     text: "for (let depth = 0; depth <= depthMost && level.length > 0; depth++)",
     was: ">",

@@ -120,3 +120,15 @@ describe("durations", () => {
     });
   });
 });
+
+test.each([
+  ["CSV", "time,user\n", (row: number) => `2026-01-02T03:04:05Z,u${row}\n`],
+  ["JSON", "", (row: number) => `{"time":"2026-01-02T03:04:05Z","user":"u${row}"}\n`],
+])("a log's columns are guessed by its first 200 rows: %s", (_, header, rowOf) => {
+  const log = header + Array.from({ length: 500 }, (_, row) => rowOf(row)).join("");
+  const { columns } = sniffLog(new TextEncoder().encode(log), true, "log");
+  expect(columns.map(({ name, values }) => [name, values.length, values.at(-1)])).toEqual([
+    ["time", 200, "2026-01-02T03:04:05Z"],
+    ["user", 200, "u199"],
+  ]);
+});
