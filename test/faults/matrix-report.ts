@@ -1,5 +1,5 @@
 // The matrix as it is published: a table for people, the figures as JSON, both written whole or not at all.
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Net } from "../../src/faults/fault.ts";
 import type { Alarms } from "./matrix-alarms.ts";
@@ -210,6 +210,24 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 /** Writes `README.md` and `matrix.json`. */
+/**
+ * Puts rows into a matrix that stands in a folder, in the catalogue's order; other rows keep what they have.
+ * @param order all rows' names
+ * @throws Error where the two were not made alike
+ */
+export async function withRowsOf(folder: string, found: Matrix, order: readonly string[]): Promise<Matrix> {
+  const kept = JSON.parse(await readFile(join(folder, "matrix.json"), "utf8")) as Matrix;
+  const made = ({ seed, seeds, lawRuns, versions }: Matrix): string =>
+    JSON.stringify([seed, seeds, lawRuns, versions]);
+  if (made(kept) !== made(found))
+    throw new Error(`its rows were made otherwise (${made(kept)}, not ${made(found)}): run it whole`);
+  const rowOf = (name: string) => [...found.rows, ...kept.rows].find(({ fault }) => fault === name) ?? [];
+  const controls = kept.controls.map(
+    (known) => found.controls.find(({ control }) => control === known.control) ?? known,
+  );
+  return { ...found, rows: order.flatMap(rowOf), controls, alarms: found.alarms ?? kept.alarms };
+}
+
 export async function writeMatrix(folder: string, matrix: Matrix): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeWhole(join(folder, "matrix.json"), `${JSON.stringify(matrix, null, 2)}\n`);

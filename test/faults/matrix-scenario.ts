@@ -1,6 +1,6 @@
 // The real run under which faults must show, in windows of seconds: a crowd of overlapping calls on one
-// organization, users of one proxy in another, and two clients each alone in its own, of which one meets its
-// organization's limit before its user's.
+// organization, users of one proxy in another, two clients each alone in its own, of which one meets its organization's
+// limit before its user's, and one that rests longer than a window needs to end.
 import {
   burst,
   defineScenario,
@@ -72,5 +72,17 @@ export default defineScenario({
     },
     auditor: { clients: 1, organization: "solo", behaviour: alone },
     pinched: { clients: 1, organization: "narrow", behaviour: alone },
+    // Its window is over for seconds before the next call, and the first of these status calls comes in between.
+    visitor: {
+      clients: 1,
+      organization: "quiet",
+      startWithin: "1s",
+      behaviour: poller({ call, every: "8500ms" }),
+    },
+    "visitor-watcher": {
+      clients: 1,
+      organization: "quiet",
+      behaviour: poller({ call: status(), every: "900ms" }),
+    },
   },
 });

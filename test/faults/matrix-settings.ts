@@ -25,6 +25,8 @@ export interface Settings {
   readonly alarmRuns: number;
   readonly alarmRecords: number;
   readonly out: string | null;
+  /** Whether faults that are not asked for keep their rows in `out`. */
+  readonly publish: boolean;
   readonly resume: boolean;
   readonly command: string;
 }
@@ -32,7 +34,7 @@ export interface Settings {
 const ALL: readonly Net[] = ["P", "V", "L"];
 
 /** The catalogue's forms: nodes are skewed by a whole number of short windows, and by none. */
-const forms: readonly ChosenFault[] = faults
+export const forms: readonly ChosenFault[] = faults
   .flatMap(({ name }) => (name === "skewed-nodes" ? [`${name}=10`, `${name}=3.7`] : [name]))
   .map(parseFault);
 
@@ -49,16 +51,19 @@ export function settingsOf(args: readonly string[]): Settings {
       out: { type: "string" },
       driver: { type: "string" },
       quick: { type: "boolean", default: false },
+      publish: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
     },
   });
-  const { quick, only, nets } = values;
+  const { quick, only, nets, publish } = values;
   const whole = (text: string | undefined, usual: number): number => {
     const number = text === undefined ? usual : Number(text);
     if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`${text} is no whole number`);
     return number;
   };
   const wanted = nets?.split(",") ?? ALL;
+  if (publish && (quick || nets !== undefined || values.driver !== undefined))
+    throw new TypeError("--publish is of whole rows: with --only alone");
   const isPart = only !== undefined || nets !== undefined || values.driver !== undefined;
   return {
     only: only === undefined ? forms : only.split(",").flatMap(formsOf),
@@ -75,11 +80,12 @@ export function settingsOf(args: readonly string[]): Settings {
     alarmRuns: whole(values.runs, isPart ? 0 : quick ? 60 : 3_000),
     alarmRecords: whole(values.records, isPart || quick || values.runs !== undefined ? 0 : 10_000_000),
     // Half of a matrix is not published.
-    out: values.out ?? (isPart || quick ? null : "reports/faults"),
+    out: values.out ?? ((isPart || quick) && !publish ? null : "reports/faults"),
+    publish,
     resume: values.resume,
     command: [
       "npm run faults",
-      ...(args.length === 0 ? [] : ["--", ...args.filter((word) => word !== "--resume")]),
+      ...(args.length === 0 || publish ? [] : ["--", ...args.filter((word) => word !== "--resume")]),
     ].join(" "),
   };
 }

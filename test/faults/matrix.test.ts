@@ -3,7 +3,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
 import type { DriverName } from "../../src/load/driver.ts";
 import { workerFile } from "../service/worker-file.ts";
@@ -11,7 +11,15 @@ import { run } from "./matrix.ts";
 import { falseAlarms } from "./matrix-alarms.ts";
 import { type K6Rig, openRig } from "./matrix-k6.ts";
 import { laws, simulated } from "./matrix-nets.ts";
-import { type Matrix, naming, type Row, readme, shortcomings } from "./matrix-report.ts";
+import {
+  type Matrix,
+  naming,
+  type Row,
+  readme,
+  shortcomings,
+  withRowsOf,
+  writeMatrix,
+} from "./matrix-report.ts";
 import scenario from "./matrix-scenario.ts";
 import { settingsOf } from "./matrix-settings.ts";
 
@@ -27,6 +35,16 @@ describe("what is asked for", () => {
     ]);
     for (const args of [["--quick"], ["--only", "double-count"], ["--nets", "P"]])
       expect(settingsOf(args).out).toBeNull();
+  });
+
+  test("a part may be published beside the rows that stand, by all nets alone", () => {
+    expect(settingsOf(["--only", "double-count", "--publish"])).toMatchObject({
+      out: "reports/faults",
+      publish: true,
+      command: "npm run faults",
+    });
+    for (const word of [["--quick"], ["--nets", "P"], ["--driver", "node"]])
+      expect(() => settingsOf([...word, "--publish"])).toThrow("--publish");
   });
 
   test("the bounded form runs by k6 what k6 alone can show", () => {
@@ -172,6 +190,18 @@ describe("what is wrong with a matrix", () => {
       "a false alarm: isolated, world 9",
     ]);
   });
+});
+
+test("rows are put into a matrix that stands, in the catalogue's order, unless it was made otherwise", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-matrix-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const named = (fault: string, wrong = row.wrong): Row => ({ ...row, fault, wrong });
+  const alarms = { runs: 3, records: 9, unknown: 0, alarms: [], switches: {}, withoutRules: 1 };
+  await writeMatrix(folder, { ...matrix, rows: [named("c"), named("b"), named("gone")], alarms });
+  const found = { ...matrix, rows: [named("a"), named("b", "new")], alarms: null };
+  const whole = await withRowsOf(folder, found, ["a", "b", "c"]);
+  expect(whole).toEqual({ ...matrix, rows: [named("a"), named("b", "new"), named("c")], alarms });
+  await expect(withRowsOf(folder, { ...found, seeds: matrix.seeds + 1 }, [])).rejects.toThrow("run it whole");
 });
 
 test("the table says what caught a fault and after how much, in bold what missed, and no date", () => {

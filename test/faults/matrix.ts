@@ -2,6 +2,7 @@
 //   npm run faults                          all of it, into reports/faults
 //   npm run faults -- --quick               a bounded form, for CI
 //   npm run faults -- --only double-count,skewed-nodes=3.7 --nets V
+//   npm run faults -- --only double-count --publish   all of it, whose other rows stay as they are
 //   npm run faults -- --nets L --driver node        real runs by Node; by k6 where it is found otherwise
 import { readFile } from "node:fs/promises";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
@@ -9,8 +10,8 @@ import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
 import { type K6Cell, type K6Rig, openRig } from "./matrix-k6.ts";
 import { Kept, progress } from "./matrix-kept.ts";
 import { type LawsCell, laws, type SimulatedCell, simulated } from "./matrix-nets.ts";
-import { type Cells, type Matrix, naming, shortcomings, writeMatrix } from "./matrix-report.ts";
-import { type Settings, settingsOf } from "./matrix-settings.ts";
+import { type Cells, type Matrix, naming, shortcomings, withRowsOf, writeMatrix } from "./matrix-report.ts";
+import { forms, type Settings, settingsOf } from "./matrix-settings.ts";
 
 /** @returns the exit status: 1 where a net missed what it must catch, or a control was accused */
 export async function run(args: string[]): Promise<number> {
@@ -23,8 +24,10 @@ export async function run(args: string[]): Promise<number> {
   };
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    const matrix = await makeMatrix(settings, stop.signal);
-    if (settings.out !== null) await writeMatrix(settings.out, matrix);
+    const { out, publish } = settings;
+    const found = await makeMatrix(settings, stop.signal);
+    const matrix = publish && out !== null ? await withRowsOf(out, found, forms.map(faultText)) : found;
+    if (out !== null) await writeMatrix(out, matrix);
     return say(matrix, settings);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
