@@ -2,6 +2,8 @@
 //   npm run mutants -- --sample 100 --seed 7                        says what survives
 //   npm run mutants -- --sample 100 --seed 7 --out reports/mutants  keeps it, too
 //   npm run mutants -- --seed 7 --out reports/mutants --again       judges the survivors of a kept run again
+//   npm run mutants -- --seed 7 --out reports/mutants --resume --budget 300
+//                        goes on with a kept run: what it did not come to, and survivors whose time was over
 //   npm run mutants -- --sample 20 --seed 7 --only sim/fit          of one folder
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -32,6 +34,7 @@ interface Settings {
   readonly only: string;
   readonly out: string | null;
   readonly again: boolean;
+  readonly resume: boolean;
   readonly json: boolean;
 }
 
@@ -46,6 +49,7 @@ function settingsOf(args: readonly string[]): Settings {
       only: { type: "string", default: "" },
       out: { type: "string" },
       again: { type: "boolean", default: false },
+      resume: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
   });
@@ -54,8 +58,11 @@ function settingsOf(args: readonly string[]): Settings {
     if (Number.isSafeInteger(number) && number >= 1) return number;
     throw new TypeError(`--${name}: got ${values[name]}, allowed: a whole number from 1`);
   };
-  const { only, out = null, again, json } = values;
-  if (again && out === null) throw new TypeError("--again needs --out, the folder of the kept run");
+  const { only, out = null, again, resume, json } = values;
+  if ((again || resume) && out === null)
+    throw new TypeError("--again and --resume need --out, the folder of the kept run");
+  if (again && resume)
+    throw new TypeError("--resume ends a run, and --again is of one that is over: use one");
   return {
     sample: whole("sample"),
     seed: whole("seed"),
@@ -63,6 +70,7 @@ function settingsOf(args: readonly string[]): Settings {
     only,
     out,
     again,
+    resume,
     json,
   };
 }
@@ -70,7 +78,9 @@ function settingsOf(args: readonly string[]): Settings {
 /** @returns the exit status: 1 where a mutant survives, 130 where it was interrupted */
 export async function run(args: string[]): Promise<number> {
   const settings = settingsOf(args);
-  const kept = settings.again ? await readRun(fileOf(settings.out ?? "", settings.seed)) : null;
+  const { again, resume, out, seed } = settings;
+  const kept = again || resume ? await readRun(fileOf(out ?? "", seed)) : null;
+  if (resume && kept !== null) await requireSame(kept);
   const head = await headOf(settings);
   const workshop = await Workshop.of(process.cwd());
   const bench = new Bench(workshop.root);
@@ -90,7 +100,7 @@ export async function run(args: string[]): Promise<number> {
       times,
     );
     const startedMs = performance.now();
-    const mutations = kept === null ? draw(workshop, settings) : survivors(workshop, kept);
+    const mutations = mutationsFor(workshop, settings, kept);
     const mutants: JudgedMutant[] = [];
     for (const mutation of mutations) {
       const judged = await judge(mutation, workshop, trials).catch((error: unknown) => {
@@ -103,7 +113,8 @@ export async function run(args: string[]): Promise<number> {
     }
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     const fresh = { ...head, interrupted, seconds, unsound: trials.unsound, mutants };
-    return await tell(kept === null ? fresh : { ...kept, mutants: withNews(kept, mutants) }, settings);
+    if (kept === null) return await tell(fresh, settings);
+    return await tell(again ? { ...kept, mutants: withNews(kept, mutants) } : goneOn(kept, fresh), settings);
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     bench.end();
@@ -114,6 +125,39 @@ export async function run(args: string[]): Promise<number> {
 
 function draw({ sources }: Workshop, { sample, seed, only }: Settings): Mutation[] {
   return drawn(new Map([...sources].filter(([path]) => path.startsWith(only))), sample, seed);
+}
+
+function mutationsFor(workshop: Workshop, settings: Settings, kept: MutantRun | null): Mutation[] {
+  if (kept === null) return draw(workshop, settings);
+  if (settings.again) return survivors(workshop, kept);
+  const sample = draw(workshop, { ...settings, sample: kept.sample });
+  return sample.filter((_, at) => isOpen(kept.mutants[at]));
+}
+
+/** Whether a run did not come to a mutant, or to the end of its tests. */
+const isOpen = (one: JudgedMutant | undefined): boolean =>
+  one === undefined || (one.outcome === "survived" && one.left > 0);
+
+/** @throws Error where the sources or their tests are not those of the kept run */
+async function requireSame({ commit }: MutantRun): Promise<void> {
+  const paths = ["src", "sim", "scenarios", "test", ":!test/mutants"];
+  await promisify(execFile)("git", ["diff", "--quiet", commit, "--", ...paths]).catch(() => {
+    throw new Error(`sources or tests are not those of the kept run (${commit}): begin anew`);
+  });
+}
+
+/** A kept run and what was judged after it, in the sample's order. */
+function goneOn(kept: MutantRun, more: MutantRun): MutantRun {
+  const judged = [...more.mutants];
+  const before = kept.mutants.map((one) => (isOpen(one) ? (judged.shift() ?? one) : one));
+  return {
+    ...kept,
+    budgetSeconds: more.budgetSeconds,
+    interrupted: more.interrupted,
+    seconds: kept.seconds + more.seconds,
+    unsound: [...new Set([...kept.unsound, ...more.unsound])],
+    mutants: [...before, ...judged],
+  };
 }
 
 const lineOf = (text: string, line: number): string => text.split("\n")[line - 1]?.trim() ?? "";
