@@ -8,7 +8,7 @@ import { SpillwayError } from "../../src/rules/errors.ts";
 
 const verbs = await allVerbs();
 
-/** What a command printed on standard output. */
+/** Returns the text that a command printed on standard output. */
 async function printed(...words: string[]): Promise<string> {
   let text = "";
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {

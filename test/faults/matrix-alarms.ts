@@ -27,7 +27,7 @@ export interface Alarms {
   readonly unknown: number;
   /** Runs that were accused; each repeats by its seed. */
   readonly alarms: readonly { readonly seed: number; readonly law: string; readonly explanation: string }[];
-  /** How many runs had each value of each switch in a scope. */
+  /** Number of runs that had each value of each switch in a scope. */
   readonly switches: Readonly<Record<string, number>>;
   readonly withoutRules: number;
 }

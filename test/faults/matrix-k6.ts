@@ -16,7 +16,7 @@ import { verify } from "../../src/verify/verify.ts";
 import { crowd, suited } from "./crowd.ts";
 import { type VerdictCell, verdictCell } from "./matrix-nets.ts";
 
-/** What the driver's checks alone said of a run. */
+/** Findings of the driver's checks alone in a run. */
 export interface ChecksCell {
   readonly caught: boolean;
   readonly answers: number;

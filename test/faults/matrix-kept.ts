@@ -9,7 +9,7 @@ export function progress(text: string): void {
   if (process.stderr.isTTY === true) process.stderr.write(`\r\u001b[2K${text}`);
 }
 
-/** What was found so far, in a file beside the report, so that `--resume` need not find it again. */
+/** Findings so far, in a file beside the report, so that `--resume` need not find it again. */
 export class Kept {
   readonly #file: string | null;
   readonly #cells: Map<string, unknown>;

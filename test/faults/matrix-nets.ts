@@ -11,7 +11,7 @@ import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { crowd, crowdRules, suited } from "./crowd.ts";
 
-/** What the laws found. */
+/** Findings of the laws. */
 export interface LawsCell {
   readonly caught: boolean;
   /** The law that took the fewest runs, and how many: the one with the counterexample included. */
@@ -21,21 +21,21 @@ export interface LawsCell {
   readonly laws: readonly LimiterLawName[];
 }
 
-/** What the oracle said of one trace. */
+/** The oracle's word on one trace. */
 export interface VerdictCell {
   readonly caught: boolean;
   readonly records: number;
-  /** How many calls it takes to show the breach that shows first. */
+  /** Number of calls that it takes to show the breach that shows first. */
   readonly calls: number | null;
   /** Of the violation that it put first. */
   readonly law: string | null;
   readonly first: string | null;
-  /** Whether the fault's name is the first one, or among the suspects of some violation. */
+  /** True if the fault's name is the first one, or among the suspects of some violation. */
   readonly isFirst: boolean;
   readonly isAmong: boolean;
 }
 
-/** What the oracle said of simulated traces, one a seed. */
+/** The oracle's word on simulated traces, one a seed. */
 export interface SimulatedCell {
   readonly caught: boolean;
   readonly seeds: number;
@@ -49,7 +49,7 @@ export interface SimulatedCell {
 export interface LawsOptions {
   readonly runs: number;
   readonly seed: number;
-  /** Whether every law is run, or no more after the first that finds something. */
+  /** True if every law is run; false if none after the first that finds something. */
   readonly all: boolean;
   readonly signal: AbortSignal;
 }
@@ -114,7 +114,7 @@ export async function simulated(
   };
 }
 
-/** What matters here of a verdict. */
+/** The part of a verdict that matters here. */
 export function verdictCell({ verdict, records, violations }: Verdict, name: string): VerdictCell {
   const [worst] = violations;
   // Line 1 is the header.

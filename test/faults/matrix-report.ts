@@ -6,7 +6,7 @@ import type { Alarms } from "./matrix-alarms.ts";
 import type { K6Cell } from "./matrix-k6.ts";
 import type { LawsCell, SimulatedCell } from "./matrix-nets.ts";
 
-/** What each net said of one fault; `null` where it was not cast. */
+/** Findings of each net on one fault; `null` where it was not cast. */
 export interface Cells {
   readonly laws: LawsCell | null;
   readonly simulated: SimulatedCell | null;
@@ -30,7 +30,7 @@ export interface Control extends Cells {
 export interface Matrix {
   readonly seed: number;
   readonly versions: Readonly<Record<string, string>>;
-  /** What repeats it. */
+  /** Command that repeats it. */
   readonly command: string;
   readonly lawRuns: number;
   readonly seeds: number;
@@ -70,7 +70,7 @@ export function shortcomings({ rows, controls, alarms }: Matrix): string[] {
   return [...missed, ...accused, ...false_];
 }
 
-/** How often the oracle put the right name first, over all traces in which it caught a fault of its. */
+/** Counts the times that the oracle put the right name first, over all traces in which it caught a fault of its. */
 export function naming({ rows }: Matrix) {
   let [caught, first, among] = [0, 0, 0];
   for (const { nets, simulated, k6 } of rows) {

@@ -13,11 +13,11 @@ export interface Settings {
   readonly driver: DriverName | undefined;
   /** Runs of each law. */
   readonly lawRuns: number;
-  /** Whether each fault is held to every law, or to those that find it first; and whether by rows that do not name P. */
+  /** True if faults are held to all laws, in rows without P, too; false if to those that find them first. */
   readonly allLaws: boolean;
   /** Simulations of each fault. */
   readonly seeds: number;
-  /** Whether a fault is run by k6 in this form of the matrix. */
+  /** Tells whether a fault is run by k6 in this form of the matrix. */
   readonly isReal: (chosen: ChosenFault) => boolean;
   readonly k6Ms: number;
   /** Real runs at a time: they mostly wait. */
@@ -25,7 +25,7 @@ export interface Settings {
   readonly alarmRuns: number;
   readonly alarmRecords: number;
   readonly out: string | null;
-  /** Whether faults that are not asked for keep their rows in `out`. */
+  /** True if faults that are not asked for keep their rows in `out`. */
   readonly publish: boolean;
   readonly resume: boolean;
   readonly command: string;

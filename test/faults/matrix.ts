@@ -51,7 +51,7 @@ function say(matrix: Matrix, { out }: Settings): number {
   return matrix.interrupted ? 130 : wrong.length === 0 ? 0 : 1;
 }
 
-/** What is deployed: a fault, or a right deployment. */
+/** A deployment: one with a fault, or a right one. */
 interface Subject {
   readonly name: string;
   /** `null`: right. */
@@ -59,7 +59,7 @@ interface Subject {
   readonly workers?: number;
 }
 
-/** What each net said of each subject, by name. */
+/** Findings of each net on each subject, by name. */
 interface Found {
   readonly laws: Map<string, LawsCell>;
   readonly simulated: Map<string, SimulatedCell>;

@@ -79,7 +79,7 @@ export function expectNothingRaw(text: string, what: string): void {
   expect(found, `${what}: a raw character in\n${JSON.stringify(text.slice(0, 4000))}`).toBeUndefined();
 }
 
-/** What holds of every command line. */
+/** Expects of a command line what holds of all. */
 export function judge(words: readonly string[], { code, stdout, stderr }: Outcome): void {
   const what = words.join(" ");
   const said = stdout.text + stderr.text;

@@ -8,7 +8,7 @@ import { replayed, searched } from "../report/results.ts";
 export type Material = string | Readonly<Record<string, string>>;
 
 export interface Format {
-  /** What the file or the folder is called. */
+  /** Name of the file or the folder. */
   readonly file: string;
   /** A good document. `name` is asked for each name that somebody else may choose. */
   write(name: () => string): Material;

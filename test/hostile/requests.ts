@@ -2,7 +2,7 @@
 // one line.
 import { gzipSync } from "node:zlib";
 
-/** How a request is answered: its status, and whose headers it owes (SPEC.md §5). */
+/** Answer to a request: its status, and whose headers it owes (SPEC.md §5). */
 export interface Expected {
   readonly status: number;
   readonly owed: "rest" | "graphql" | null;

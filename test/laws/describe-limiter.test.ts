@@ -109,7 +109,7 @@ describe.each(runners)("under %s", (runner, name, words) => {
   });
 });
 
-/** What a runner was given. */
+/** A case as a runner was given it. */
 interface Case {
   readonly name: string;
   readonly body: () => Promise<void>;
@@ -200,7 +200,7 @@ describe("the cases that are registered", () => {
   });
 });
 
-/** How a case failed. */
+/** Returns the message by which a case failed. */
 const failureOf = (body: () => Promise<void>): Promise<string> =>
   body().then(
     () => "it passed",

@@ -1,4 +1,4 @@
-// What tests of the laws share: a report as text, and how a law must end.
+// Parts that tests of the laws share: a report as text, and how a law must end.
 import { expect } from "vitest";
 import { type CheckReport, type LawReport, renderCounterexample } from "../../src/laws/index.ts";
 import type { LimiterLawName } from "../../src/rules/laws.ts";

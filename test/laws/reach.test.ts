@@ -1,4 +1,4 @@
-// How often random scripts reach the states in which limiters break. Each must be reached often enough that
+// Random scripts reach the states in which limiters break. Each must be reached often enough that
 // 100 runs of a law meet it; `atLeast` is about half of what was measured.
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import type { CallOp, Script } from "../../src/laws/script.ts";
 const scripts = 1_000;
 const seed = 42;
 
-/** How many of 1,000 scripts must reach a state, at the least. */
+/** Least number of 1,000 scripts that must reach a state. */
 const atLeast = {
   "refused by the organization alone": 260,
   "refused by the user alone": 230,

@@ -19,7 +19,7 @@ import type { RealRedis } from "./redis.ts";
 export interface PastBug {
   readonly name: string;
   readonly package: string;
-  /** What was wrong, in a sentence. */
+  /** The bug, in a sentence. */
   readonly wrong: string;
   readonly source: string;
   readonly law: LimiterLawName;
@@ -34,7 +34,7 @@ export interface PastBug {
   readonly overlapping?: true;
   /** One call at a time, and the clock moves while it is under way. */
   readonly clockMoves?: true;
-  /** Whether `limiter` needs a Redis; without it, it is not given one. */
+  /** True if `limiter` needs a Redis; without it, it is not given one. */
   readonly onRedis?: true;
   readonly limiter: (alias: string, law: LimiterLawName, redis: RealRedis | null) => LimiterFactory;
 }

@@ -137,7 +137,7 @@ async function distant(port: number, ms: number): Promise<Listener> {
   return server;
 }
 
-/** How many of 100 calls at once koa2-ratelimit lets through, round by round. */
+/** Counts those of 100 calls at once that koa2-ratelimit lets through, round by round. */
 async function koa2Rounds(port: number, awayMs: number): Promise<number[]> {
   const { RateLimit, Stores } = load<Koa2>("koa2-ratelimit");
   const way = await distant(port, awayMs);

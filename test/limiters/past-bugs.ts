@@ -25,7 +25,7 @@ export interface Trial {
   readonly timeline: readonly string[];
 }
 
-/** Whether a version was judged as it should be: accused if and only if it has the bug. */
+/** Tells whether a version was judged as it should be: accused if and only if it has the bug. */
 export const asExpected = ({ bad, outcome }: Trial): boolean =>
   outcome === (bad ? "violated" : "no-counterexample");
 

@@ -26,7 +26,7 @@ async function listening(listen: (ready: () => void) => Server): Promise<number>
   return portOf(server);
 }
 
-/** How many of so many requests in one packet are answered 200. */
+/** Counts those of so many requests in one packet that are answered 200. */
 async function admitted(port: number): Promise<number> {
   const asked = limit + 1;
   const text = await new Promise<string>((resolve, reject) => {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await redis.clear();
 });
 
-/** What a key has left, ms; -2 where there is none, -1 where it never expires. */
+/** Returns the time that a key has left, ms; -2 where there is none, -1 where it never expires. */
 const left = (key: string): Promise<unknown> =>
   redis.client.eval("return redis.call('PTTL', KEYS[1])", 1, key);
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { load } from "./strangers.ts";
 
-/** What is used of ioredis. */
+/** The part that is used of ioredis. */
 export interface RedisClient {
   readonly status: string;
   connect(): Promise<void>;

@@ -23,7 +23,7 @@ export interface Fault {
 export interface Stranger {
   readonly name: string;
   readonly package: string;
-  /** How it is set up and asked. */
+  /** Way in which it is set up and asked. */
   readonly setting: string;
   readonly promises: readonly Wording[];
   /** Why it breaks what it breaks: found by reading its code, after the laws had named the calls. */

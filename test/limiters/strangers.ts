@@ -51,7 +51,7 @@ async function takeTurn(): Promise<string> {
   throw new Error(`another process has been installing for five minutes; remove ${turn} if none does`);
 }
 
-/** Whether the process that a file names is alive; a file that is not written out yet is one just begun. */
+/** Tells whether the process that a file names is alive; a file that is not written out yet is one just begun. */
 function lives(turn: string): boolean {
   try {
     const pid = readFileSync(turn, "utf8");

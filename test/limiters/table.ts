@@ -73,7 +73,7 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
   return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
 }
 
-/** What was found under one law. */
+/** Findings under one law. */
 interface Found {
   readonly law: Row;
   readonly outcome: Outcome;

@@ -1,4 +1,4 @@
-// What is due when, by a clock of the test's own.
+// The scheduler tells what is due when, by a clock of the test's own.
 import { describe, expect, test } from "vitest";
 import { Scheduler } from "../../src/load/node/scheduler.ts";
 import { VirtualClock } from "./virtual-run.ts";

@@ -11,7 +11,7 @@ import type { Scenario } from "../../src/scenario/scenario.ts";
 /** A clock that stands still until it is told to go on. */
 export class VirtualClock implements Clock {
   #nowMs: number;
-  /** How many ms before their time timers are over. */
+  /** Timers are over so many ms before their time. */
   readonly #earlyMs: number;
   #timers: { readonly atMs: number; readonly action: () => void }[] = [];
   /** The most timers that were set by `wake` at a time. */

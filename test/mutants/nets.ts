@@ -60,7 +60,7 @@ export class Nets {
       .map(({ test }) => test);
   }
 
-  /** How many imports away each file is that imports this one. */
+  /** Counts the imports between this file and each that imports it. */
   #distances(path: string): ReadonlyMap<string, number> {
     const distances = new Map([[path, 0]]);
     for (const [file, distance] of distances)

@@ -21,7 +21,7 @@ export interface JudgedMutant {
   /** Test files that passed with it, and those that its time left out. */
   readonly passed: number;
   readonly left: number;
-  /** Whether it is killed by tests that were written since. */
+  /** True if it is killed by tests that were written since. */
   readonly killedSince?: boolean;
 }
 

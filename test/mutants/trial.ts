@@ -29,7 +29,7 @@ export class Trials {
   readonly #budgetMs: number;
   /** Least ms that test files took: how busy the machine is matters little so. */
   readonly #times: Map<string, number>;
-  /** Whether a test file passes without a mutant, by file. */
+  /** True for a test file that passes without a mutant, by file. */
   readonly #sound = new Map<string, boolean>();
 
   /**

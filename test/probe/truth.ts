@@ -6,7 +6,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 
-/** What was set, by finding; `undefined` where the rules leave it open. */
+/** The setting, by finding; `undefined` where the rules leave it open. */
 function truth(input: RulesInput): (finding: Pick<Finding, "name" | "scope">) => unknown {
   const { organization, user, semantics } = parseRules(input);
   return ({ name, scope }) => {

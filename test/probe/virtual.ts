@@ -21,7 +21,7 @@ export const tokenOf = (user: string, scopes: Token["scopes"] = tokenScopes): To
 
 export interface VirtualOptions {
   readonly startMs?: number;
-  /** How long each way takes, ms; by the number of the call. */
+  /** Time that each way takes, ms, by the number of the call. */
   readonly latencyMs?: (call: number) => number;
   /** The prober's clock minus the target's. */
   readonly skewMs?: number;

@@ -85,7 +85,7 @@ function rowOf(call: TraceCall): Row {
   };
 }
 
-/** Whether a query and a refused one arrive in one millisecond. */
+/** Tells whether a query and a refused one arrive in one millisecond. */
 function isAmbiguous(rows: readonly Row[]): boolean {
   const seen = new Map<number, boolean>();
   return rows.some(({ kind, atMs, status: httpStatus }) => {

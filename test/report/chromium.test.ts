@@ -72,7 +72,7 @@ async function open(look: Look, address = url): Promise<{ page: Page; troubles: 
   return { page, troubles, asked };
 }
 
-/** How light a colour is, 0 to 1 (WCAG 2.2, relative luminance). */
+/** Returns a colour's lightness, 0 to 1 (WCAG 2.2, relative luminance). */
 function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = (color.match(/\d+(?:\.\d+)?/g) ?? []).map((part) => {
     const value = Number(part) / 255;

@@ -19,7 +19,7 @@ const renderFiles = (one: ReportSource, other: ReportSource | null = null) =>
 /** The page without its script. */
 const shown = (text: string): string => text.replace(pageScript, "");
 
-/** Whether the page has a text; a failure names the text, not the whole page. */
+/** Expects a text of the page; a failure names the text, not the whole page. */
 const says = (text: string, where = page): void => expect(where.includes(text), text).toBe(true);
 
 const source = fixture();

@@ -172,7 +172,7 @@ describe("retryAfter", () => {
 });
 
 describe("exponential", () => {
-  /** How long the policy waits after each of the first n refusals. */
+  /** Returns the policy's waits after each of the first n refusals. */
   function delays(policy: RefusalPolicy, n: number, seed = 1): number[] {
     const rig = new Rig(worker({ calls: [{ call: rest("/v2/user") }] }), policy, seed);
     let call = rig.only(rig.start(0));

@@ -15,7 +15,7 @@ import {
 } from "../../src/scenario/client.ts";
 import { none } from "../../src/scenario/retries/none.ts";
 
-/** What an answer shows beside the call that it answers. */
+/** An answer's numbers beside the call that it answers. */
 export type AnswerShown = Partial<
   Pick<
     ClientEvent,

@@ -1,4 +1,4 @@
-// What a query costs (SPEC.md §1): requested points from its text and variables, actual points from what came back.
+// The cost of a query (SPEC.md §1): requested points from its text and variables, actual points from what came back.
 import fc from "fast-check";
 import {
   GraphQLList,

@@ -101,7 +101,7 @@ export function eight({ headers }: LightMyRequestResponse): Record<string, strin
   );
 }
 
-/** How the eight headers of an answer look that owes them: each there, each an integer, the names right. */
+/** Look of the eight headers of an answer that owes them: each there, each an integer, the names right. */
 export const owed = (scope: Scope) => ({
   scope,
   limit: expect.any(Number),
@@ -113,7 +113,7 @@ export const owed = (scope: Scope) => ({
   "user-reset": expect.any(Number),
 });
 
-/** How they look on an answer that owes none. */
+/** Look of the headers on an answer that owes none. */
 export const noneOwed = Object.fromEntries(
   ["scope", "limit", "remaining", "reset"].flatMap((name) => [
     [name, null],

@@ -88,7 +88,7 @@ const span = fc
     most: Math.max(one, other),
   }));
 
-/** What stands around the limiter. */
+/** Surroundings of the limiter. */
 const surroundings: Partial<ScenarioInput>[] = [
   { service: { servers: 2, time: { least: 50, most: 400 }, queue: 5 } },
   {

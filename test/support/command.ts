@@ -25,7 +25,7 @@ export interface SignalsAfter {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** What starts it: the program and its words before Node's. */
+  /** The program that starts it, and its words before Node's. */
   readonly program?: readonly string[];
   readonly signals?: SignalsAfter;
 }

@@ -32,7 +32,7 @@ function blockOf(line: Uint8Array): Block {
   return block;
 }
 
-/** What the fast way makes of a line; `null` where it leaves it to the slow one. */
+/** Reads a line the fast way; `null` where it leaves it to the slow one. */
 function fast(block: Block): TraceCall | null {
   batch.bytes = block.bytes;
   const end = scanner.scan(block, 0, batch, 0);

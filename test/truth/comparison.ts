@@ -26,9 +26,9 @@ export interface Compared {
 /** The organization's windows of one kind. */
 export interface ComparedWindows {
   readonly scope: Scope;
-  /** Whether something was refused in them, for real. */
+  /** True if something was refused in them, for real. */
   readonly saturated: boolean;
-  /** How many there were. */
+  /** Number of them. */
   readonly windows: number;
   readonly admitted: Compared;
   readonly refused: Compared;
@@ -176,7 +176,7 @@ function quantile(values: Float64Array, share: number): number {
   return values[Math.min(values.length, Math.max(1, rank)) - 1] ?? 0;
 }
 
-/** How far the shares of values up to any one differ. */
+/** Returns the largest difference between the shares of values up to any one. */
 function distanceOf(a: Float64Array, b: Float64Array): number {
   let [inA, inB, most] = [0, 0, 0];
   while (inA < a.length && inB < b.length) {

@@ -67,7 +67,7 @@ export async function runForReal({
   if (!isRight) throw new Error(`${name}, seed ${seed}, by ${driver}: the run ended with ${code}\n${said}`);
 }
 
-/** What was measured, from the run's trace. */
+/** Measures of the run, from its trace. */
 export async function measuredFigures(folder: string): Promise<RunFigures> {
   const { header, calls } = await readTrace(createReadStream(join(folder, "trace.ndjson")));
   const counter = new RunCounter(header);

@@ -115,7 +115,7 @@ const amount = ({ text }: Row, value: number | undefined): string =>
 const off = (compared: Compared): number =>
   compared.error === null ? Number.POSITIVE_INFINITY : Math.abs(compared.error);
 
-/** Whether the prediction is within what so few runs may be off by themselves. */
+/** Tells whether the prediction is within what so few runs may be off by themselves. */
 const isWithinChance = ({ chance, predicted }: Compared): boolean =>
   chance !== null && predicted >= chance[0] && predicted <= chance[1];
 
@@ -134,7 +134,7 @@ function percent(value: number | null | undefined): string {
   return `${rounded > 0 ? "+" : ""}${rounded}%`.replace("-", "−");
 }
 
-/** How many figures of some comparisons are within their aims, or within chance. */
+/** Counts the figures of some comparisons that are within their aims, or within chance. */
 function within(comparisons: readonly Comparison[]): string {
   const held = comparisons.flatMap((comparison) =>
     rowsOf(comparison).flatMap((row) => {

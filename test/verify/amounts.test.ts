@@ -1,4 +1,4 @@
-// How much is wrong, beside yes or no: amounts, what an owner accepts, how windows were judged, and what a verdict
+// The extent of a fault, beside yes or no: amounts, what an owner accepts, how windows were judged, and what a verdict
 // keeps of a trace that is all wrong.
 import { describe, expect, test } from "vitest";
 import type { TraceCall } from "../../src/trace/record.ts";

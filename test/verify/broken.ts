@@ -100,7 +100,7 @@ class Counter implements Target {
     window.resetAt = now - (now % lengthMs) + lengthMs;
   }
 
-  /** What a decision takes for the count. */
+  /** Returns the number that a decision takes for the count. */
   seen(window: { count: number; log: [number, number][] }, _now: number, _arrivedMs: number): number {
     return window.count;
   }

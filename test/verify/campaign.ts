@@ -34,7 +34,7 @@ const arbitraries = [
   worlds({ fates: allFates, anonymous: true, plansMost: drawnMost }),
 ] as const;
 
-/** What a run is made of, by its number. */
+/** The parts of a run, by its number. */
 type Shape = "as drawn" | "windows of 1 and 2 s" | "limits change" | "woven" | "woven, busy";
 const shapes: readonly Shape[] = [
   "as drawn",

@@ -1,4 +1,4 @@
-// How much the oracle sees: deployments with one fault each, under workloads as load tests make them. What is
+// The oracle's sight is measured: deployments with one fault each, under workloads as load tests make them. What is
 // asserted is that each fault is caught; the table of how often, and by which name first, is printed by
 //   MEASURE=100 MEASURE_FROM=20001 npx vitest run --config test/vitest.config.ts test/verify/completeness.test.ts
 // The names were tuned on seeds below 13,000: only others say how good they are.

@@ -36,7 +36,7 @@ export interface State {
   readonly underWay: Readonly<Record<number, UnderWay>>;
 }
 
-/** What is known before the first event. */
+/** State before the first event. */
 export const nothingYet: State = { windows: {}, underWay: {} };
 
 export interface Reading {

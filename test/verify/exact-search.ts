@@ -19,7 +19,7 @@ interface Event {
   readonly id: number;
   readonly from: number;
   readonly to: number;
-  /** Whether it may never happen: it is not known to have. */
+  /** True if it may never happen: it is not known to have. */
   readonly optional: boolean;
   /** The event that comes first, where it has one. */
   readonly after: number | null;
@@ -217,7 +217,7 @@ export class Group {
     this.#most.set(key, most);
   }
 
-  /** Whether the events have an order, if the target's clock is ahead of the clients' by `offset`. */
+  /** Tells whether the events have an order, if the target's clock is ahead of the clients' by `offset`. */
   hasOrder(offset: number): boolean {
     this.#offset = offset;
     this.#hopeless = new Map();

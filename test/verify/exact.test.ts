@@ -23,7 +23,7 @@ const runs = Number(process.env["HISTORIES"] ?? 30);
 const callsMost = 7;
 const pick = fc.nat({ max: 1000 });
 
-/** Whether an order exists; `null` where the exact checker does not know what is in the trace. */
+/** Tells whether an order exists; `null` where the exact checker does not know what is in the trace. */
 function ordered({ header, lines }: History): boolean | null {
   try {
     return hasOrder(header, lines);

@@ -15,7 +15,7 @@ import type { History } from "./history.ts";
 const folder = fileURLToPath(new URL("../golden/", import.meta.url));
 const mode = process.env["GOLDEN"] ?? "";
 
-/** Whether a history shows what it is there for. */
+/** Tells whether a history shows what it is there for. */
 async function fits({ fault }: GoldenHistory, { header, lines }: History): Promise<boolean> {
   const { verdict, violations } = await judge(header, lines);
   if (fault !== null) return violations[0]?.suspects[0] === fault;

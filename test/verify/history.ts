@@ -27,7 +27,7 @@ export interface Context {
   readonly arrivedMs: number;
 }
 
-/** What becomes of a call's line. */
+/** Fate of a call's line. */
 export type Fate =
   | "answered"
   /** The client gave up after `back`; the call is decided or not. */
@@ -52,7 +52,7 @@ export interface Plan {
   readonly kind: CallKind;
   readonly cost: number;
   readonly actual: number;
-  /** Whether the trace knows the points charged in the end. */
+  /** True if the trace knows the points charged in the end. */
   readonly showsActual: boolean;
   readonly toDecisionMs: number;
   readonly workMs: number;
@@ -60,10 +60,10 @@ export interface Plan {
   /** How long after the headers each scope of a status body is read, and in that order. */
   readonly bodyMs?: Readonly<Record<Scope, number>>;
   readonly fate: Fate;
-  /** Whether the trace knows the user. */
+  /** True if the trace knows the user. */
   readonly anonymous: boolean;
   readonly instance: number;
-  /** How late the line is written, beyond the order of `received`. */
+  /** Delay with which the line is written, beyond the order of `received`. */
   readonly lateMs: number;
 }
 

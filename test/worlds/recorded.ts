@@ -35,7 +35,7 @@ export const accessLogOf = (rows: readonly Row[]): string =>
     })
     .join("");
 
-/** What reading the CSV gives. */
+/** A CSV as it was read. */
 export function recordingOf(rows: readonly Row[]): Recording {
   const callers: LogCaller[] = [];
   const places = new Map<string, number>();

@@ -21,7 +21,7 @@ export type Actor = Generator<number, void, Answer>;
 /** Returns when a call is sent again after it was refused. */
 export type Patience = (answer: Answer, attempt: number, chance: Chance) => number;
 
-/** What a world's member is made of. */
+/** Parts of a world's member. */
 export interface Part {
   /** Draws what stays the same from day to day. */
   readonly traits: Chance;
@@ -181,7 +181,7 @@ function answered(
   return rows;
 }
 
-/** What is due, the earliest first. */
+/** Events that are due, the earliest first. */
 class Heap {
   readonly #items: Due[] = [];
 

@@ -4,6 +4,6 @@ export interface WorldCount {
   readonly events: number;
   readonly calls: number;
   readonly refused: number;
-  /** How long it took, what is built before the first event left out. */
+  /** Time that it took, ms; what is built before the first event left out. */
   readonly ms: number;
 }

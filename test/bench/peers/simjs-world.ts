@@ -7,7 +7,7 @@ const organizations = 20;
 const windowMs = 60_000;
 const userLimit = 50;
 
-/** What is used of simjs, which has no types. */
+/** The part that is used of simjs, which has no types. */
 interface SimJs {
   readonly Sim: new () => { addEntity<E>(kind: new () => E): E; simulate(endTime: number): void };
   readonly Entity: new () => {

@@ -31,7 +31,7 @@ export function limitOf(rules: Rules, scope: Scope): Limit {
 
 export const keyOf = ({ organization, user }: Call): string => `${organization}/${user}`;
 
-/** What an adapter tells of a call's window. */
+/** An adapter's word on a call's window. */
 export interface Said extends Partial<WindowReading> {
   readonly admitted: boolean;
   /** Wait that a refusal tells, ms. */

@@ -15,7 +15,7 @@ interface Context {
 
 type Middleware = (context: Context, next: () => Promise<void>) => Promise<void>;
 
-/** What is used of node-redis, which its store makes for itself. */
+/** The part that is used of node-redis, which its store makes for itself. */
 interface NodeRedis {
   disconnect(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { Rig, times } from "../rig.ts";
 const calls = [{ call: rest("/v2/user") }];
 const shown = { limit: 200, remaining: 100, reset: 30, userLimit: 50, userRemaining: 50, userReset: 30 };
 
-/** How long it pauses after an answer. */
+/** Returns its pause after an answer. */
 function pause(options: Partial<Parameters<typeof paced>[0]>, answer: object): number {
   const rig = new Rig(paced({ calls, ...options }));
   return (times(rig.answer(rig.only(rig.start(0)), 1_000, answer))[0] ?? 0) - 1_000;

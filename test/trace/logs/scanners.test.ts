@@ -28,7 +28,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const cellsOf = new Map<LineFormat, Cells>();
 const numeric = new Set<number>([TIME, STATUS, DURATION]);
 
-/** Whether the fast way takes a line; what it reads must be what the slow way reads. */
+/** Tells whether the fast way takes a line; what it reads must be what the slow way reads. */
 function agrees(format: LineFormat, line: Uint8Array): boolean {
   const block = new Block();
   block.add(line);
