@@ -1,4 +1,7 @@
 // The entry `spillway/engine`: the pure limiter and its answers.
+export { parsePolicy } from "../policy/parse.ts";
+export type { Policy } from "../policy/policy.ts";
+export { policyOf, rulesOf } from "../policy/shorthand.ts";
 export { parseRules } from "../rules/parse.ts";
 export { presets } from "../rules/presets.ts";
 export type { Owner, Rules, RulesInput, Scope } from "../rules/rules.ts";
@@ -18,5 +21,10 @@ export type {
   WindowReading,
 } from "./adapter.ts";
 export * from "./core.ts";
+export type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 export { Limiter } from "./limiter.ts";
+export { PolicyCore } from "./policy-core.ts";
+export { PolicyLimiter } from "./policy-limiter.ts";
+export type { PolicySnapshot } from "./policy-snapshot.ts";
+export { ReferenceLimiter } from "./reference.ts";
 export type { LimiterSnapshot } from "./snapshot.ts";

@@ -81,7 +81,7 @@ function bucketMisfits(
 }
 
 /** The same rate in the smallest integers. */
-function lowestTerms({ amount, everyMs }: TokenBucket["refill"]): TokenBucket["refill"] {
+export function lowestTerms({ amount, everyMs }: TokenBucket["refill"]): TokenBucket["refill"] {
   let [a, b] = [amount, everyMs];
   while (b > 0) [a, b] = [b, a % b];
   return { amount: amount / a, everyMs: everyMs / a };
@@ -195,15 +195,22 @@ function overrideMisfits(policy: Policy, { match, quotas }: Override, index: num
         got: `a quota whose key has no ${beyond.join(", ")}`,
         allowed: "quotas whose key has every attribute that is matched: others are shared",
       });
-    problems.push(...changeMisfits(at, quota.algorithm, changed));
+    problems.push(...changeMisfits(at, quota, changed));
   }
   return problems;
 }
 
-function changeMisfits(path: string, algorithm: Algorithm, changed: Override["quotas"][string]): Problem[] {
+/** Members of an algorithm that are no limits: all callers share them. */
+const shapes = ["kind", "anchor", "opens"];
+
+function changeMisfits(
+  path: string,
+  { algorithm, enforced: own }: Quota,
+  changed: Override["quotas"][string],
+): Problem[] {
   const allowed = [
-    "enforced",
-    ...Object.keys(algorithm).filter((name) => !["kind", "anchor", "opens"].includes(name)),
+    ...(typeof own === "object" ? [] : ["enforced"]),
+    ...Object.keys(algorithm).filter((name) => !shapes.includes(name)),
   ];
   const problems = Object.keys(changed)
     .filter((name) => !allowed.includes(name))

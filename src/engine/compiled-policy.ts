@@ -1,0 +1,160 @@
+// A policy as decisions ask for it: names resolved to places, algorithms to integers, once.
+import { isSettled } from "../policy/effective.ts";
+import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/policy.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { type Grid, gridOf, windowProfile } from "./algorithms/fixed-window.ts";
+import { bucketProfile } from "./algorithms/token-bucket.ts";
+import type { Profile } from "./count-table.ts";
+
+export interface CompiledQuota {
+  readonly name: string;
+  readonly place: number;
+  readonly quota: Quota;
+  /** Where windows end; `null` of a bucket. */
+  readonly grid: Grid | null;
+  readonly isWhole: boolean;
+  readonly countsRefused: boolean;
+  readonly chargedWithOthers: boolean;
+  readonly isHeld: boolean;
+  readonly isLate: boolean;
+  readonly isSigned: boolean;
+  /** Place of the quota whose `enforced` is this one's; its own where it has one. */
+  readonly enforcedBy: number;
+  /** True where its key has every attribute, so that each caller has a count of its own, whose row is the caller. */
+  readonly isOwn: boolean;
+  /** Place of the quota whose row stands in the record of this one's own counts; -1 where there is none. */
+  readonly linked: number;
+}
+
+export interface CompiledOperation {
+  readonly name: string;
+  /** Places of its quotas, in the policy's order. */
+  readonly quotas: readonly number[];
+  /** Where the caller's row in each is found: `OWN`, `ELSEWHERE`, or in the record of the own quota of this place. */
+  readonly sources: readonly number[];
+  /** Cost in each before the answer is known; `DECLARED` where the call declares it. */
+  readonly costs: readonly number[];
+  /** Whether the cost is known for good beforehand. */
+  readonly isFixed: readonly boolean[];
+  readonly relation: Relation;
+  /** True where all quotas are charged, or none: `all-or-nothing`. */
+  readonly isTogether: boolean;
+  /** True where a refused call is charged nowhere. */
+  readonly isFree: boolean;
+  readonly isSettled: boolean;
+}
+
+const DECLARED = -1;
+/** The row is the caller. */
+export const OWN = -1;
+/** The row stands among the caller's rows. */
+const ELSEWHERE = -2;
+
+/** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+export function requireEnforceable({ quotas, name }: Policy): void {
+  const problems = Object.entries(quotas)
+    .filter(([, { algorithm }]) => !["fixed-window", "token-bucket"].includes(algorithm.kind))
+    .map(([quota, { algorithm }]) => ({
+      path: `quotas.${quota}.algorithm.kind`,
+      got: quote(algorithm.kind),
+      allowed: "fixed-window or token-bucket",
+    }));
+  if (problems.length > 0)
+    throw new SpillwayError("POLICY_UNSUPPORTED", `the engine does not enforce all of ${quote(name)}`, {
+      problems,
+    });
+}
+
+/** @throws RangeError where a quota refuses with another one, so that this one is to be set */
+export function requireOwnEnforced({ quotas }: Policy, name: string): void {
+  const enforced = quotas[name]?.enforced;
+  if (typeof enforced === "object")
+    throw new RangeError(`${name} refuses with ${enforced.with}: set that one`);
+}
+
+export function compiledQuotas(policy: Policy): CompiledQuota[] {
+  const { quotas } = policy;
+  const names = Object.keys(quotas);
+  const links = linkedQuotas(policy);
+  return Object.entries(quotas).map(([name, quota], place) => {
+    const { algorithm, charge, enforced, shown } = quota;
+    return {
+      name,
+      place,
+      quota,
+      grid: algorithm.kind === "token-bucket" ? null : gridOf(algorithm as FixedWindow),
+      isWhole: charge.fits === "whole",
+      countsRefused: charge.refused === "counted",
+      chargedWithOthers: charge.refusedByOther === "charged",
+      isHeld: charge.when === "reserve-settle",
+      isLate: charge.when === "completion",
+      isSigned: shown.remaining === "signed",
+      enforcedBy: typeof enforced === "object" ? names.indexOf(enforced.with) : place,
+      isOwn: isOwn(policy, quota),
+      linked: names.indexOf(links.get(name) ?? ""),
+    };
+  });
+}
+
+/** Every attribute that a key names. */
+export const attributesOf = ({ quotas }: Policy): string[] => [
+  ...new Set(Object.values(quotas).flatMap(({ key }) => key)),
+];
+
+const isOwn = (policy: Policy, { key }: Quota): boolean => key.length === attributesOf(policy).length;
+
+/** The quotas of an operation, in the policy's order. */
+const usedBy = ({ quotas, operations }: Policy, operation: string): string[] =>
+  Object.keys(quotas).filter((name) => Object.hasOwn(operations[operation]?.uses ?? {}, name));
+
+/** For each quota with counts of its own, one that others share and an operation uses with it. */
+function linkedQuotas(policy: Policy): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const operation of Object.keys(policy.operations)) {
+    const used = usedBy(policy, operation);
+    const own = used.filter((name) => isOwn(policy, policy.quotas[name] as Quota));
+    for (const shared of used.filter((name) => !own.includes(name))) {
+      if (own.some((name) => links.get(name) === shared)) continue;
+      const free = own.find((name) => !links.has(name));
+      if (free !== undefined) links.set(free, shared);
+    }
+  }
+  return links;
+}
+
+const before = (cost: Cost): number =>
+  cost === "declared" ? DECLARED : typeof cost === "number" ? cost : cost.atMost;
+
+function isFreeWhenRefused({ quotas }: Policy, name: string): boolean {
+  const { refused, refusedByOther } = (quotas[name] as Quota).charge;
+  return refused === "nothing" && refusedByOther === "nothing";
+}
+
+export function compiledOperations(policy: Policy): CompiledOperation[] {
+  const names = Object.keys(policy.quotas);
+  const links = linkedQuotas(policy);
+  return Object.entries(policy.operations).map(([name, { uses, relation }]) => {
+    const used = usedBy(policy, name);
+    const costs = used.map((quota) => uses[quota] as Cost);
+    const sourceOf = (quota: string): number => {
+      if (isOwn(policy, policy.quotas[quota] as Quota)) return OWN;
+      const holder = used.find((other) => links.get(other) === quota);
+      return holder === undefined ? ELSEWHERE : names.indexOf(holder);
+    };
+    return {
+      name,
+      quotas: used.map((quota) => names.indexOf(quota)),
+      sources: used.map(sourceOf),
+      costs: costs.map(before),
+      isFixed: costs.map((cost) => typeof cost === "number"),
+      relation,
+      isTogether: relation === "all-or-nothing",
+      isFree: relation === "all-or-nothing" && used.every((quota) => isFreeWhenRefused(policy, quota)),
+      isSettled: isSettled(policy, name),
+    };
+  });
+}
+
+/** The numbers of a quota's algorithm. */
+export const profileOf = ({ algorithm }: Quota): Profile =>
+  algorithm.kind === "token-bucket" ? bucketProfile(algorithm) : windowProfile(algorithm as FixedWindow);

@@ -1,0 +1,296 @@
+// The limiter by any policy, by names: callers are their attributes, quotas and operations their names.
+import { quotaFor } from "../policy/effective.ts";
+import type { Policy } from "../policy/policy.ts";
+import { attributesOf, type CompiledOperation, profileOf, requireOwnEnforced } from "./compiled-policy.ts";
+import { NOT_OPEN, type Profile } from "./count-table.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
+import {
+  type CountReading,
+  emptyCountReading,
+  NO_ROW,
+  NONE_REFUSED,
+  OWN_ROW,
+  PolicyCore,
+} from "./policy-core.ts";
+import { type PolicySnapshot, parsePolicySnapshot } from "./policy-snapshot.ts";
+import { ValueTree } from "./value-tree.ts";
+
+type Caller = PolicyCall["caller"];
+
+/** The counts of one quota. */
+interface Counts {
+  readonly key: readonly string[];
+  /** Rows by the values of the key; `null` where each caller has a count of its own. */
+  readonly rows: ValueTree | null;
+  /** `enforced` as it was last set, 1 or 0. Outlives idle counts. */
+  readonly enforced: ValueTree;
+}
+
+/**
+ * A pure limiter by a policy (POLICY.md). No clock, no I/O: every time is an argument, whole ms since the Unix epoch.
+ *
+ * @example
+ * const limiter = new PolicyLimiter(parsePolicy(JSON.parse(text)));
+ * limiter.decide({ caller: { account: "acme" }, operation: "call", cost: 1 }, 0).refusedBy; // null
+ */
+export class PolicyLimiter {
+  readonly policy: Policy;
+  readonly #core: PolicyCore;
+  readonly #names: readonly string[];
+  readonly #operations: ReadonlyMap<string, number>;
+  readonly #callers: ValueTree;
+  readonly #counts: readonly Counts[];
+  readonly #reading: CountReading = emptyCountReading();
+
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+  constructor(policy: Policy) {
+    this.policy = policy;
+    this.#core = new PolicyCore(policy);
+    this.#names = Object.keys(policy.quotas);
+    this.#operations = new Map(this.#core.operations.map(({ name }, place) => [name, place]));
+    this.#callers = new ValueTree(attributesOf(policy));
+    this.#counts = this.#core.quotas.map(({ quota: { key }, isOwn }) => ({
+      key,
+      rows: isOwn ? null : new ValueTree(key),
+      enforced: new ValueTree(key),
+    }));
+  }
+
+  /**
+   * Decides one call and charges it, in one step.
+   * @throws RangeError where `cost` or `nowMs` is no safe integer >= 0, or the caller lacks an attribute
+   */
+  decide(call: PolicyCall, nowMs: number): PolicyDecision {
+    const core = this.#core;
+    const operation = this.#operation(call.operation);
+    const caller = this.#caller(call.caller, operation);
+    const refused = core.decide(caller, this.#place(call.operation), call.cost, nowMs);
+    const quotas = [...operation.quotas];
+    const isAdmitted = refused === NONE_REFUSED;
+    return {
+      refusedBy: isAdmitted ? null : (this.#names[refused] as string),
+      retryAtMs: isAdmitted ? null : this.#retryAt(caller, operation, refused, call.cost),
+      readings: quotas.map((quota) => this.#read(caller, quota, nowMs)),
+      reservation:
+        isAdmitted && operation.isSettled
+          ? { ...call, windows: quotas.map((quota) => windowOf(core, caller, quota)) }
+          : null,
+    };
+  }
+
+  #retryAt(
+    caller: number,
+    { quotas, costs }: CompiledOperation,
+    refused: number,
+    cost: number,
+  ): number | null {
+    const asked = costs[quotas.indexOf(refused)] as number;
+    return this.#core.roomAt(refused, this.#core.rowOf(caller, refused), asked < 0 ? cost : asked);
+  }
+
+  /**
+   * Completes an admitted call, and reads its quotas (POLICY.md §4). Once a call.
+   * @param actual what it used, a safe integer from 0 to what it asked for
+   * @throws RangeError where `actual` or `nowMs` is out of range
+   */
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
+    const operation = this.#operation(reservation.operation);
+    const caller = this.#caller(reservation.caller, operation);
+    const windows = reservation.windows.map((window) => window ?? NOT_OPEN);
+    this.#core.settle(caller, this.#place(reservation.operation), reservation.cost, actual, windows, nowMs);
+    return [...operation.quotas].map((quota) => this.#read(caller, quota, nowMs));
+  }
+
+  /** Reads quotas of a caller, free of charge; opens nothing and moves no clock (POLICY.md §5). */
+  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    const places = quotas.map((name) => this.#quota(name));
+    const handle = this.#callerOf(caller, places);
+    return places.map((place) => this.#read(handle, place, nowMs));
+  }
+
+  /**
+   * Switches a quota's refusing on or off, now, for those who share its count with a caller. Counting goes on.
+   * @throws RangeError where it refuses with another quota
+   */
+  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+    const place = this.#quota(quota);
+    requireOwnEnforced(this.policy, quota);
+    const { key, rows, enforced: set } = this.#counts[place] as Counts;
+    requireAttributes(quota, key, caller);
+    set.set(caller, Number(enforced));
+    const row = (rows ?? this.#callers).find(caller);
+    if (row !== undefined) this.#core.setEnforced(place, row, enforced);
+  }
+
+  /**
+   * Forgets counts that say nothing any more. Earlier times count as `nowMs` from then on (POLICY.md §2.1), so no
+   * answer differs from one without the sweep at that time.
+   * @returns the number of counts that were dropped
+   */
+  sweep(nowMs: number): number {
+    const core = this.#core;
+    core.raiseFloor(nowMs);
+    let dropped = 0;
+    const kept = this.#counts.map(() => new Set<number>());
+    for (const [values, caller] of [...this.#callers]) {
+      const own = this.#ownOf(caller);
+      if (own.some((place) => !core.isIdle(place, caller))) {
+        for (const [place, rows] of kept.entries()) rows.add(core.rowOf(caller, place));
+        continue;
+      }
+      core.dropCaller(caller);
+      this.#callers.delete(values);
+      dropped += own.length;
+    }
+    for (const [place, { rows }] of this.#counts.entries())
+      for (const [values, row] of [...(rows ?? [])]) {
+        if (kept[place]?.has(row) === true || !core.isIdle(place, row)) continue;
+        core.dropCount(place, row);
+        rows?.delete(values);
+        dropped += 1;
+      }
+    return dropped;
+  }
+
+  /** Places of the quotas in which a caller has a count of its own. */
+  #ownOf(caller: number): number[] {
+    const core = this.#core;
+    return core.quotas
+      .filter(({ isOwn, place }) => isOwn && core.rowOf(caller, place) !== NO_ROW)
+      .map(({ place }) => place);
+  }
+
+  /** Everything that this limiter remembers, as plain JSON; `restore` goes on from it. */
+  snapshot(): PolicySnapshot {
+    return {
+      format: "spillway-policy-limiter",
+      version: 1,
+      floorMs: this.#core.floorMs,
+      enforced: this.#counts.flatMap(({ enforced }, quota) =>
+        [...enforced].map(([key, value]) => ({
+          quota: this.#names[quota] as string,
+          key,
+          enforced: value === 1,
+        })),
+      ),
+      counts: [...this.#allCounts()].map(([place, key, row]) => ({
+        quota: this.#names[place] as string,
+        key,
+        state: this.#core.exportCount(place, row),
+      })),
+    };
+  }
+
+  *#allCounts(): Generator<readonly [place: number, key: Record<string, string>, row: number]> {
+    for (const [place, { rows }] of this.#counts.entries())
+      for (const [key, row] of rows ?? []) yield [place, key, row];
+    for (const [key, caller] of this.#callers)
+      for (const place of this.#ownOf(caller)) yield [place, key, caller];
+  }
+
+  /**
+   * A limiter that goes on where `snapshot` was taken.
+   * @param snapshot untrusted JSON
+   * @throws SpillwayError `SNAPSHOT_INVALID`, naming every field that is wrong
+   */
+  static restore(policy: Policy, snapshot: unknown): PolicyLimiter {
+    const { floorMs, enforced, counts } = parsePolicySnapshot(policy, snapshot);
+    const limiter = new PolicyLimiter(policy);
+    limiter.#core.raiseFloor(floorMs);
+    for (const { quota, key, enforced: value } of enforced) limiter.setEnforced(quota, key, value);
+    for (const { quota, key, state } of counts) {
+      const place = limiter.#quota(quota);
+      const isOwn = limiter.#counts[place]?.rows === null;
+      const row = isOwn ? limiter.#callerOf(key, [place]) : limiter.#row(place, key);
+      limiter.#core.importCount(place, row, state);
+    }
+    return limiter;
+  }
+
+  /** The engine over handles, for those who keep them: `handleOf` a caller is valid until the next sweep. */
+  get core(): PolicyCore {
+    return this.#core;
+  }
+
+  /** Returns the handle of a caller, whose attributes an operation needs. */
+  handleOf(caller: Caller, operation: string): number {
+    return this.#caller(caller, this.#operation(operation));
+  }
+
+  #place(operation: string): number {
+    const place = this.#operations.get(operation);
+    if (place === undefined)
+      throw new RangeError(
+        `operation must be one of ${[...this.#operations.keys()].join(", ")}, got ${operation}`,
+      );
+    return place;
+  }
+
+  #operation(name: string): CompiledOperation {
+    return this.#core.operations[this.#place(name)] as CompiledOperation;
+  }
+
+  #quota(name: string): number {
+    const place = this.#names.indexOf(name);
+    if (place < 0) throw new RangeError(`quota must be one of ${this.#names.join(", ")}, got ${name}`);
+    return place;
+  }
+
+  #caller(caller: Caller, { quotas }: CompiledOperation): number {
+    const known = this.#callers.find(caller);
+    return known ?? this.#callerOf(caller, quotas);
+  }
+
+  /** The caller's handle. Its rows are those of all quotas whose keys it fills, which these are among. */
+  #callerOf(caller: Caller, quotas: Iterable<number>): number {
+    for (const quota of quotas)
+      requireAttributes(this.#names[quota] as string, (this.#counts[quota] as Counts).key, caller);
+    const known = this.#callers.find(caller);
+    if (known !== undefined) return known;
+    const fills = this.#counts.map(({ key }) => key.every((attribute) => caller[attribute] !== undefined));
+    const rows = this.#counts.map(({ rows: shared }, place) => {
+      if (fills[place] !== true) return NO_ROW;
+      return shared === null ? OWN_ROW : this.#row(place, caller);
+    });
+    const handle = this.#core.addCaller(rows);
+    this.#callers.set(caller, handle);
+    for (const place of this.#ownOf(handle)) this.#core.addOwn(handle, place, ...this.#terms(place, caller));
+    return handle;
+  }
+
+  /** The row of a count that callers share. */
+  #row(place: number, caller: Caller): number {
+    const { rows } = this.#counts[place] as Counts;
+    const known = rows?.find(caller);
+    if (known !== undefined) return known;
+    const row = this.#core.addCount(place, ...this.#terms(place, caller));
+    rows?.set(caller, row);
+    return row;
+  }
+
+  /** Limits of a fresh count, and whether it is enforced. */
+  #terms(place: number, caller: Caller): [profile: Profile, enforced: boolean] {
+    const effective = quotaFor(this.policy, this.#names[place] as string, caller);
+    const set = this.#counts[place]?.enforced.find(caller);
+    return [profileOf(effective), set === undefined ? effective.enforced !== false : set === 1];
+  }
+
+  #read(caller: number, quota: number, nowMs: number): Reading {
+    const reading = this.#reading;
+    this.#core.read(quota, this.#core.rowOf(caller, quota), nowMs, reading);
+    const { limit, remaining, used, resetAtMs } = reading;
+    const enforced = this.#core.isEnforced(caller, quota);
+    return { quota: this.#names[quota] as string, limit, remaining, used, resetAtMs, enforced };
+  }
+}
+
+function windowOf(core: PolicyCore, caller: number, quota: number): number | null {
+  const window = core.windowOf(caller, quota);
+  return window === NOT_OPEN ? null : window;
+}
+
+function requireAttributes(quota: string, attributes: readonly string[], caller: Caller): void {
+  for (const attribute of attributes)
+    if (typeof caller[attribute] !== "string")
+      throw new RangeError(`caller.${attribute} must be text: ${quota} is kept by it`);
+}

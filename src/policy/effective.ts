@@ -1,0 +1,23 @@
+// What a policy says of one caller and one operation.
+import type { Policy, Quota } from "./policy.ts";
+
+/** Returns a quota with the overrides of a caller, of which a later one wins (POLICY.md §1). */
+export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<string, string>>): Quota {
+  const own = policy.quotas[name];
+  if (own === undefined) throw new RangeError(`no quota ${name}`);
+  let quota: Quota = own;
+  for (const { match, quotas } of policy.overrides) {
+    const changed = quotas[name];
+    if (changed === undefined || Object.entries(match).some(([of, value]) => caller[of] !== value)) continue;
+    const { enforced = quota.enforced, ...limits } = changed;
+    quota = { ...quota, enforced, algorithm: { ...quota.algorithm, ...limits } as Quota["algorithm"] };
+  }
+  return quota;
+}
+
+/** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */
+export function isSettled({ operations, quotas }: Policy, operation: string): boolean {
+  return Object.entries(operations[operation]?.uses ?? {}).some(
+    ([quota, cost]) => typeof cost !== "number" || quotas[quota]?.charge.when === "completion",
+  );
+}

@@ -1,0 +1,280 @@
+// The limiter by any policy: its two engines answer alike, and alike to today's under rules of version 1.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Reservation, WindowReading } from "../../src/engine/adapter.ts";
+import type { PolicyDecision, PolicyReservation, Reading } from "../../src/engine/decision.ts";
+import { Limiter } from "../../src/engine/limiter.ts";
+import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
+import { ReferenceLimiter } from "../../src/engine/reference.ts";
+import { scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
+import { quotaNames } from "../../src/policy/names.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import type { Scope } from "../../src/rules/rules.ts";
+import { inference } from "../policy/policies.ts";
+import { property } from "../support/property.ts";
+import { anyPolicy, anyScript, played } from "./policy-scripts.ts";
+
+property([anyPolicy, anyScript], { numRuns: 400 })(
+  "both engines answer alike, and a stored limiter goes on as it was",
+  (policy, script) => {
+    const reference = played(policy, script, new ReferenceLimiter(policy));
+    const stored = (limiter: PolicyLimiter) =>
+      PolicyLimiter.restore(policy, JSON.parse(JSON.stringify(limiter.snapshot())));
+    expect(played(policy, script, new PolicyLimiter(policy), stored)).toEqual(reference);
+  },
+);
+
+property([anyPolicy, anyScript], { numRuns: 200 })(
+  "a limiter that is never swept answers as one that is",
+  (policy, script) => {
+    // After a sweep earlier times count as its own, so that only scripts that never go back are compared.
+    const forth = script.map((step) => ({ ...step, byMs: Math.max(0, step.byMs) }));
+    const swept = forth.flatMap((step) => [step, { do: "sweep" as const, byMs: 0 }]);
+    const answers = played(policy, swept, new PolicyLimiter(policy)).filter((_, place) => place % 2 === 0);
+    expect(answers).toEqual(played(policy, forth, new PolicyLimiter(policy)));
+  },
+);
+
+describe("what a refusal says", () => {
+  property([anyPolicy, anyScript], { numRuns: 200 })(
+    "a caller who waits alone until then is admitted, and refused 1 ms earlier",
+    (policy, script) => {
+      const limiter = new PolicyLimiter(policy);
+      const refusals = played(policy, script, limiter).flatMap((answer, place) => {
+        const step = script[place];
+        return step?.do === "call" ? [{ step, decision: answer as PolicyDecision }] : [];
+      });
+      const last = refusals.at(-1);
+      const retryAtMs = last?.decision.retryAtMs ?? null;
+      if (last === undefined || retryAtMs === null) return;
+      const operation = Object.keys(policy.operations)[
+        last.step.operation % Object.keys(policy.operations).length
+      ];
+      const call = { caller: last.step.caller, operation: operation ?? "", cost: last.step.cost };
+      const refused = last.decision.refusedBy;
+      const refusedAt = (atMs: number) => {
+        const same = PolicyLimiter.restore(policy, limiter.snapshot());
+        return same.decide(call, atMs).refusedBy;
+      };
+      const isLast = script.at(-1)?.do === "call";
+      if (!isLast) return;
+      expect(refusedAt(retryAtMs)).not.toBe(refused);
+      expect(refusedAt(retryAtMs - 1)).toBe(refused);
+    },
+  );
+});
+
+describe("a token bucket", () => {
+  const bucketOf = (capacity: number, amount: number, everyMs: number) =>
+    parsePolicy({
+      version: 2,
+      name: "bucket",
+      quotas: {
+        tokens: { algorithm: { kind: "token-bucket", capacity, refill: { amount, everyMs } }, key: ["user"] },
+      },
+      operations: { call: { uses: { tokens: "declared" } } },
+    });
+  const call = (cost: number) => ({ caller: { user: "ann" }, operation: "call", cost });
+
+  test("comes back by its rate, and is full again when it says", () => {
+    const limiter = new PolicyLimiter(bucketOf(10, 2, 1_000));
+    expect(limiter.decide(call(10), 5_000)).toMatchObject({
+      refusedBy: null,
+      readings: [{ limit: 10, remaining: 0, used: 10, resetAtMs: 10_000 }],
+    });
+    expect(limiter.decide(call(3), 6_499)).toMatchObject({ refusedBy: "tokens", retryAtMs: 6_500 });
+    expect(limiter.decide(call(3), 6_500).refusedBy).toBeNull();
+    expect(limiter.read({ user: "ann" }, ["tokens"], 11_499)[0]).toMatchObject({ remaining: 9 });
+    expect(limiter.read({ user: "ann" }, ["tokens"], 11_500)[0]).toMatchObject({
+      remaining: 10,
+      resetAtMs: 11_500,
+    });
+    expect(limiter.decide(call(11), 20_000)).toMatchObject({ refusedBy: "tokens", retryAtMs: null });
+  });
+
+  property([
+    fc.constantFrom([999_983, 60_000], [7, 13], [1, 5_000_000], [2_000_000, 60_000], [1_000_003, 999_983]),
+    fc.array(fc.tuple(fc.nat({ max: 900_000 }), fc.nat({ max: 40_000 })), { minLength: 1, maxLength: 30 }),
+  ])("is exact at any time, whatever its rate", ([amount = 1, everyMs = 1], calls) => {
+    const capacity = 50_000;
+    const policy = bucketOf(capacity, amount, everyMs);
+    const limiters = [new PolicyLimiter(policy), new ReferenceLimiter(policy)];
+    let now = 1_900_000_000_000;
+    // The level in fractions of a unit, as a big integer over `everyMs`.
+    let lacking = 0n;
+    for (const [byMs, cost] of calls) {
+      now += byMs;
+      lacking -= BigInt(byMs) * BigInt(amount);
+      if (lacking < 0n) lacking = 0n;
+      const fits = BigInt(cost) * BigInt(everyMs) + lacking <= BigInt(capacity) * BigInt(everyMs);
+      for (const limiter of limiters)
+        expect(limiter.decide(call(cost), now).refusedBy).toBe(fits ? null : "tokens");
+      if (fits) lacking += BigInt(cost) * BigInt(everyMs);
+    }
+  });
+});
+
+describe("a limiter refuses what it cannot do", () => {
+  const policy = parsePolicy(inference);
+  const limiter = new PolicyLimiter(policy);
+  const caller = { tenant: "t", user: "u", model: "m" };
+  test.each([
+    [
+      "an unknown operation",
+      () => limiter.decide({ caller, operation: "lst", cost: 1 }, 0),
+      "operation must be one of",
+    ],
+    [
+      "an attribute that is missing",
+      () => limiter.decide({ caller: { tenant: "t" }, operation: "look", cost: 1 }, 0),
+      "caller.user must be text",
+    ],
+    [
+      "a cost that is no integer",
+      () => limiter.decide({ caller, operation: "look", cost: 1.5 }, 0),
+      "cost must be a safe integer",
+    ],
+    ["an unknown quota", () => limiter.read(caller, ["tenants"], 0), "quota must be one of"],
+    [
+      "a switch that is another's",
+      () => limiter.setEnforced("burst", caller, false),
+      "burst refuses with anybody",
+    ],
+    [
+      "more than was asked for",
+      () => {
+        const { reservation } = limiter.decide({ caller, operation: "complete", cost: 5 }, 0);
+        if (reservation !== null) limiter.settle(reservation, 6, 0);
+      },
+      "actual must be at most the 5",
+    ],
+  ])("%s", (_, act, message) => {
+    expect(act).toThrow(RangeError);
+    expect(act).toThrow(message);
+  });
+
+  test("an algorithm that is described alone", () => {
+    const { anybody, ...quotas } = inference.quotas;
+    const log = { algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } };
+    const described = parsePolicy({ ...inference, quotas: { ...quotas, anybody: log } });
+    expect(anybody).toBeDefined();
+    for (const make of [() => new PolicyLimiter(described), () => new ReferenceLimiter(described)])
+      expect(make).toThrow(
+        expect.objectContaining({
+          code: "POLICY_UNSUPPORTED",
+          problems: [
+            expect.objectContaining({ path: "quotas.anybody.algorithm.kind", got: '"sliding-log"' }),
+          ],
+        }),
+      );
+  });
+
+  test("a snapshot of other quotas", () => {
+    const stored = limiter.snapshot();
+    expect(() =>
+      PolicyLimiter.restore(policy, {
+        ...stored,
+        counts: [{ quota: "rest", key: {}, state: { endsAt: 0, count: 0, seenMs: 0 } }],
+      }),
+    ).toThrow(
+      expect.objectContaining({
+        code: "SNAPSHOT_INVALID",
+        problems: [expect.objectContaining({ path: "counts.0.quota" })],
+      }),
+    );
+  });
+});
+
+test("a limiter that is swept forgets what says nothing, and nothing else", () => {
+  const limiter = new PolicyLimiter(parsePolicy(inference));
+  for (const user of ["a", "b", "c"])
+    limiter.decide({ caller: { tenant: "t", user, model: "m" }, operation: "list", cost: 0 }, 10_000);
+  const quotas = () => limiter.snapshot().counts.map(({ quota }) => quota);
+  expect(quotas()).toHaveLength(10);
+  limiter.sweep(10_500);
+  // The bucket for anybody is full again; the users' windows and the model's day last.
+  expect(quotas().sort()).toEqual(["model_day", "user", "user", "user"]);
+  limiter.sweep(20_000);
+  expect(quotas()).toEqual(["model_day"]);
+  limiter.sweep(86_400_000);
+  expect(quotas()).toEqual([]);
+});
+
+describe("under rules of version 1", () => {
+  const readingOf = (
+    { limit, current, remaining, resetAtMs, enforced }: WindowReading,
+    quota: string,
+  ): Reading => ({
+    quota,
+    limit,
+    remaining,
+    used: current,
+    resetAtMs,
+    enforced,
+  });
+  const names = (scope: Scope): string[] => [quotaNames[scope].organization, quotaNames[scope].user];
+
+  property([scriptArbitrary({ startMs: 1_767_322_800_123 }, { ...usualProfile, snapshot: 2 }, 60)], {
+    numRuns: 300,
+  })("it answers as the limiter of rules does, bit for bit", ({ rules, ops }) => {
+    const policy = policyOf(rules);
+    let one = new Limiter(rules);
+    let other = new PolicyLimiter(policy);
+    const held = new Map<number, [Reservation, PolicyReservation]>();
+    // All answers are compared at once: a comparison costs more than the calls do.
+    const was: unknown[] = [];
+    const is: unknown[] = [];
+    const both = (
+      scope: Scope,
+      readings: { organization: WindowReading; user: WindowReading },
+    ): Reading[] => {
+      const [broad = "", narrow = ""] = names(scope);
+      return [readingOf(readings.organization, broad), readingOf(readings.user, narrow)];
+    };
+    for (const op of ops)
+      switch (op.do) {
+        case "call": {
+          const { organization, user, scope, cost } = op;
+          const caller = { organization, user };
+          const old = one.decide({ organization, user, scope, cost }, op.atMs);
+          const decision = other.decide({ caller, operation: scope, cost }, op.atMs);
+          const by = old.refusedBy === null ? null : quotaNames[scope][old.refusedBy];
+          const { organizationWindow, userWindow } = old.reservation ?? {};
+          was.push(by, both(scope, old), old.reservation && [organizationWindow, userWindow]);
+          is.push(decision.refusedBy, decision.readings, decision.reservation?.windows ?? null);
+          if (old.reservation !== null && decision.reservation !== null)
+            held.set(op.id, [old.reservation, decision.reservation]);
+          break;
+        }
+        case "settle": {
+          const pair = held.get(op.id);
+          if (pair === undefined) break;
+          held.delete(op.id);
+          const actual = Math.min(op.actual, pair[0].requested);
+          was.push(both("graphql", one.settle(pair[0], actual, op.atMs)));
+          is.push(other.settle(pair[1], actual, op.atMs));
+          break;
+        }
+        case "status": {
+          const { rest, graphql } = one.status(op.organization, op.atMs);
+          was.push([readingOf(rest, "rest"), readingOf(graphql, "graphql")]);
+          is.push(other.read({ organization: op.organization }, ["rest", "graphql"], op.atMs));
+          break;
+        }
+        case "enforce": {
+          one.setEnforced(op.organization, op.scope, op.enforced);
+          other.setEnforced(op.scope, { organization: op.organization }, op.enforced);
+          break;
+        }
+        case "sweep":
+          one.sweep(op.atMs);
+          other.sweep(op.atMs);
+          break;
+        case "snapshot":
+          one = Limiter.restore(rules, one.snapshot());
+          other = PolicyLimiter.restore(policy, other.snapshot());
+      }
+    expect(is).toEqual(was);
+  });
+});
