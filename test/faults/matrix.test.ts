@@ -1,15 +1,11 @@
 // The fault matrix's own logic, on a few faults: what each net finds, what counts as a shortcoming, what is kept.
-// @module-tag real-time
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parseFault } from "../../src/faults/choice.ts";
-import type { DriverName } from "../../src/load/driver.ts";
-import { workerFile } from "../service/worker-file.ts";
 import { run } from "./matrix.ts";
 import { falseAlarms } from "./matrix-alarms.ts";
-import { type K6Rig, openRig } from "./matrix-k6.ts";
 import { laws, simulated } from "./matrix-nets.ts";
 import {
   type Matrix,
@@ -95,32 +91,6 @@ describe("the scenario of a real run", () => {
     expect([...clients].filter(([, count]) => count === 1).map(([name]) => name)).toEqual(["solo", "narrow"]);
   });
 });
-
-const drivers: readonly { driver: DriverName; tags: string[] }[] = [
-  { driver: "k6", tags: ["k6"] },
-  { driver: "node", tags: [] },
-];
-for (const { driver, tags } of drivers)
-  describe(`a real run by ${driver}`, { tags }, () => {
-    let rig: K6Rig;
-    let worker: Awaited<ReturnType<typeof workerFile>>;
-    beforeAll(async () => {
-      [rig, worker] = await Promise.all([openRig(signal, driver), workerFile()]);
-    });
-    afterAll(() => worker.remove());
-
-    test("shows a fault of several processes to the oracle and to the driver's checks, and nothing of a right one", async () => {
-      const options = { seed: 1, signal, durationMs: 6_000, workerFile: worker.path };
-      const [wrong, right] = await Promise.all([
-        rig.run(parseFault("per-instance-counters=3"), options),
-        rig.run(null, { ...options, workers: 2 }),
-      ]);
-      expect([wrong.failure, wrong.verdict.caught, wrong.checks.caught]).toEqual([null, true, true]);
-      expect(right.failure).toBeNull();
-      expect(right.verdict).toMatchObject({ caught: false, law: null });
-      expect(right.checks).toMatchObject({ caught: false, failed: {} });
-    });
-  });
 
 const caughtLaws = { caught: true, law: "conserved", runs: 3, laws: ["conserved"] } as const;
 const verdict = {

@@ -1,12 +1,9 @@
 // The verbs load, bundle and doctor as a user types them.
 // @module-tag real-time
-import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hiddenFolders } from "../../src/files/folder-writer.ts";
-import { type Ended, main, spillway, spillwayHere } from "../support/command.ts";
+import { type Ended, spillway, spillwayHere } from "../support/command.ts";
 import {
   countingService,
   fakeTarget,
@@ -17,7 +14,6 @@ import {
   shortRules,
   tokensOf,
   wideRules,
-  wrapper,
 } from "./support.ts";
 
 let folder = "";
@@ -244,78 +240,6 @@ describe("spillway load with Node alone", () => {
   });
 });
 
-describe("Ctrl-C", { tags: ["k6"] }, () => {
-  /** Starts a long load, waits for its first lines, and returns the command and k6's process id. */
-  async function started(name: string) {
-    const path = await scenarioFile(folder, name, busy("60s", "{}"));
-    const pidFile = join(folder, `${name}.pid`);
-    const k6Path = await wrapper(folder, `${name}-k6`, `echo $$ > '${pidFile}'; exec "$REAL" "$@"`);
-    const child = spawn(process.execPath, [main, "load", path, "--rules", "wide.json", "--out", name], {
-      cwd: folder,
-      env: { ...env, K6_PATH: k6Path },
-      stdio: ["ignore", "pipe", "pipe"],
-      // A terminal sends Ctrl-C to the whole group of the command that stands in front.
-      detached: true,
-    });
-    let stdout = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-    });
-    const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
-      child.on("close", (code, killedBy) => resolve(code ?? killedBy)),
-    );
-    await until(async () => {
-      const [hidden = ""] = await hiddenFolders(join(folder, name));
-      return (await readFile(join(hidden, "k6", "raw.ndjson"), "utf8")).split("\n").length > 100;
-    });
-    const k6Pid = Number(await readFile(pidFile, "utf8"));
-    const interrupt = (signal: NodeJS.Signals = "SIGINT"): void =>
-      void process.kill(-Number(child.pid), signal);
-    return { ended, k6Pid, interrupt, pid: Number(child.pid), stdout: () => stdout };
-  }
-
-  test("once: k6 ends by itself, and all until then is kept and judged", async () => {
-    const { ended, interrupt, stdout } = await started("once");
-    interrupt();
-    expect(await ended).toBe(130);
-    expect(stdout()).toContain("Interrupted");
-    expect(await json("once", "run.json")).toMatchObject({ interrupted: true });
-    expect(await json("once", "verdict.json")).toMatchObject({ verdict: "ok" });
-    expect(await readdir(join(folder, "once", "k6"))).toContain("summary.json");
-  });
-
-  test("a terminal that is closed leaves no k6 behind", async () => {
-    const { ended, k6Pid, pid } = await started("closed");
-    process.kill(pid, "SIGHUP");
-    expect(await ended).toBe(130);
-    expect(isAlive(k6Pid)).toBe(false);
-    expect(await json("closed", "run.json")).toMatchObject({ interrupted: true });
-  });
-
-  test("no more, but kill -9: what was measured until then is judged", async () => {
-    const { ended, k6Pid, pid } = await started("killed");
-    process.kill(pid, "SIGKILL");
-    await ended;
-    process.kill(k6Pid, "SIGKILL");
-    const report = await typed(["report", "killed"]);
-    expect(report.stderr).toContain("verify still reads its trace");
-    const { code, stderr, stdout } = await typed(["verify", "killed", "--json"]);
-    expect(stderr.split("\n")[0]).toContain("this run did not end");
-    const verdict = JSON.parse(stdout) as { verdict: string; records: number };
-    expect([code, verdict.verdict]).toEqual([0, "ok"]);
-    expect(verdict.records).toBeGreaterThan(50);
-  });
-
-  test("twice: everything ends at once, k6 too", async () => {
-    const { ended, k6Pid, interrupt } = await started("twice");
-    // Two of one kind may reach the command as one.
-    interrupt("SIGINT");
-    interrupt("SIGTERM");
-    expect(["SIGINT", "SIGTERM"]).toContain(await ended);
-    await until(async () => !isAlive(k6Pid));
-  });
-});
-
 test("a disk that is full at the end is told by the folder that was named, and what was measured is judged", async () => {
   // No file may have more than so many blocks of 512 bytes: the trace has fewer, the page has more.
   const program = ["sh", "-c", 'ulimit -f 200; exec "$0" "$@"'];
@@ -326,18 +250,6 @@ test("a disk that is full at the end is told by the folder that was named, and w
   expect(stderr).not.toContain(".unfinished");
   expect((await typed(["verify", "full"])).stdout).toContain("this run did not end");
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await wait(20);
-}
 
 describe("spillway bundle", () => {
   test("writes one file, and says how to run it", async () => {
