@@ -129,7 +129,7 @@ function draw({ sources }: Workshop, { sample, seed, only }: Settings): Mutation
 
 function mutationsFor(workshop: Workshop, settings: Settings, kept: MutantRun | null): Mutation[] {
   if (kept === null) return draw(workshop, settings);
-  if (settings.again) return survivors(workshop, kept);
+  if (settings.again) return survivors(workshop, kept).filter(({ path }) => path.startsWith(settings.only));
   const sample = draw(workshop, { ...settings, sample: kept.sample });
   return sample.filter((_, at) => isOpen(kept.mutants[at]));
 }

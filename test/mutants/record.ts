@@ -105,8 +105,9 @@ where a test fails, or never ends, that passes without it. Repeat a row at its c
 A mutant meets the tests of its room, then those that import its file, the nearest first, until its time is over
 (${runs[0]?.budgetSeconds ?? 0} s of tests). Tests that depend on real time or other programs are not asked: \`npm test\` sees
 more. The share is of a first run, before any test was written for its survivors. *Killed since* are
-survivors that tests kill which were written afterwards: they are no part of the share. *Out of time* are survivors that
-some test files were not asked about.
+survivors that a later look kills, by tests that were written afterwards or with more time: they are no part of the share.
+*Out of time* are survivors that some test files were not asked about: on a busy machine, most of them. \`--resume --budget 300\`
+asks the rest, before tests are written.
 
 | seed | commit | judged | equivalent | killed | share | killed since | out of time |
 |---|---|---|---|---|---|---|---|
