@@ -66,11 +66,24 @@ export class Clock {
     this.nowMs = nowMs;
   }
 
-  /** `set`, until what the timers began is done: at once where none fell due. */
+  /**
+   * `set`, as Node does it: what one timer began is done before the next one fires. At once where none falls due.
+   */
   advance(nowMs: number): Promise<void> | undefined {
-    const fires = !this.frozen && this.#next(nowMs) !== null;
-    this.set(nowMs);
-    return fires ? setImmediate() : undefined;
+    if (!this.frozen && this.#next(nowMs) !== null) return this.#advanceOver(nowMs);
+    this.nowMs = nowMs;
+    return undefined;
+  }
+
+  async #advanceOver(nowMs: number): Promise<void> {
+    let turns = 0;
+    for (let next = this.#next(nowMs); next !== null; next = this.#next(nowMs)) {
+      this.#fire(...next);
+      turns += 1;
+      // A short interval may fall due a million times in one step.
+      if (turns <= turnsMost) await setImmediate();
+    }
+    this.nowMs = nowMs;
   }
 
   /**
@@ -94,7 +107,9 @@ export class Clock {
     for (let turn = 0; turn < turnsMost; turn += 1) {
       await setImmediate();
       if (settled) return;
-      this.fireShort();
+      // One at a time: what it begins is done before the next.
+      const [due] = this.#shortOnes();
+      if (due !== undefined) this.#fireShort(...due);
     }
   }
 
@@ -103,12 +118,18 @@ export class Clock {
    * that is due in 1 ms is none. Only while one runs.
    */
   fireShort(): void {
-    for (const [id, timer] of [...this.#timers]) {
-      const isShort = (this.#delays.get(id) ?? 0) <= 1;
-      if (timer.everyMs !== null || !isShort || timer.dueMs > this.nowMs + 1) continue;
-      this.#timers.delete(id);
-      timer.run();
-    }
+    for (const due of this.#shortOnes()) this.#fireShort(...due);
+  }
+
+  #shortOnes(): [number, Timer][] {
+    return [...this.#timers].filter(
+      ([id, { dueMs, everyMs }]) =>
+        everyMs === null && (this.#delays.get(id) ?? 0) <= 1 && dueMs <= this.nowMs + 1,
+    );
+  }
+
+  #fireShort(id: number, timer: Timer): void {
+    if (this.#timers.delete(id)) timer.run();
   }
 
   /** Begins anew: forgets the timers of a limiter that is no longer asked. */

@@ -119,3 +119,39 @@ test("a long timer that is due in 1 ms is no yield to the event loop", async () 
   clock.set(atMs + 10_000);
   expect(fired).toEqual(["yielded", "window"]);
 });
+
+test("what a timer began is done before the next one fires, as in Node", async () => {
+  const clock = clockAt(atMs);
+  const done: string[] = [];
+  const begin = (name: string) => async () => {
+    done.push(`${name} fires`);
+    for (let step = 0; step < 5; step += 1) await Promise.resolve();
+    done.push(`${name} is done`);
+  };
+  clock.during(() => {
+    setTimeout(begin("first"), 10);
+    setTimeout(begin("second"), 20);
+  });
+  await clock.advance(atMs + 1_000);
+  expect(done).toEqual(["first fires", "first is done", "second fires", "second is done"]);
+  expect(clock.nowMs).toBe(atMs + 1_000);
+  done.length = 0;
+  await clock.yielding(async () => {
+    setTimeout(begin("first"), 0);
+    setTimeout(begin("second"), 0);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  });
+  expect(done).toEqual(["first fires", "first is done", "second fires", "second is done"]);
+});
+
+test("an interval that falls due a million times in one step ends", async () => {
+  const clock = clockAt(atMs);
+  let fired = 0;
+  clock.during(() => {
+    setInterval(() => {
+      fired += 1;
+    }, 1);
+  });
+  await clock.advance(atMs + 100_000);
+  expect(fired).toBe(100_000);
+});
