@@ -38,7 +38,7 @@ property([anyPolicy, anyScript], { numRuns: 200 })(
 
 describe("what a refusal says", () => {
   property([anyPolicy, anyScript], { numRuns: 200 })(
-    "a caller who waits alone until then is admitted, and refused 1 ms earlier",
+    "a caller who waits alone until then is refused by that quota no more, and refused 1 ms earlier",
     (policy, script) => {
       const limiter = new PolicyLimiter(policy);
       const refusals = played(policy, script, limiter).flatMap((answer, place) => {
@@ -60,7 +60,8 @@ describe("what a refusal says", () => {
       const isLast = script.at(-1)?.do === "call";
       if (!isLast) return;
       expect(refusedAt(retryAtMs)).not.toBe(refused);
-      expect(refusedAt(retryAtMs - 1)).toBe(refused);
+      // Perhaps by a quota before it, which the refused call was charged to.
+      expect(refusedAt(retryAtMs - 1)).not.toBeNull();
     },
   );
 });
