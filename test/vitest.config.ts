@@ -66,7 +66,11 @@ export default defineConfig({
       ),
       // Mostly they wait. More at a time would take the processor from one another. Projects that differ in their
       // number of workers need an order.
-      project("real time", files.filter(isRealTime), { isolate: false, maxWorkers: 4, sequence: { groupOrder: 1 } }),
+      project("real time", files.filter(isRealTime), {
+        isolate: false,
+        maxWorkers: 4,
+        sequence: { groupOrder: 1 },
+      }),
     ],
     reporters: inCI ? ["default", ["json", { outputFile: counts }], closingLines] : ["default", closingLines],
   },
