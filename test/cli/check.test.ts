@@ -289,7 +289,7 @@ describe("the command", () => {
 
   test("--clock-moves finds a key that ends inside a call, and its command repeats it", async () => {
     const words = ["check", "--adapter", "ending.ts", "--rules", "one.json", "--law", "bounded"];
-    const still = [...words, "--seed", "1", "--runs", "100", "--interleavings"];
+    const still = [...words, "--seed", "1", "--runs", "40", "--interleavings"];
     const alone = await spillwayHere(still, { cwd: folder });
     expect(alone.code, alone.stdout).toBe(0);
     const { code, stdout } = await spillwayHere([...still, "--clock-moves"], { cwd: folder });

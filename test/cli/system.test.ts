@@ -40,8 +40,15 @@ describe.concurrent("demo checks its options first", () => {
 });
 
 test("an error that nobody waits for is told, and ends the program, whatever it has open: 70", async () => {
-  const late = "data:text/javascript,setTimeout(()=>{throw(Error('late'))},100)";
-  const env = { ...process.env, NODE_OPTIONS: `--import=${late}` };
+  // Thrown once the program has said something, so that it surely runs by then.
+  const late = `const { stdout } = process; const { write } = stdout;
+    stdout.write = (...words) => {
+      stdout.write = write;
+      setTimeout(() => { throw Error("late"); });
+      return stdout.write(...words);
+    };`;
+  const module = `data:text/javascript,${encodeURIComponent(late).replaceAll("'", "%27")}`;
+  const env = { ...process.env, NODE_OPTIONS: `--import=${module}` };
   const { code, stderr } = await spillway(["serve", "--port", "0"], { env });
   expect(stderr).toMatch(/^unexpected error: late$/m);
   expect(code).toBe(70);
