@@ -13,7 +13,7 @@ export interface CheckTask {
   readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "known" | "rules" | "repeatWith">;
   /** NAME or NAME=RATE, where the limiter is not the user's. */
   readonly fault?: string | undefined;
-  /** Whether time passes inside calls that overlap. */
+  /** True if time passes inside calls that overlap. */
   readonly clockMoves?: boolean | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface CompiledQuota {
   readonly name: string;
   readonly place: number;
   readonly quota: Quota;
-  /** Where windows end; `null` of a bucket. */
+  /** The ends of its windows; `null` of a bucket. */
   readonly grid: Grid | null;
   readonly isWhole: boolean;
   readonly countsRefused: boolean;
@@ -30,11 +30,11 @@ export interface CompiledOperation {
   readonly name: string;
   /** Places of its quotas, in the policy's order. */
   readonly quotas: readonly number[];
-  /** Where the caller's row in each is found: `OWN`, `ELSEWHERE`, or in the record of the own quota of this place. */
+  /** The place of the caller's row in each: `OWN`, `ELSEWHERE`, or in the record of the own quota of this place. */
   readonly sources: readonly number[];
   /** Cost in each before the answer is known; `DECLARED` where the call declares it. */
   readonly costs: readonly number[];
-  /** Whether the cost is known for good beforehand. */
+  /** True where the cost is known for good beforehand. */
   readonly isFixed: readonly boolean[];
   readonly relation: Relation;
   /** True where all quotas are charged, or none: `all-or-nothing`. */

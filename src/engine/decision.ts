@@ -5,7 +5,7 @@ export interface PolicyCall {
   /** The caller's attributes by name. */
   readonly caller: Readonly<Record<string, string>>;
   readonly operation: string;
-  /** What it declares to cost; a safe integer >= 0. */
+  /** Cost that it declares; a safe integer >= 0. */
   readonly cost: number;
 }
 

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { snapshotProblem } from "./snapshot.ts";
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const values = v.record(v.string(), v.string());
@@ -29,11 +30,7 @@ export function parsePolicySnapshot(policy: Policy, input: unknown): PolicySnaps
   const parsed = v.safeParse(schema, input);
   const problems = parsed.success
     ? [...misplaced(policy, parsed.output, "enforced"), ...misplaced(policy, parsed.output, "counts")]
-    : parsed.issues.map((issue) => ({
-        path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
-        got: quote(issue.input),
-        allowed: issue.expected ?? "a safe integer >= 0",
-      }));
+    : parsed.issues.map(snapshotProblem);
   if (!parsed.success || problems.length > 0)
     throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot cannot be restored", { problems });
   return parsed.output;

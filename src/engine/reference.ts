@@ -174,7 +174,7 @@ interface Use {
   readonly quota: Quota;
   readonly count: Count;
   readonly cost: Cost;
-  /** What the call costs before its answer is known. */
+  /** Cost of the call before its answer is known. */
   readonly asked: number;
 }
 

@@ -25,15 +25,18 @@ export function parseSnapshot(input: unknown): LimiterSnapshot {
   const parsed = v.safeParse(schema, input);
   const problems = parsed.success
     ? [...repeated(parsed.output, "organizations"), ...repeated(parsed.output, "users")]
-    : parsed.issues.map((issue) => ({
-        path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
-        got: quote(issue.input),
-        allowed: issue.expected ?? "a safe integer >= 0",
-      }));
+    : parsed.issues.map(snapshotProblem);
   if (!parsed.success || problems.length > 0)
     throw new SpillwayError("SNAPSHOT_INVALID", "this snapshot cannot be restored", { problems });
   return parsed.output;
 }
+
+/** Returns what is wrong with a snapshot's form. */
+export const snapshotProblem = (issue: v.BaseIssue<unknown>): Problem => ({
+  path: issue.path?.map(({ key }) => String(key)).join(".") ?? "snapshot",
+  got: quote(issue.input),
+  allowed: issue.expected ?? "a safe integer >= 0",
+});
 
 function repeated(snapshot: LimiterSnapshot, field: "organizations" | "users"): Problem[] {
   const seen = new Set<string>();

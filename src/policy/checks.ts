@@ -1,10 +1,10 @@
-// How the parts of a policy fit together (POLICY.md §6): what no form of a single member can say. Every mistake is
+// The parts of a policy fit together (POLICY.md §6): no form of a single member can say this. Every mistake is
 // reported, with its path, what was got and what is allowed.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 import { calendarSeconds } from "./calendar.ts";
 import type { Algorithm, Operation, Override, Policy, Quota, Route, TokenBucket } from "./policy.ts";
-import { attributesOfPath, hides, isSame } from "./routes.ts";
+import { attributesOfPath, attributesOfRoute, hides, isSame } from "./routes.ts";
 import { usesMost, windowSecondsMost } from "./schema.ts";
 
 const most = Number.MAX_SAFE_INTEGER;
@@ -139,14 +139,9 @@ function useMisfits(policy: Policy, operation: string, name: string, { key, char
   return problems;
 }
 
-const attributesOf = (route: Route): string[] => [
-  ...attributesOfPath(route.path),
-  ...Object.keys(route.attributes),
-];
-
 /** The attributes that every call of an operation has: its token's, and those that each of its routes fills. */
 function filledBy({ auth, routes }: Policy, operation: string): string[] {
-  const own = routes.filter((route) => route.operation === operation).map(attributesOf);
+  const own = routes.filter((route) => route.operation === operation).map(attributesOfRoute);
   const [first = [], ...others] = own;
   const byAll = first.filter((attribute) => others.every((attributes) => attributes.includes(attribute)));
   return [...new Set([...auth.attributes, ...byAll])];
@@ -155,7 +150,7 @@ function filledBy({ auth, routes }: Policy, operation: string): string[] {
 /** Every attribute of a caller that a policy knows. */
 function knownAttributes({ auth, quotas, routes }: Policy): string[] {
   const keys = Object.values(quotas).flatMap(({ key }) => key);
-  return [...new Set([...auth.attributes, ...routes.flatMap(attributesOf), ...keys])];
+  return [...new Set([...auth.attributes, ...routes.flatMap(attributesOfRoute), ...keys])];
 }
 
 function routeMisfits({ routes, operations }: Policy, route: Route, index: number): Problem[] {

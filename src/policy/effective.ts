@@ -1,4 +1,4 @@
-// What a policy says of one caller and one operation.
+// A policy applied to one caller and one operation.
 import type { Policy, Quota } from "./policy.ts";
 
 /** Returns a quota with the overrides of a caller, of which a later one wins (POLICY.md §1). */

@@ -7,7 +7,7 @@ import { isPlainObject } from "../rules/plain-object.ts";
 import { calendarSeconds } from "./calendar.ts";
 import { misfits } from "./checks.ts";
 import type { Algorithm, Policy } from "./policy.ts";
-import { attributesOfPath } from "./routes.ts";
+import { attributesOfRoute } from "./routes.ts";
 import { policySchema, type ReadPolicy } from "./schema.ts";
 import { policyOf } from "./shorthand.ts";
 
@@ -112,10 +112,7 @@ function completed({ $schema: _, quotas, auth, ...policy }: ReadPolicy): Policy 
       return [name, { ...quota, algorithm: { ...algorithm, ...quota.algorithm } }];
     }),
   );
-  const inRequests = policy.routes.flatMap(({ path, attributes }) => [
-    ...attributesOfPath(path),
-    ...Object.keys(attributes),
-  ]);
+  const inRequests = (policy.routes as Policy["routes"]).flatMap(attributesOfRoute);
   const inKeys = Object.values(quotas).flatMap(({ key }) => key);
   const attributes = auth.attributes ?? [...new Set(inKeys.filter((name) => !inRequests.includes(name)))];
   return { ...policy, quotas: complete, auth: { ...auth, attributes } } as Policy;

@@ -1,15 +1,15 @@
 // The limits of an API as data (POLICY.md): which quotas it keeps, which of them a call uses, how its requests are
 // told apart, and how its answers show it. `Policy` is complete, plain JSON; `PolicyInput` is what people write.
 
-/** What an API promises of its limits, and what it takes to call it. */
+/** The promises of an API about its limits, and all that a caller needs. */
 export interface Policy {
   readonly version: 2;
   readonly name: string;
   /** Quotas by name. Where several lack room, a refusal names the first of them. */
   readonly quotas: Readonly<Record<string, Quota>>;
-  /** What a call may do, by name. */
+  /** The kinds of call by name. */
   readonly operations: Readonly<Record<string, Operation>>;
-  /** How a request tells its operation; the first that matches. */
+  /** Requests by operation; the first route that matches decides. */
   readonly routes: readonly Route[];
   /** Name of the wire format in which answers show readings. */
   readonly wire: string;
@@ -48,11 +48,11 @@ export interface FixedWindow {
   /** Length in seconds; a calendar's windows have their own. */
   readonly windowSeconds: number;
   readonly anchor: Anchor;
-  /** Where a window that opens with its first charge begins. */
+  /** The beginning of a window that opens with its first charge. */
   readonly opens: "exact" | "whole-second";
 }
 
-/** Where windows begin: on a grid of Unix time, with their first charge, or with a day, week (Monday) or month. */
+/** The beginning of windows: on a grid of Unix time, with their first charge, or with a day, week (Monday) or month. */
 export type Anchor =
   | "epoch"
   | "first-request"
@@ -91,17 +91,17 @@ export interface Charge {
   readonly when: "admission" | "completion" | "reserve-settle";
   /** A call needs room for its whole cost, or any room at all. */
   readonly fits: "whole" | "any-left";
-  /** What a call costs that this quota refuses. */
+  /** Cost of a call that this quota refuses. */
   readonly refused: "nothing" | "counted";
-  /** What a call costs that another quota refuses, where all are charged or none (`all-or-nothing`). */
+  /** Cost of a call that another quota refuses, where all are charged or none (`all-or-nothing`). */
   readonly refusedByOther: "nothing" | "charged";
 }
 
-/** How answers show a quota. */
+/** The form in which answers show a quota. */
 export interface Shown {
   /** A remaining that goes below 0 is shown as 0, or as it is. */
   readonly remaining: "clamped" | "signed";
-  /** How seconds are rounded. */
+  /** The rounding of seconds. */
   readonly reset: "ceil" | "floor" | "round";
   readonly retryAfter: boolean;
 }
@@ -121,7 +121,7 @@ export interface Operation {
 export type Cost = number | "declared" | { readonly atMost: number };
 
 /**
- * How the quotas of a call decide: all must have room, and all are charged or none; each charges what it has room
+ * The quotas of a call decide together: all must have room, and all are charged or none; each charges what it has room
  * for, whatever the others say; each in turn, up to the first that refuses.
  */
 export type Relation = "all-or-nothing" | "each-alone" | "first-refusal-stops";
@@ -136,9 +136,9 @@ export interface RequestSample {
 
 /** A request that is one call of an operation. */
 export interface CallSample extends RequestSample {
-  /** What it costs where the operation's cost is declared. */
+  /** Its cost where the operation's is declared. */
   readonly cost: number;
-  /** Where a number in the request makes it dearer: a JSON pointer into the body, and its cost for each unit. */
+  /** A number in the request that makes it dearer: a JSON pointer into the body, and its cost for each unit. */
   readonly dearer?: { readonly pointer: string; readonly costEach: number };
 }
 
@@ -160,7 +160,7 @@ export type AttributeSource =
   | { readonly pointer: string }
   | { readonly text: string };
 
-/** How a caller says who it is. */
+/** The way in which a caller says who it is. */
 export interface Auth {
   readonly header: string;
   /** The header's value, with `{token}` in it. */

@@ -8,6 +8,12 @@ const segmentsOf = (path: string): string[] => path.split("/").slice(1);
 export const attributesOfPath = (path: string): string[] =>
   segmentsOf(path).flatMap((segment) => parameter.exec(segment)?.[1] ?? []);
 
+/** Returns the attributes of the caller that requests of a route fill. */
+export const attributesOfRoute = ({ path, attributes }: Route): string[] => [
+  ...attributesOfPath(path),
+  ...Object.keys(attributes),
+];
+
 /** Tells whether every path of `narrow` is one of `broad`. */
 function coversPath(broad: string, narrow: string): boolean {
   const [wide, tight] = [segmentsOf(broad), segmentsOf(narrow)];

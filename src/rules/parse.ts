@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { isPlainObject } from "./plain-object.ts";
 import { organizationLimit, type Rules, type RulesInput, type Scope, scopes, userLimit } from "./rules.ts";
-import { type SwitchName, switchValues } from "./switches.ts";
+import { type SwitchName, switchNames, switchValues } from "./switches.ts";
 
 const wholeFrom1 = (unit: string, most = Number.MAX_SAFE_INTEGER) => {
   const allowed = `a whole number of ${unit} from 1 to ${most}`;
@@ -49,7 +49,6 @@ function switchSchema(name: SwitchName) {
   );
 }
 
-const switchNames = Object.keys(switchValues) as readonly SwitchName[];
 const byName = <S extends v.GenericSchema>(name: string, value: S) =>
   v.pipe(
     v.custom<Record<string, unknown>>(isPlainObject, `an object by ${name}`),

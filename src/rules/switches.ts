@@ -6,7 +6,7 @@ interface SwitchRow {
   readonly values: readonly (string | boolean)[];
   /** A sentence for each value, in the order of `values`. */
   readonly words: readonly string[];
-  /** What a trace lacks that tells nothing of this switch. */
+  /** Evidence that a trace lacks which tells nothing of this switch. */
   readonly untold: string;
   /** True where it says how an answer is shown, and counts do not depend on it. */
   readonly isShown?: boolean;

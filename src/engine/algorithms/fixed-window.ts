@@ -3,7 +3,7 @@ import { calendarWindow } from "../../policy/calendar.ts";
 import type { FixedWindow } from "../../policy/policy.ts";
 import { COUNT, type CountTable, DOUBLES, ENDS_AT, NOT_OPEN, type Profile, SEEN } from "../count-table.ts";
 
-/** Where windows end, as a decision asks for it. */
+/** The ends of windows, as a decision asks for them. */
 export interface Grid {
   /** True if a window opens with its first charge. */
   readonly isFirst: boolean;

@@ -1,4 +1,4 @@
-// What it takes to call the API of SPEC.md: its operations, their requests, and who calls (SPEC.md §2.6, §4, §6).
+// The requests of the API of SPEC.md: its operations, their requests, and who calls (SPEC.md §2.6, §4, §6).
 import type { Policy } from "../policy.ts";
 
 const pipelines = "/v2/organizations/{organization}/pipelines";
