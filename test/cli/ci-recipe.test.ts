@@ -25,7 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("init --ci writes a workflow whose own commands run, and keeps what is there", async () => {
+// The workflow calls `cat`.
+const needs = { tags: ["coreutils"] };
+test("init --ci writes a workflow whose own commands run, and keeps what is there", needs, async () => {
   expect((await spillway(["init", "limits"], { cwd: folder })).code).toBe(0);
   const { code, stdout } = await spillway(["init", "limits", "--ci"], { cwd: folder });
   expect(stdout).toContain("wrote limits/ci.sh, .github/workflows/spillway.yml\n");

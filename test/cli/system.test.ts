@@ -23,6 +23,8 @@ async function shell(script: string): Promise<Pick<Ended, "code" | "stdout" | "s
   );
 }
 
+const needsUtilities = { tags: ["coreutils"] };
+
 const isLinux = process.platform === "linux";
 
 describe.concurrent("demo checks its options first", () => {
@@ -68,7 +70,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect((await shell("run check --runs 0 2> /dev/full")).code).toBe(2);
   });
 
-  test("a reader that closes the pipe ends the command quietly", async () => {
+  test("a reader that closes the pipe ends the command quietly", needsUtilities, async () => {
     const { code, stderr } = await shell("(run scenarios; echo $? > status) | true; cat status");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
@@ -77,7 +79,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     ["verify", "interrupted before the end of the trace: no verdict"],
     ["replay", "Interrupted before the end of the logs: nothing was replayed."],
     ["fit", "interrupted before the end of the recording: nothing was fitted"],
-  ])("%s of a pipe that stalls ends by Ctrl-C: 130", async (verb, said) => {
+  ])("%s of a pipe that stalls ends by Ctrl-C: 130", { tags: ["coreutils", "ps"] }, async (verb, said) => {
     const pipe = `stalls-${verb}`;
     // The pipe's other end says that the command reads: opening it waits for that.
     const script = `mkfifo ${pipe}; run ${verb} ${pipe} > out-${verb} 2>&1 & pid=$!; exec 3> ${pipe}; kill -INT $(ps -o pid= --ppid $pid || echo $pid) 2> /dev/null; wait $pid; code=$?; cat out-${verb}; exit $code`;
@@ -86,7 +88,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect(code).toBe(130);
   });
 
-  test("a pipe is read to its end", async () => {
+  test("a pipe is read to its end", needsUtilities, async () => {
     const { code, stdout } = await shell(
       `mkfifo whole; cat ${JSON.stringify(join(import.meta.dirname, "../golden/documented-ok.trace.ndjson"))} > whole & run verify whole`,
     );
@@ -118,7 +120,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect(code).toBe(3);
   });
 
-  test("a working folder that was deleted: 2", async () => {
+  test("a working folder that was deleted: 2", needsUtilities, async () => {
     const { code, stderr } = await shell("mkdir none; cd none; rmdir ../none; run simulate steady");
     expect(stderr).toContain("the working folder: got a folder that was deleted");
     expect(code).toBe(2);
@@ -127,7 +129,7 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
   test.each([
     ["load", "steady --driver node --duration 3s", ".unfinished-*/trace.ndjson"],
     ["plan", "steady --vary readers.clients=1..9", "points.ndjson"],
-  ])("%s: a working folder that is deleted meanwhile: 2", async (verb, words, written) => {
+  ])("%s: a working folder that is deleted meanwhile: 2", needsUtilities, async (verb, words, written) => {
     const remove = `(until ls run/${written} 2> /dev/null; do sleep 0.1; done; rm -rf ../${verb}) &`;
     const script = `mkdir -p gone/${verb}; cd gone/${verb}; ${remove} run ${verb} ${words} --out run`;
     const { code, stderr } = await shell(script);

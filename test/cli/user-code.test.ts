@@ -47,7 +47,7 @@ const files: Readonly<Record<string, string>> = {
   "limiter-loop.ts": adapter(loop),
   "limiter-exit.ts": adapter("process.exit(0);"),
   "limiter-later.ts": adapter(`${later} return new Promise(() => {});`),
-  "limiter-native.ts": `import { execSync } from "node:child_process";\n${adapter(`console.log("looping"); execSync("sleep 30", { stdio: "ignore" });`)}`,
+  "limiter-native.ts": `import { execFileSync } from "node:child_process";\n${adapter(`console.log("looping"); execFileSync(process.execPath, ["-e", "setTimeout(() => {}, 30_000)"], { stdio: "ignore" });`)}`,
   "clients.ts": scenario(""),
   "busy.ts": scenario(`console.log("working");`, 50),
   "talkative.ts": scenario(`console.log("working");`, 5),

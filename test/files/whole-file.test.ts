@@ -57,7 +57,7 @@ describe("a file", () => {
     expect(await readdir(folder)).toEqual(["page"]);
   });
 
-  test("may be a pipe, which is written to and stays one", async () => {
+  test("may be a pipe, which is written to and stays one", { tags: ["coreutils"] }, async () => {
     await promisify(execFile)("mkfifo", [at("pipe")]);
     const read = readFile(at("pipe"), "utf8");
     await writeWhole(at("pipe"), "through");

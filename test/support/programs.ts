@@ -67,5 +67,7 @@ export async function lookUpPrograms(): Promise<readonly Program[]> {
     { name: "zsh", path: inPath("zsh"), get: "apt-get install zsh" },
     { name: "curl", path: inPath("curl"), get: "apt-get install curl" },
     { name: "ps", path: inPath("ps"), get: "apt-get install procps" },
+    // cat, mkdir, mkfifo, rm and their like: a shell alone has none of them.
+    { name: "coreutils", path: inPath("mkfifo"), get: "apt-get install coreutils" },
   ];
 }
