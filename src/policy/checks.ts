@@ -4,6 +4,7 @@ import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 import { calendarSeconds } from "./calendar.ts";
 import type { Algorithm, Operation, Override, Policy, Quota, Route, TokenBucket } from "./policy.ts";
+import { presets } from "./presets.ts";
 import { attributesOfPath, attributesOfRoute, hides, isSame } from "./routes.ts";
 import { usesMost, windowSecondsMost } from "./schema.ts";
 
@@ -16,6 +17,7 @@ export function misfits(policy: Policy): Problem[] {
     ...Object.entries(policy.operations).flatMap(([name, one]) => operationMisfits(policy, name, one)),
     ...policy.routes.flatMap((route, index) => routeMisfits(policy, route, index)),
     ...policy.overrides.flatMap((override, index) => overrideMisfits(policy, override, index)),
+    ...wireMisfits(policy),
   ];
 }
 
@@ -24,6 +26,18 @@ function unknown(path: string, name: string, known: readonly string[], kind: str
   const meant = closest(name, known);
   const names = known.length === 0 ? `no ${kind} is known` : `${kind}: ${known.join(", ")}`;
   return { path, got: quote(name), allowed: meant === null ? names : `${names} (did you mean ${meant}?)` };
+}
+
+function wireMisfits({ wire, quotas }: Policy): Problem[] {
+  if (typeof wire === "string")
+    return Object.hasOwn(presets, wire) ? [] : [unknown("wire", wire, Object.keys(presets), "a wire format")];
+  return wire.readings.flatMap(({ quotas: shown = [] }, index) =>
+    shown.flatMap((name, place) =>
+      Object.hasOwn(quotas, name)
+        ? []
+        : [unknown(`wire.readings.${index}.quotas.${place}`, name, Object.keys(quotas), "a quota")],
+    ),
+  );
 }
 
 function quotaMisfits({ quotas }: Policy, name: string, { algorithm, key, enforced }: Quota): Problem[] {

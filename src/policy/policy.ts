@@ -1,6 +1,8 @@
 // The limits of an API as data (POLICY.md): which quotas it keeps, which of them a call uses, how its requests are
 // told apart, and how its answers show it. `Policy` is complete, plain JSON; `PolicyInput` is what people write.
 
+import type { WireData } from "./wire-data.ts";
+
 /** The promises of an API about its limits, and all that a caller needs. */
 export interface Policy {
   readonly version: 2;
@@ -11,8 +13,8 @@ export interface Policy {
   readonly operations: Readonly<Record<string, Operation>>;
   /** Requests by operation; the first route that matches decides. */
   readonly routes: readonly Route[];
-  /** Name of the wire format in which answers show readings. */
-  readonly wire: string;
+  /** The format in which answers show readings, or the name of the preset that has it. */
+  readonly wire: string | WireData;
   readonly auth: Auth;
   /** Other limits for some callers; a later one wins. */
   readonly overrides: readonly Override[];

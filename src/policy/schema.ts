@@ -1,65 +1,15 @@
 // The form of a policy file: what may stand where, and what stands there where nothing is said. The JSON Schema for
 // editors is made of it (`policy.schema.json`); how the parts fit together is `checks.ts`.
 import * as v from "valibot";
-import { closest } from "../rules/closest.ts";
-import { isPlainObject } from "../rules/plain-object.ts";
 import { switchValues } from "../rules/switches.ts";
+import { byName, members, name, object, oneOf, text, whole } from "./forms.ts";
 import { provokedStatuses } from "./policy.ts";
+import { wireSchema } from "./wire-schema.ts";
 
-const most = Number.MAX_SAFE_INTEGER;
 /** A window of a century is a mistake in units; the bound keeps every time in ms a safe integer. */
 export const windowSecondsMost = 3_155_760_000;
 /** More quotas on one call are a mistake, too. */
 export const usesMost = 32;
-
-const whole = (of: string, least = 1, greatest = most) => {
-  const allowed = `a whole number of ${of} from ${least} to ${greatest}`;
-  return v.pipe(
-    v.number(allowed),
-    v.integer(allowed),
-    v.minValue(least, allowed),
-    v.maxValue(greatest, allowed),
-  );
-};
-
-const text = (allowed: string) => v.pipe(v.string(allowed), v.nonEmpty(allowed));
-const oneOf = <const T extends readonly string[]>(values: T) =>
-  v.picklist(values, `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`);
-
-/** These members and no other. One that is required, or unknown, is named with what is allowed. */
-function members<const E extends v.ObjectEntries>(entries: E) {
-  const names = Object.keys(entries);
-  const list = names.join(", ");
-  return v.strictObject(entries, ({ expected, path }) => {
-    if (expected === "Object") return `an object of ${list}`;
-    if (expected !== "never") return "a value: it is required";
-    const meant = closest(String(path?.at(-1)?.key), names);
-    return meant === null ? `one of ${list}` : `one of ${list} (did you mean ${meant}?)`;
-  });
-}
-
-/** An object of such members. Lists are objects to valibot. */
-const object = <const E extends v.ObjectEntries>(entries: E) =>
-  v.pipe(
-    v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),
-    members(entries),
-  );
-
-const namePattern = /^[A-Za-z_][\w.-]*$/;
-const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
-const name = v.pipe(v.string(nameWords), v.regex(namePattern, nameWords));
-
-/** `v.record` drops names that JavaScript treats specially, so they are refused first. */
-const reserved = ["__proto__", "prototype", "constructor"];
-const byName = <const S extends v.GenericSchema>(what: string, value: S) =>
-  v.pipe(
-    v.custom<object>(isPlainObject, `an object of ${what} by name`),
-    v.check(
-      (named) => !reserved.some((word) => Object.hasOwn(named, word)),
-      `names that are no ${reserved.join(", ")}`,
-    ),
-    v.record(name, value),
-  );
 
 const windowSeconds = whole("seconds", 1, windowSecondsMost);
 const windowMs = whole("ms", 1, windowSecondsMost * 1000);
@@ -222,7 +172,7 @@ export const policySchema = object({
   quotas: byName("quotas", quota),
   operations: byName("operations", operation),
   routes: v.optional(v.array(route, "a list of routes"), []),
-  wire: v.optional(oneOf(["buildkite"]), "buildkite"),
+  wire: v.optional(v.union([name, wireSchema], "the name of a wire format, or one as data"), "buildkite"),
   auth: v.optional(auth, {}),
   overrides: v.optional(v.array(override, "a list of overrides"), []),
   provoke: v.optional(

@@ -370,7 +370,24 @@ describe("a mistake is named with its path and what is allowed", () => {
       "names that are no __proto__",
     ],
     ["another version", "version", 3, "version", "3", "2"],
-    ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', '"buildkite"'],
+    ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', "a wire format: buildkite, github"],
+    ["a wire's name that is mistyped", "wire", "githup", "wire", '"githup"', "did you mean github?"],
+    [
+      "a placeholder that is none",
+      "wire",
+      { revision: "1", readings: [{ headers: { "X-Limit": "{limits}" } }] },
+      "wire.readings.0.headers.X-Limit",
+      '"{limits}"',
+      "text with placeholders of {limit}",
+    ],
+    [
+      "a quota that only the wire has",
+      "wire",
+      { revision: "1", readings: [{ quotas: ["usr"] }] },
+      "wire.readings.0.quotas.0",
+      '"usr"',
+      "did you mean user?",
+    ],
   ])("%s", (_, path, value, at, got, allowed) => {
     const found = problems(changed(path, value));
     expect(found.map((problem) => problem.path)).toContain(at);

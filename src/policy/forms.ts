@@ -1,0 +1,59 @@
+// Forms that the parts of a policy file share: each says what is allowed where another value stands.
+import * as v from "valibot";
+import { closest } from "../rules/closest.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+
+const most = Number.MAX_SAFE_INTEGER;
+
+export const whole = (of: string, least = 1, greatest = most) => {
+  const allowed = `a whole number of ${of} from ${least} to ${greatest}`;
+  return v.pipe(
+    v.number(allowed),
+    v.integer(allowed),
+    v.minValue(least, allowed),
+    v.maxValue(greatest, allowed),
+  );
+};
+
+export const text = (allowed: string) => v.pipe(v.string(allowed), v.nonEmpty(allowed));
+export const oneOf = <const T extends readonly string[]>(values: T) =>
+  v.picklist(values, `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`);
+
+/** These members and no other. One that is required, or unknown, is named with what is allowed. */
+export function members<const E extends v.ObjectEntries>(entries: E) {
+  const names = Object.keys(entries);
+  const list = names.join(", ");
+  return v.strictObject(entries, ({ expected, path }) => {
+    if (expected === "Object") return `an object of ${list}`;
+    if (expected !== "never") return "a value: it is required";
+    const meant = closest(String(path?.at(-1)?.key), names);
+    return meant === null ? `one of ${list}` : `one of ${list} (did you mean ${meant}?)`;
+  });
+}
+
+/** An object of such members. Lists are objects to valibot. */
+export const object = <const E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(
+    v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),
+    members(entries),
+  );
+
+const namePattern = /^[A-Za-z_][\w.-]*$/;
+const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
+export const name = v.pipe(v.string(nameWords), v.regex(namePattern, nameWords));
+
+/** `v.record` drops names that JavaScript treats specially, so they are refused first. */
+const reserved = ["__proto__", "prototype", "constructor"];
+export const byName = <const S extends v.GenericSchema>(
+  what: string,
+  value: S,
+  key: v.GenericSchema<string, string> = name,
+) =>
+  v.pipe(
+    v.custom<object>(isPlainObject, `an object of ${what} by name`),
+    v.check(
+      (named) => !reserved.some((word) => Object.hasOwn(named, word)),
+      `names that are no ${reserved.join(", ")}`,
+    ),
+    v.record(key, value),
+  );

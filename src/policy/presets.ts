@@ -1,0 +1,30 @@
+// The policies that come with the package, and the wire formats that policies may name.
+import * as v from "valibot";
+import { parseRules } from "../rules/parse.ts";
+import type { Policy } from "./policy.ts";
+import type { Preset } from "./preset.ts";
+import { buildkiteAnswers } from "./presets/buildkite.ts";
+import { expressRateLimit } from "./presets/express-rate-limit.ts";
+import { github } from "./presets/github.ts";
+import { policyOf } from "./shorthand.ts";
+import type { WireData } from "./wire-data.ts";
+import { wireSchema } from "./wire-schema.ts";
+
+/** Presets by name. */
+export const presets: Readonly<Record<string, Preset>> = {
+  buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },
+  github,
+  "express-rate-limit": expressRateLimit,
+};
+
+const read = new Map<string, WireData>();
+
+/** Returns a policy's wire format, with every default filled in. */
+export function wireOf({ wire }: Pick<Policy, "wire">): WireData {
+  if (typeof wire !== "string") return wire;
+  const known = read.get(wire);
+  if (known !== undefined) return known;
+  const data = v.parse(wireSchema, presets[wire]?.wire) as WireData;
+  read.set(wire, data);
+  return data;
+}

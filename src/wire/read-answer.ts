@@ -1,0 +1,247 @@
+// Answers read by a wire format as data (POLICY.md §8): the outcome of the call, and readings by quota.
+import { type Dictionary, type Item, parseDictionary, parseList } from "structured-headers";
+import type {
+  AnswerKind,
+  ResetMeaning,
+  StructuredForm,
+  Template,
+  WireData,
+  WireOutcomeKind,
+  WireReading,
+} from "../policy/wire-data.ts";
+import type { HttpAnswer } from "./answer.ts";
+import { textMost } from "./fields.ts";
+import { isFailure, isRefusal } from "./outcome.ts";
+import { pointed } from "./pointer.ts";
+import { match } from "./template.ts";
+import { type ReadTime, readTime } from "./times.ts";
+
+/** One quota as an answer shows it; `null` where it does not tell. */
+export interface AnswerReading {
+  readonly quota: string | null;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly used: number | null;
+  readonly windowSeconds: number | null;
+  readonly reset: (ReadTime & { readonly means: ResetMeaning }) | null;
+}
+
+/** A place whose value has none of the documented forms. */
+export interface Unread {
+  /** A header's name, or a JSON pointer. */
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface ReadAnswer {
+  readonly outcome: WireOutcomeKind;
+  /** The quota that refused, or a word for what did; `null` where the call is admitted, or nothing tells. */
+  readonly by: string | null;
+  readonly readings: readonly AnswerReading[];
+  readonly retryAfter: ReadTime | null;
+  /** True where a cache answered: nothing is read of it. */
+  readonly isCached: boolean;
+  readonly unread: readonly Unread[];
+}
+
+/** The call that was answered. */
+export interface Asked {
+  /** The quotas that it uses, or that a status shows. */
+  readonly quotas: readonly string[];
+  readonly isStatus: boolean;
+}
+
+type Texts = ReadonlyMap<string, string>;
+type Parts = Readonly<Record<string, string>>;
+
+/** Reads an answer. */
+export function readAnswer(wire: WireData, answer: HttpAnswer, asked: Asked): ReadAnswer {
+  const headers: Texts = new Map(
+    Object.entries(answer.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), String(value)] as const],
+    ),
+  );
+  const { outcome, by: named } = outcomeOf(wire, answer, headers);
+  const kind: AnswerKind = asked.isStatus ? "status" : outcome === "refused" ? "refused" : "admitted";
+  const isCached = wire.cached.some((name) => headers.has(name.toLowerCase()));
+  const unread: Unread[] = [];
+  const readings = isCached
+    ? []
+    : wire.readings
+        .filter(({ on }) => on.includes(kind))
+        .flatMap((row) => readingsOf(row, headers, answer.body, asked.quotas, unread));
+  const by = outcome === "refused" ? (named ?? refuserAmong(readings, asked.quotas)) : null;
+  return { outcome, by, readings, retryAfter: retryOf(wire, headers, answer.body, unread), isCached, unread };
+}
+
+/** A refusal that names nobody is the one quota's that has nothing left, or that the call uses. */
+function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
+  const empty = readings.filter(({ remaining }) => remaining !== null && remaining <= 0);
+  if (empty.length === 1) return empty[0]?.quota ?? null;
+  return quotas.length === 1 ? (quotas[0] ?? null) : null;
+}
+
+function outcomeOf(
+  { outcomes }: WireData,
+  { status, body }: HttpAnswer,
+  headers: Texts,
+): { outcome: WireOutcomeKind; by: string | null } {
+  for (const rule of outcomes) {
+    if (rule.status !== undefined && !rule.status.includes(status)) continue;
+    if (rule.lacks.some((name) => headers.has(name.toLowerCase()))) continue;
+    const parts = [
+      ...Object.entries(rule.headers).map(([name, template]) =>
+        matchIn(template, headers.get(name.toLowerCase())),
+      ),
+      ...Object.entries(rule.body).map(([at, template]) => matchAny(template, body, at)),
+    ];
+    if (parts.includes(null)) continue;
+    const { quota } = Object.assign({}, ...parts) as Parts;
+    return { outcome: rule.outcome, by: rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null) };
+  }
+  if (isRefusal(status)) return { outcome: "refused", by: null };
+  return { outcome: isFailure(status) ? "unknown" : "admitted", by: null };
+}
+
+const matchIn = (template: Template, text: string | undefined): Parts | null =>
+  text === undefined ? null : match(template, text);
+
+/** Text of a value that a body shows; `undefined` of an object. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "object" || value === undefined ? undefined : String(value);
+
+function matchAny(template: Template, body: unknown, pointer: string): Parts | null {
+  for (const { value } of pointed(body, pointer)) {
+    const parts = matchIn(template, textOf(value));
+    if (parts !== null) return parts;
+  }
+  return null;
+}
+
+/** The parts of each reading of a row, by what tells them apart. */
+class Rows {
+  readonly byKey = new Map<string, Parts>();
+
+  add(key: string, parts: Parts): void {
+    this.byKey.set(key, { ...this.byKey.get(key), ...parts });
+  }
+}
+
+function readingsOf(
+  row: WireReading,
+  headers: Texts,
+  body: unknown,
+  quotas: readonly string[],
+  unread: Unread[],
+): AnswerReading[] {
+  const rows = new Rows();
+  for (const [name, form] of Object.entries(row.headers)) {
+    const text = headers.get(name.toLowerCase());
+    if (text === undefined) continue;
+    const found = isStructured(form) ? structuredParts(form, text) : [match(form, text)];
+    if (found === null || found.includes(null)) unread.push({ at: name, text: text.slice(0, textMost) });
+    else
+      for (const [index, parts] of found.entries())
+        rows.add(isStructured(form) ? (parts?.["quota"] ?? String(index)) : "", parts ?? {});
+  }
+  for (const [at, template] of Object.entries(row.body))
+    for (const { value, key, quota } of pointed(body, at)) {
+      const text = textOf(value);
+      // An object, or null, tells nothing.
+      if (text === undefined) continue;
+      const parts = match(template, text);
+      if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
+      else rows.add(key.split("/", 2).join("/"), { ...parts, ...(quota === undefined ? {} : { quota }) });
+    }
+  return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, quotas, unread) ?? []);
+}
+
+const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
+  typeof form === "object" && !Array.isArray(form);
+
+/** Parts of each member of a list, or of a dictionary as a whole; `null` where it is no structured field. */
+function structuredParts(form: StructuredForm, text: string): (Parts | null)[] | null {
+  try {
+    if ("dictionary" in form) {
+      const members: Dictionary = parseDictionary(text);
+      const values = new Map([...members].map(([name, [value]]) => [name, value]));
+      return [partsOf(form.dictionary, values)];
+    }
+    return parseList(text).map(([value, parameters]) =>
+      partsOf(form.list, new Map<string, unknown>([[".", value], ...(parameters as Item[1])])),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** A parameter that is missing tells nothing; one of another form makes the member unreadable. */
+function partsOf(
+  templates: Readonly<Record<string, string>>,
+  values: ReadonlyMap<string, unknown>,
+): Parts | null {
+  const parts: Record<string, string> = {};
+  for (const [name, template] of Object.entries(templates)) {
+    const value = values.get(name);
+    if (value === undefined) continue;
+    const found = match(template, String(value));
+    if (found === null) return null;
+    Object.assign(parts, found);
+  }
+  return parts;
+}
+
+function reading(
+  row: WireReading,
+  parts: Parts,
+  quotas: readonly string[],
+  unread: Unread[],
+): AnswerReading | null {
+  const number = (name: string): number | null => (parts[name] === undefined ? null : Number(parts[name]));
+  const told = ["limit", "remaining", "used", "reset", "window"].some((name) => parts[name] !== undefined);
+  if (!told) return null;
+  const time =
+    row.reset === undefined || parts["reset"] === undefined ? null : readTime(row.reset.form, parts["reset"]);
+  if (row.reset !== undefined && parts["reset"] !== undefined && time === null)
+    unread.push({ at: placeOf(row, "{reset}"), text: parts["reset"].slice(0, textMost) });
+  return {
+    quota: parts["quota"] ?? onlyOf(row.quotas, quotas),
+    limit: row.limitPerSeconds === undefined ? number("limit") : null,
+    remaining: number("remaining"),
+    used: number("used"),
+    windowSeconds: number("window"),
+    reset: time === null || row.reset === undefined ? null : { ...time, means: row.reset.means },
+  };
+}
+
+/** The header or pointer whose template has a placeholder. */
+function placeOf({ headers, body }: WireReading, placeholder: string): string {
+  const found = [...Object.entries(headers), ...Object.entries(body)].find(([, form]) =>
+    JSON.stringify(form).includes(placeholder),
+  );
+  return found?.[0] ?? placeholder;
+}
+
+/** The one quota that a row may show of a call's; `null` where they are several. */
+function onlyOf(shown: readonly string[] | undefined, quotas: readonly string[]): string | null {
+  if (shown?.length === 1) return shown[0] ?? null;
+  const possible = shown === undefined ? quotas : quotas.filter((name) => shown.includes(name));
+  return possible.length === 1 ? (possible[0] ?? null) : null;
+}
+
+function retryOf({ retryAfter }: WireData, headers: Texts, body: unknown, unread: Unread[]): ReadTime | null {
+  const strange = new Map<string, string>();
+  for (const place of retryAfter) {
+    const at = "header" in place ? place.header : place.pointer;
+    const text =
+      "header" in place
+        ? headers.get(at.toLowerCase())
+        : textOf(pointed(body, at).map(({ value }) => value)[0]);
+    if (text === undefined) continue;
+    const time = readTime(place.form, text.trim());
+    if (time !== null) return time;
+    strange.set(at, text);
+  }
+  for (const [at, text] of strange) unread.push({ at, text: text.slice(0, textMost) });
+  return null;
+}

@@ -1,0 +1,66 @@
+// Templates of texts (POLICY.md §8): one finds its placeholders' values in a text, or writes a text of them.
+import type { Template } from "../policy/wire-data.ts";
+
+/** Texts by placeholder. */
+export type Values = Readonly<Record<string, string | number | undefined>>;
+
+const placeholder = /\{(\w+)\}/g;
+const patterns: Readonly<Record<string, string>> = {
+  limit: "-?\\d{1,15}",
+  remaining: "-?\\d{1,15}",
+  used: "-?\\d{1,15}",
+  window: "\\d{1,15}",
+  cost: "\\d{1,15}",
+};
+
+const known = new Map<string, RegExp>();
+
+function patternOf(line: string): RegExp {
+  const found = known.get(line);
+  if (found !== undefined) return found;
+  const source = line
+    .split(/(\{\w+\}|\*)/)
+    .map((part) => {
+      if (part === "*") return ".*";
+      const name = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (name === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+      return `(?<${name}>${patterns[name] ?? ".+?"})`;
+    })
+    .join("");
+  // A placeholder that stands twice must stand for the same text.
+  const seen = new Set<string>();
+  const once = source.replace(/\(\?<(\w+)>[^)]*\)/g, (group, name: string) => {
+    if (seen.has(name)) return `\\k<${name}>`;
+    seen.add(name);
+    return group;
+  });
+  const pattern = new RegExp(`^${once}$`, "s");
+  known.set(line, pattern);
+  return pattern;
+}
+
+const linesOf = (template: Template): readonly string[] =>
+  typeof template === "string" ? [template] : template;
+
+/** Returns the placeholders' texts; `null` where the text is none of the template's. */
+export function match(template: Template, text: string): Readonly<Record<string, string>> | null {
+  for (const line of linesOf(template)) {
+    const found = patternOf(line).exec(text.trim());
+    if (found !== null) return { ...found.groups };
+  }
+  return null;
+}
+
+/** Writes the template's first text; `null` where a value is missing. A placeholder alone keeps a number. */
+export function fill(template: Template, values: Values): string | number | null {
+  const [line = ""] = linesOf(template);
+  const alone = /^\{(\w+)\}$/.exec(line)?.[1];
+  if (alone !== undefined) return values[alone] ?? null;
+  let isWhole = true;
+  const text = line.replace(placeholder, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) isWhole = false;
+    return String(value);
+  });
+  return isWhole ? text : null;
+}

@@ -1,0 +1,107 @@
+// Forms of time in answers (POLICY.md §8). The form is said by the policy, and never guessed from a value.
+import type { TimeForm, WireReset } from "../policy/wire-data.ts";
+
+/** A time as an answer tells it: one of the two is a number. */
+export interface ReadTime {
+  /** Ms from the answer on. */
+  readonly afterMs: number | null;
+  /** Ms since the epoch, by the server's clock. */
+  readonly atMs: number | null;
+  /** Ms between two values that the form can tell apart. */
+  readonly gridMs: number;
+}
+
+type Rounding = NonNullable<WireReset["round"]>;
+
+interface Form {
+  /** What the text looks like; a value beyond it is in another unit. */
+  readonly pattern: RegExp;
+  readonly gridMs: number;
+  readonly isSpan: boolean;
+  /** Text → ms; NaN where it is no time. */
+  read(text: string): number;
+  /** @param units ms divided by `gridMs`, rounded */
+  write(units: number): string | number;
+}
+
+const second = 1000;
+const isoSecond = (ms: number): string => `${new Date(ms).toISOString().slice(0, -5)}Z`;
+
+const durations: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 0.001,
+  µs: 0.001,
+  ns: 0.000_001,
+};
+const durationPart = /(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)/g;
+
+const readDuration = (text: string): number =>
+  [...text.matchAll(durationPart)].reduce(
+    (sum, [, count, unit = ""]) => sum + Number(count) * (durations[unit] as number),
+    0,
+  );
+
+/** As Go writes one: `6m0s`, `1.5s`, `120ms`, `0s`. */
+function writeDuration(ms: number): string {
+  if (ms > 0 && ms < second) return `${ms}ms`;
+  const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
+  const seconds = `${(ms % 60_000) / second}s`;
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+}
+
+const scaled = (pattern: RegExp, unitMs: number, isSpan: boolean, gridMs = unitMs): Form => ({
+  pattern,
+  gridMs,
+  isSpan,
+  read: (text) => Math.round(Number(text) * unitMs),
+  write: (units) => (units * gridMs) / unitMs,
+});
+
+/** Seconds from 10^9 on, and ms from 10^12 on, are instants: as a span they would be decades. */
+const forms: Readonly<Record<TimeForm, Form>> = {
+  "delta-s": scaled(/^\d{1,9}$/, second, true),
+  "delta-s-float": scaled(/^\d{1,9}(\.\d+)?$/, second, true, 1),
+  "delta-ms": scaled(/^\d{1,12}$/, 1, true),
+  "epoch-s": scaled(/^\d{10,11}$/, second, false),
+  "epoch-s-float": scaled(/^\d{10,11}(\.\d+)?$/, second, false, 1),
+  "epoch-ms": scaled(/^\d{13,14}$/, 1, false),
+  "http-date": {
+    pattern: /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+    gridMs: second,
+    isSpan: false,
+    read: Date.parse,
+    write: (units) => new Date(units * second).toUTCString(),
+  },
+  rfc3339: {
+    pattern: /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/,
+    gridMs: second,
+    isSpan: false,
+    read: Date.parse,
+    write: (units) => isoSecond(units * second),
+  },
+  "go-duration": {
+    pattern: /^(\d+(\.\d+)?(h|ms|m|s|us|µs|ns))+$/,
+    gridMs: 1,
+    isSpan: true,
+    read: (text) => Math.round(readDuration(text)),
+    write: writeDuration,
+  },
+};
+
+/** Reads a time; `null` where the text is none of that form. */
+export function readTime(form: TimeForm, text: string): ReadTime | null {
+  const { pattern, gridMs, isSpan, read } = forms[form];
+  const ms = pattern.test(text) ? read(text) : Number.NaN;
+  if (!Number.isSafeInteger(ms)) return null;
+  return isSpan ? { afterMs: ms, atMs: null, gridMs } : { afterMs: null, atMs: ms, gridMs };
+}
+
+/** Writes an instant. @param nowMs the answer's time; an instant before it counts as it in a span */
+export function writeTime(form: TimeForm, atMs: number, nowMs: number, round: Rounding): string | number {
+  const { gridMs, isSpan, write } = forms[form];
+  return write(Math[round]((isSpan ? Math.max(0, atMs - nowMs) : atMs) / gridMs));
+}

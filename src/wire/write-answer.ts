@@ -1,0 +1,169 @@
+// Answers written by a wire format as data (POLICY.md §8), of what a limiter says.
+import { type BareItem, type Item, serializeDictionary, serializeList } from "structured-headers";
+import type { Quota } from "../policy/policy.ts";
+import type { AnswerKind, StructuredForm, Template, WireData, WireReading } from "../policy/wire-data.ts";
+import type { HttpAnswer } from "./answer.ts";
+import { REFUSED } from "./outcome.ts";
+import { isPlural, put } from "./pointer.ts";
+import { fill, type Values } from "./template.ts";
+import { writeTime } from "./times.ts";
+
+/** One quota as a limiter reads it. */
+interface Reading {
+  readonly quota: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly used: number;
+  readonly resetAtMs: number;
+}
+
+/** What is to be answered. */
+export interface Told {
+  readonly kind: AnswerKind;
+  readonly readings: readonly Reading[];
+  /** The quota that refused. */
+  readonly refusedBy: string | null;
+  /** When to come back; `null` where nobody says. */
+  readonly retryAtMs: number | null;
+  readonly cost: number;
+}
+
+type Quotas = Readonly<Record<string, Quota>>;
+
+/** Writes an answer, whose body holds what the format says alone. */
+export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: number): HttpAnswer {
+  const headers: Record<string, string | number> = {};
+  let body: unknown;
+  for (const row of wire.readings.filter(({ on }) => on.includes(told.kind))) {
+    const shown = shownIn(row, told).map((reading) => valuesOf(row, quotas, reading, told, nowMs));
+    for (const [name, form] of Object.entries(row.headers)) {
+      const text = headerOf(form, shown);
+      if (text !== null) headers[name] = text;
+    }
+    for (const [at, template] of Object.entries(row.body))
+      for (const [index, values] of shown.entries()) {
+        const value = fill(template, values);
+        if (value !== null) body = put(body, at, value, { quota: String(values["quota"]), index });
+      }
+  }
+  if (told.kind !== "refused") return { status: 200, headers, ...(body === undefined ? {} : { body }) };
+  return refusal(wire, quotas, told, nowMs, { headers, body });
+}
+
+/** The readings that a row shows: all where it has room for several, else the refusing one, else the scarcest. */
+function shownIn(row: WireReading, { readings, refusedBy }: Told): readonly Reading[] {
+  const possible = readings.filter(({ quota }) => row.quotas?.includes(quota) ?? true);
+  const isList = Object.values(row.headers).some((form) => typeof form === "object" && "list" in form);
+  if (isList || Object.keys(row.body).some(isPlural)) return possible;
+  const refusing = possible.find(({ quota }) => quota === refusedBy);
+  const [scarcest] = possible.toSorted((one, other) => one.remaining - other.remaining);
+  const chosen = refusing ?? scarcest;
+  return chosen === undefined ? [] : [chosen];
+}
+
+function valuesOf(
+  { reset, grain = 1, limitPerSeconds }: Pick<WireReading, "reset" | "grain" | "limitPerSeconds">,
+  quotas: Quotas,
+  { quota, limit, remaining, used, resetAtMs }: Reading,
+  { cost, retryAtMs }: Told,
+  nowMs: number,
+): Values {
+  const { algorithm, shown } = quotas[quota] as Quota;
+  const windowSeconds = "windowSeconds" in algorithm ? algorithm.windowSeconds : undefined;
+  const perSeconds =
+    limitPerSeconds === undefined || windowSeconds === undefined ? 1 : limitPerSeconds / windowSeconds;
+  const next = remaining > 0 ? nowMs : (retryAtMs ?? resetAtMs);
+  return {
+    quota,
+    limit: Math.ceil(limit * perSeconds),
+    remaining: Math.round(remaining / grain) * grain,
+    used: Math.round(used / grain) * grain,
+    ...(windowSeconds === undefined ? {} : { window: windowSeconds }),
+    ...(reset === undefined
+      ? {}
+      : {
+          reset: writeTime(
+            reset.form,
+            reset.means === "next" ? next : resetAtMs,
+            nowMs,
+            reset.round ?? shown.reset,
+          ),
+        }),
+    cost,
+  };
+}
+
+const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
+  typeof form === "object" && !Array.isArray(form);
+
+function headerOf(form: Template | StructuredForm, shown: readonly Values[]): string | number | null {
+  const [first] = shown;
+  if (first === undefined) return null;
+  if (!isStructured(form)) return fill(form, first);
+  if ("dictionary" in form) return serializeDictionary(filled(form.dictionary, first));
+  return serializeList(
+    shown.flatMap((values): Item[] => {
+      const parameters = filled(form.list, values);
+      const item = parameters.get(".");
+      parameters.delete(".");
+      return item === undefined
+        ? []
+        : [[item[0] as BareItem, new Map([...parameters].map(([k, [v]]) => [k, v as BareItem]))]];
+    }),
+  );
+}
+
+const filled = (templates: Readonly<Record<string, string>>, values: Values): Map<string, Item> =>
+  new Map(
+    Object.entries(templates).flatMap(([name, template]) => {
+      const value = fill(template, values);
+      return value === null ? [] : [[name, [value, new Map()]] as const];
+    }),
+  );
+
+/** The row by which a refusal's own numbers are written. */
+const rowOf = (rows: readonly WireReading[], name: string): Pick<WireReading, "reset"> =>
+  rows.find(({ reset, quotas }) => reset !== undefined && (quotas?.includes(name) ?? true)) ?? {};
+
+/** The first refusal that the format has for the quota, beside what readings show. */
+function refusal(
+  { readings: rows, outcomes, retryAfter }: WireData,
+  quotas: Quotas,
+  told: Told,
+  nowMs: number,
+  { headers, body: shown }: { headers: HttpAnswer["headers"]; body: unknown },
+): HttpAnswer {
+  const { readings, refusedBy, retryAtMs } = told;
+  const rule = outcomes.find(
+    ({ outcome, by }) => outcome === "refused" && (by === undefined || by === "{quota}" || by === refusedBy),
+  );
+  const reading = readings.find(({ quota }) => quota === refusedBy);
+  const advice = reading === undefined || quotas[reading.quota]?.shown.retryAfter !== true ? null : retryAtMs;
+  const [place] = retryAfter;
+  const retry =
+    place === undefined || advice === null ? undefined : writeTime(place.form, advice, nowMs, place.round);
+  const values: Values = {
+    ...(reading === undefined
+      ? { quota: refusedBy ?? "" }
+      : valuesOf(rowOf(rows, reading.quota), quotas, reading, told, nowMs)),
+    ...(retry === undefined ? {} : { retry }),
+    cost: told.cost,
+  };
+  const all: Record<string, string | number | undefined> = {};
+  let body = shown;
+  for (const [name, template] of Object.entries(rule?.headers ?? {}))
+    all[name] = fill(template, values) ?? undefined;
+  for (const [at, template] of Object.entries(rule?.body ?? {})) {
+    const value = fill(template, values);
+    if (value !== null) body = put(body, at, value, { quota: refusedBy ?? "" });
+  }
+  if (place !== undefined && retry !== undefined) {
+    if ("header" in place) all[place.header] = retry;
+    else body = put(body, place.pointer, retry);
+  }
+  return {
+    status: rule?.status?.[0] ?? REFUSED,
+    headers: { ...all, ...headers },
+    ...(body === undefined ? {} : { body }),
+  };
+}
