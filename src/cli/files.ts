@@ -2,7 +2,11 @@
 import { stat } from "node:fs/promises";
 import { type KnownCounterexample, parseKnown } from "../laws/known.ts";
 import { parseLimitsFile } from "../policy/limits-file.ts";
-import { isPolicy, withoutVersion } from "../policy/parse.ts";
+import { isPolicy, parsePolicy, parsePolicyFile, withoutVersion } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
+import { presets as policyPresets } from "../policy/presets.ts";
+import { asRules, policyOf, rulesOf } from "../policy/shorthand.ts";
+import { type PolicyToken, parsePolicyTokens } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -56,8 +60,33 @@ export async function readText(path: string, what: string): Promise<string> {
  */
 export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
+  if (Object.hasOwn(policyPresets, nameOrPath)) return rulesOf(await readPolicy(nameOrPath));
   const text = await readText(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
   return parseLimitsFile(text, nameOrPath);
+}
+
+/**
+ * A policy by name, or from a file of a policy or of rules.
+ * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`
+ */
+export async function readPolicy(nameOrPath: string): Promise<Policy> {
+  if (Object.hasOwn(presets, nameOrPath)) return policyOf(parseRules(presets[nameOrPath as PresetName]));
+  const preset = Object.hasOwn(policyPresets, nameOrPath) ? policyPresets[nameOrPath] : undefined;
+  if (preset !== undefined) return parsePolicy(preset.policy);
+  const names = [...Object.keys(presets), ...Object.keys(policyPresets)].join(", ");
+  return parsePolicyFile(await readText(nameOrPath, `policy file (presets: ${names})`), nameOrPath);
+}
+
+/**
+ * Limits by name, or from a file: rules where they can say it, else the policy.
+ * @throws SpillwayError as `readPolicy` does
+ */
+export async function readLimits(
+  nameOrPath: string,
+): Promise<{ readonly rules: Rules } | { readonly policy: Policy }> {
+  const policy = await readPolicy(nameOrPath);
+  const rules = asRules(policy);
+  return rules === null ? { policy } : { rules };
 }
 
 /**
@@ -77,6 +106,16 @@ export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> 
  */
 export async function readTokens(path: string): Promise<Token[]> {
   const tokens = parseTokensFile(await readText(path, "tokens file"), path);
+  await warnIfShared(path);
+  return tokens;
+}
+
+/**
+ * A tokens file of a policy's callers.
+ * @throws SpillwayError `FILE_UNREADABLE`, `JSON_INVALID`, `TOKENS_INVALID`
+ */
+export async function readPolicyTokens(path: string, names: readonly string[]): Promise<PolicyToken[]> {
+  const tokens = parsePolicyTokens(await readText(path, "tokens file"), path, names);
   await warnIfShared(path);
   return tokens;
 }

@@ -5,18 +5,20 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ChosenFault } from "../faults/choice.ts";
+import { type Approximated, asWindows, unenforceable } from "../policy/as-window.ts";
+import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
-import { readRules, readTokens } from "./files.ts";
+import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
 import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, program } from "./verb.ts";
 
 interface Args {
   readonly port: number;
@@ -27,13 +29,17 @@ interface Args {
   readonly fault?: string | undefined;
   readonly seed: number;
   readonly workers?: number | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly json?: boolean | undefined;
   readonly debug?: boolean | undefined;
 }
 
 export const verb = defineVerb<Args>({
   name: "serve",
-  summary: "run the reference deployment, to try your own clients against",
+  summary: "run a stand-in for an API, to try your own clients against",
+  notes: [
+    "Without --policy it is the reference deployment. With one, its routes answer sample JSON, and its limits hold. A request declares its cost by the header Spillway-Cost where the policy has no number.",
+  ],
   options: {
     port: {
       argument: "PORT",
@@ -66,11 +72,19 @@ export const verb = defineVerb<Args>({
       type: "number",
       describe: "answer by N processes that share their counters [default: this process]",
     },
+    "as-window": {
+      type: "boolean",
+      describe: "let fixed windows stand in for sliding ones, and leave limits of concurrent calls out",
+    },
   },
   examples: [
     ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],
     ["$0 serve --rules documented --port 0", "follow the public documentation's limits, on a free port"],
     ["$0 serve --rules rules.json --tokens tokens.json", "use rules and tokens of your own"],
+    [
+      "$0 serve --policy github",
+      "stand in for GitHub: limits, headers and refusals as its documentation says",
+    ],
     ["$0 serve --fault per-instance-counters=3", "have a known bug: three processes that count apart"],
     ["$0 load herd --target http://127.0.0.1:4100 --tokens FILE", "then load it, from another terminal"],
   ],
@@ -81,13 +95,14 @@ export const verb = defineVerb<Args>({
     if (args.workers !== undefined) requireWhole("--workers", args.workers, 1, 64);
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
-    const rules = await readRules(args.rules);
+    const limits = await readLimits(args.rules);
+    if ("policy" in limits) return standIn(terminal, args, limits.policy);
+    const { rules } = limits;
     const { deploy } = await import("../service/deploy.ts");
     const { sampleTokens } = await import("../service/sample-tokens.ts");
     const tokens =
       args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
-    const onUnexpected = (error: Error): void =>
-      args.debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
+    const onUnexpected = telling(args);
     const interrupt = onInterrupt();
     const { port, host, workers } = args;
     const seed = requireSeed(args.seed);
@@ -120,6 +135,78 @@ export const verb = defineVerb<Args>({
   },
 });
 
+const telling =
+  ({ debug }: Args) =>
+  (error: Error): void =>
+    debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
+
+/** Serves a policy that is not of the reference deployment. */
+async function standIn(terminal: Terminal, args: Args, written: Policy): Promise<void> {
+  const { fault, workers, host, port } = args;
+  const unfit = { "--fault": fault, "--workers": workers };
+  const problems = Object.entries(unfit).flatMap(([path, value]) =>
+    value === undefined
+      ? []
+      : [
+          {
+            path,
+            got: quote(value),
+            allowed: `nothing with --policy ${args.rules}: the reference deployment has it`,
+          },
+        ],
+  );
+  if (problems.length > 0) throw new SpillwayError("USAGE", "this policy cannot be served so", { problems });
+  const { policy, changes } = servable(written, args);
+  const { servePolicy } = await import("../service/serve.ts");
+  const { samplePolicyTokens } = await import("../service/sample-tokens.ts");
+  const { presets } = await import("../policy/presets.ts");
+  const names = policy.auth.attributes;
+  const tokens =
+    args.tokens === undefined
+      ? samplePolicyTokens(names, args.users)
+      : await readPolicyTokens(args.tokens, names);
+  const interrupt = onInterrupt();
+  const serving = await servePolicy({ port, host, policy, tokens, onUnexpected: telling(args) });
+  try {
+    terminal.say(serving.url);
+    for (const change of changes) terminal.say(`${pc.yellow("note")}    ${change}`);
+    const notes = presets[args.rules]?.notes ?? [];
+    for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
+    const listed = tokens.map(({ token, attributes }) => ({ token, ...attributes }));
+    const file = args.tokens ?? (await keepTokens(listed));
+    terminal.result({ url: serving.url, tokens: file });
+    terminal.say(`policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`);
+    terminal.say(`tokens  ${file} (${counted(tokens.length, "caller")}${ofFile(args.tokens)})`);
+    const path = policy.operations[Object.keys(policy.operations)[0] ?? ""]?.samples[0]?.path ?? "/";
+    const { header, form } = policy.auth;
+    terminal.say(
+      `try     ${curlLine({ header: `${header}: ${[form].flat()[0]}`, file, url: serving.url, path })}`,
+    );
+    if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host)}`);
+    terminal.say("stop    Ctrl-C");
+    await aborted(interrupt.signal);
+    terminal.say("stopping: calls on their way are answered first");
+  } finally {
+    await serving.close();
+    interrupt.release();
+  }
+}
+
+/** @throws SpillwayError `POLICY_UNSERVABLE` where a quota cannot be enforced, and no window may stand in for it */
+function servable(policy: Policy, { asWindow = false, rules }: Args): Approximated {
+  const names = unenforceable(policy);
+  if (names.length === 0) return { policy, changes: [] };
+  if (asWindow) return asWindows(policy);
+  throw new SpillwayError("POLICY_UNSERVABLE", "not all quotas of this policy can be enforced", {
+    problems: names.map((name) => ({
+      path: `quotas.${name}.algorithm.kind`,
+      got: quote(policy.quotas[name]?.algorithm.kind),
+      allowed: "fixed-window or token-bucket",
+    })),
+    hint: `${program} serve --policy ${shellCommand([rules])} --as-window lets windows stand in`,
+  });
+}
+
 function requireWhole(option: string, value: number, least: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   throw new SpillwayError("USAGE", `${option} cannot be used`, {
@@ -131,7 +218,7 @@ function requireWhole(option: string, value: number, least: number, most: number
  * Writes sample tokens where only this user can read them. They are good for this process alone, so the file
  * goes when it ends, however it ends (but for a kill -9).
  */
-async function keepTokens(tokens: readonly Token[]): Promise<string> {
+async function keepTokens(tokens: readonly { readonly token: string }[]): Promise<string> {
   const file = join(mkdtempSync(join(tmpdir(), "spillway-")), "tokens.json");
   process.once("exit", () => rmSync(dirname(file), { recursive: true, force: true }));
   try {
@@ -158,13 +245,22 @@ function introduce(
   const organizations = new Set(tokens.map(({ organization }) => organization));
   const whose = `${counted(tokens.length, "user")} of ${[...organizations].slice(0, 3).join(", ")}`;
   terminal.say(`rules   ${rules}`);
-  terminal.say(`tokens  ${file} (${whose}${given === undefined ? "; the file goes when this stops" : ""})`);
+  terminal.say(`tokens  ${file} (${whose}${ofFile(given)})`);
   const [first] = tokens;
   if (first === undefined) return;
-  // The token goes from the file to curl through a pipe: neither shows it in a process list or a history.
-  const read = `node -p '"Authorization: Bearer " + JSON.parse(fs.readFileSync(process.argv[1]))[0].token'`;
   const path = `/v2/organizations/${first.organization}/rate_limit`;
-  terminal.say(`try     ${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`);
+  terminal.say(`try     ${curlLine({ header: "Authorization: Bearer {token}", file, url, path })}`);
+}
+
+const ofFile = (given: string | undefined): string =>
+  given === undefined ? "; the file goes when this stops" : "";
+
+/** The token goes from the file to curl through a pipe: neither shows it in a process list or a history. */
+function curlLine({ header, file, url, path }: Record<"header" | "file" | "url" | "path", string>): string {
+  const [before = "", after = ""] = header.split("{token}");
+  const rest = after === "" ? "" : ` + ${JSON.stringify(after)}`;
+  const read = `node -p '${JSON.stringify(before)} + JSON.parse(fs.readFileSync(process.argv[1]))[0].token${rest}'`;
+  return `${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`;
 }
 
 /** Nobody may take a deployment that is wrong on purpose for a right one. */

@@ -17,6 +17,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly verb: Verb }>>> 
   status: () => import("./status.ts"),
   report: () => import("./report.ts"),
   scenarios: () => import("./scenarios.ts"),
+  policy: () => import("./policy.ts"),
   figures: () => import("./figures.ts"),
   init: () => import("./init.ts"),
   doctor: () => import("./doctor.ts"),

@@ -165,8 +165,8 @@ export type AttributeSource =
 /** The way in which a caller says who it is. */
 export interface Auth {
   readonly header: string;
-  /** The header's value, with `{token}` in it. */
-  readonly form: string;
+  /** The header's value, with `{token}` in it. Of several, the first is sent, and all are accepted. */
+  readonly form: string | readonly string[];
   /** Attributes that a token stands for; the tokens file gives their values. */
   readonly attributes: readonly string[];
 }

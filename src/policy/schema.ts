@@ -137,10 +137,13 @@ const route = object({
   attributes: v.optional(byName("sources", attribute), {}),
 });
 
+const formWords = "text with {token} in it, as Bearer {token}, or a list of such";
+const form = v.pipe(v.string(formWords), v.includes("{token}", formWords));
+
 const auth = object({
   header: v.optional(text("a header's name"), "Authorization"),
   form: v.optional(
-    v.pipe(v.string(), v.includes("{token}", "text with {token} in it, as Bearer {token}")),
+    v.union([form, v.pipe(v.array(form), v.minLength(1, formWords))], formWords),
     "Bearer {token}",
   ),
   /** Every attribute that a key names and no request fills, where it is left out. */

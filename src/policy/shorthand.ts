@@ -94,8 +94,7 @@ function overridesOf(rules: Rules): Override[] {
  */
 export function rulesOf(policy: Policy): Rules {
   const rules = closestRules(policy);
-  const like = policyOf(rules);
-  const difference = firstDifference(comparable(policy), comparable(like));
+  const difference = firstDifference(comparable(policy), comparable(policyOf(rules)));
   if (difference === null) return rules;
   const { path, one, other } = difference;
   const known = scopes.flatMap((scope) => Object.values(quotaNames[scope])).join(", ");
@@ -104,6 +103,12 @@ export function rulesOf(policy: Policy): Rules {
     `only policies of the quotas ${known} can be run yet; ${quote(policy.name)} is another`,
     { problems: [{ path, got: quote(one), allowed: other === undefined ? "nothing" : quote(other) }] },
   );
+}
+
+/** A policy as rules of version 1; `null` where they cannot say it. */
+export function asRules(policy: Policy): Rules | null {
+  const rules = closestRules(policy);
+  return firstDifference(comparable(policy), comparable(policyOf(rules))) === null ? rules : null;
 }
 
 /** All that rules can say of a policy. The order of quotas counts, since refusals go by it. */

@@ -13,13 +13,25 @@ export interface Caller {
   readonly scopes: ReadonlySet<TokenScope>;
 }
 
-interface Entry {
+interface Entry<Who> {
   readonly digest: Buffer;
-  readonly caller: Caller;
+  readonly caller: Who;
 }
 
-/** `Bearer TOKEN`, the scheme in any case (SPEC.md §4). */
-const bearer = /^bearer +([\x21-\x7e]+)$/i;
+/** Returns the callers of tokens, by token. */
+export const callersOf = (tokens: readonly Token[]): [string, Caller][] =>
+  tokens.map(({ token, user, organization, scopes }) => [
+    token,
+    { user, quota: user, organization, scopes: new Set(scopes) },
+  ]);
+
+/** The pattern of a header's value, the scheme in any case (SPEC.md §4). */
+function patternOf(form: string): RegExp {
+  const parts = form
+    .split("{token}")
+    .map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/ +/g, " +"));
+  return new RegExp(`^${parts.join("([\\x21-\\x7e]+)")}$`, "i");
+}
 
 const bucketOf = (digest: string): string => digest.slice(0, 4);
 
@@ -27,32 +39,44 @@ const bucketOf = (digest: string): string => digest.slice(0, 4);
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** Finds callers by their token. */
-export class TokenTable {
+export class TokenTable<Who> {
   /** So short that salt and token fit one block of SHA-256; it lives as long as the process. */
   readonly #salt = randomBytes(12).toString("base64url");
   /** By the first characters of the digest; the whole is compared in constant time. */
-  readonly #buckets = new Map<string, Entry[]>();
+  readonly #buckets = new Map<string, Entry<Who>[]>();
 
-  constructor(tokens: readonly Token[]) {
-    for (const { token, user, organization, scopes } of tokens) {
+  readonly #patterns: readonly RegExp[];
+
+  /** @param form the header's value, with `{token}` in it, or several such */
+  constructor(
+    callers: Iterable<readonly [token: string, caller: Who]>,
+    form: string | readonly string[] = "Bearer {token}",
+  ) {
+    this.#patterns = [form].flat().map(patternOf);
+    for (const [token, caller] of callers) {
       const digest = this.#digest(token);
-      const entry = {
-        digest: Buffer.from(digest, "latin1"),
-        caller: { user, quota: user, organization, scopes: new Set(scopes) },
-      };
+      const entry = { digest: Buffer.from(digest, "latin1"), caller };
       const bucket = this.#buckets.get(bucketOf(digest));
       if (bucket === undefined) this.#buckets.set(bucketOf(digest), [entry]);
       else bucket.push(entry);
     }
   }
 
-  /** The caller of an `Authorization` header; `null` where it is absent, of another scheme, or unknown. */
-  find(authorization: string | undefined): Caller | null {
-    const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
+  /** The caller of a header's value; `null` where it is absent, of another form, or unknown. */
+  find(value: string | undefined): Who | null {
+    const token = value === undefined ? undefined : this.#tokenIn(value);
     return token === undefined ? null : this.#look(this.#digest(token));
   }
 
-  #look(digest: string): Caller | null {
+  #tokenIn(value: string): string | undefined {
+    for (const pattern of this.#patterns) {
+      const token = pattern.exec(value)?.[1];
+      if (token !== undefined) return token;
+    }
+    return undefined;
+  }
+
+  #look(digest: string): Who | null {
     const bytes = Buffer.from(digest, "latin1");
     const bucket = this.#buckets.get(bucketOf(digest)) ?? [];
     return bucket.find((entry) => same(entry.digest, bytes))?.caller ?? null;

@@ -11,7 +11,7 @@ import { refusalBody } from "../wire/bodies.ts";
 import { headerNames } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { changing, type Fields, type Send, send, sendMessage } from "./answer.ts";
-import { type Caller, TokenTable } from "./auth.ts";
+import { type Caller, callersOf, TokenTable } from "./auth.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
 
@@ -59,7 +59,7 @@ export class Gate {
     this.semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
     this.send = change === undefined ? send : changing(change);
     this.#sleep = sleep;
-    const table = new TokenTable(tokens);
+    const table = new TokenTable(callersOf(tokens));
     this.#callerOf =
       userOf === undefined
         ? (request) => table.find(authorizationOf(request))

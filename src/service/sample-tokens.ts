@@ -1,5 +1,6 @@
 // Tokens for a deployment that was started without any.
 import { randomBytes } from "node:crypto";
+import type { PolicyToken } from "../policy/tokens.ts";
 import { type Token, type TokenScope, tokenScopes } from "../rules/tokens.ts";
 
 export interface SampleTokensOptions {
@@ -8,6 +9,20 @@ export interface SampleTokensOptions {
   readonly organization?: string;
   readonly scopes?: readonly TokenScope[];
 }
+
+const freshToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
+
+/**
+ * Fresh tokens of a policy's callers: they differ in the last attribute, and share the others.
+ * @param names the policy's `auth.attributes`
+ */
+export const samplePolicyTokens = (names: readonly string[], count: number): PolicyToken[] =>
+  Array.from({ length: count }, (_, index) => ({
+    token: freshToken(),
+    attributes: Object.fromEntries(
+      names.map((name, place) => [name, `${name}-${place === names.length - 1 ? index : 0}`]),
+    ),
+  }));
 
 /**
  * Fresh tokens of 192 random bits.
@@ -21,7 +36,7 @@ export function sampleTokens({
   if (!Number.isSafeInteger(users) || users < 1)
     throw new RangeError(`users must be a whole number from 1, got ${users}`);
   return Array.from({ length: users }, (_, index) => ({
-    token: `spw_${randomBytes(24).toString("base64url")}`,
+    token: freshToken(),
     user: `user-${index}`,
     organization,
     scopes,

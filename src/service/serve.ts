@@ -3,21 +3,28 @@ import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
+import { PolicyLimiter } from "../engine/policy-limiter.ts";
 import { type AppOptions, buildApp } from "./app.ts";
 import { addressOf, listenError, urlOf } from "./listen.ts";
+import { buildPolicyApp, type PolicyAppOptions } from "./policy-app.ts";
 
-export interface ServeOptions extends Omit<AppOptions, "now" | "sleep"> {
+export interface ListenOptions {
   /** 0 for any free one. */
   readonly port?: number;
   readonly host?: string;
   /** Milliseconds since the Unix epoch, whole; the wall clock where it is left out. */
   readonly now?: () => number;
-  readonly sleep?: (ms: number) => Promise<void>;
   /** Time between two droppings of idle keys, ms. */
   readonly sweepEveryMs?: number;
   /** Time that `close` waits for calls on their way before it cuts them off, ms. */
   readonly closeWithinMs?: number;
 }
+
+export interface ServeOptions extends Omit<AppOptions, "now" | "sleep">, ListenOptions {
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface ServePolicyOptions extends Omit<PolicyAppOptions, "now" | "limiter">, ListenOptions {}
 
 /** A deployment that is listening. */
 export interface Serving {
@@ -37,16 +44,33 @@ const IDLE_CHECK_MS = 20;
  * Starts the reference deployment.
  * @throws SpillwayError `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason
  */
-export async function serve(options: ServeOptions): Promise<Serving> {
-  const {
+export function serve(options: ServeOptions): Promise<Serving> {
+  const { now = Date.now, sleep = wait } = options;
+  const store = options.store ?? new Limiter(options.rules);
+  return listen(buildApp({ ...options, now, sleep, store }), store, options);
+}
+
+/**
+ * Starts a stand-in for the API of a policy.
+ * @throws SpillwayError `PORT_IN_USE`, `USAGE` as `serve` does; `POLICY_UNSUPPORTED` where the engine lacks a quota's kind
+ */
+export function servePolicy(options: ServePolicyOptions): Promise<Serving> {
+  const { now = Date.now, policy } = options;
+  const limiter = new PolicyLimiter(policy);
+  return listen(buildPolicyApp({ ...options, now, limiter }), limiter, options);
+}
+
+async function listen(
+  app: FastifyInstance,
+  store: { sweep(nowMs: number): unknown },
+  {
     port = 4100,
     host = "127.0.0.1",
     now = Date.now,
-    sleep = wait,
     sweepEveryMs = SWEEP_EVERY_MS,
-  } = options;
-  const store = options.store ?? new Limiter(options.rules);
-  const app = buildApp({ ...options, now, sleep, store });
+    closeWithinMs = CLOSE_WITHIN_MS,
+  }: ListenOptions,
+): Promise<Serving> {
   const sockets = new Set<Socket>();
   app.server.on("connection", (socket) => {
     sockets.add(socket);
@@ -66,7 +90,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     app,
     close() {
       clearInterval(sweeping);
-      closed ??= closeGently(app, sockets, options.closeWithinMs ?? CLOSE_WITHIN_MS);
+      closed ??= closeGently(app, sockets, closeWithinMs);
       return closed;
     },
   };

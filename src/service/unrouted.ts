@@ -1,6 +1,7 @@
 // Everything that is no route: another method, an unknown resource, a path that is broken or outside the API.
 // Fastify would answer 404 to all of it; SPEC.md §6 tells them apart, and §2.6 counts some.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { segmentsOf } from "../policy/match.ts";
 import { sendMessage } from "./answer.ts";
 import type { Gate } from "./gate.ts";
 import { GRAPHQL_PATH, refuseGraphqlMethod } from "./graphql.ts";
@@ -22,21 +23,4 @@ export function answerUnrouted(gate: Gate, request: FastifyRequest, reply: Fasti
   if (found !== null) answerRest(gate, request, reply, found.params, found.resource);
   else if (`/${segments.join("/")}` === GRAPHQL_PATH) refuseGraphqlMethod(gate, request, reply);
   else sendMessage(reply, 404, {}, "Not found");
-}
-
-/**
- * The decoded segments of a request's target, without origin, query and a slash at its end. A segment that is
- * no percent-encoded UTF-8 is empty: it names nothing, so no organization and no resource.
- */
-function segmentsOf(target: string): string[] {
-  const [path = ""] = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1);
-  return path.replace(/\/$/, "").split("/").slice(1).map(decoded);
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return "";
-  }
 }

@@ -11,7 +11,7 @@ import type {
 } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { textMost } from "./fields.ts";
-import { isFailure, isRefusal } from "./outcome.ts";
+import { isFailure, isRefusal, REFUSED } from "./outcome.ts";
 import { pointed } from "./pointer.ts";
 import { match } from "./template.ts";
 import { type ReadTime, readTime } from "./times.ts";
@@ -101,6 +101,14 @@ function outcomeOf(
   }
   if (isRefusal(status)) return { outcome: "refused", by: null };
   return { outcome: isFailure(status) ? "unknown" : "admitted", by: null };
+}
+
+/** Returns the statuses of refusals, least first. */
+export function refusalStatuses({ outcomes }: WireData): number[] {
+  const statuses = outcomes.flatMap(({ outcome, status = [REFUSED] }) =>
+    outcome === "refused" ? status : [],
+  );
+  return [...new Set(statuses.length === 0 ? [REFUSED] : statuses)].toSorted((one, other) => one - other);
 }
 
 const matchIn = (template: Template, text: string | undefined): Parts | null =>

@@ -50,14 +50,18 @@ export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: n
   return refusal(wire, quotas, told, nowMs, { headers, body });
 }
 
-/** The readings that a row shows: all where it has room for several, else the refusing one, else the scarcest. */
-function shownIn(row: WireReading, { readings, refusedBy }: Told): readonly Reading[] {
+/**
+ * The readings that a row shows: all where it has room for several; else the refusing one; else the first of a status,
+ * and of a call's the scarcest.
+ */
+function shownIn(row: WireReading, { kind, readings, refusedBy }: Told): readonly Reading[] {
   const possible = readings.filter(({ quota }) => row.quotas?.includes(quota) ?? true);
   const isList = Object.values(row.headers).some((form) => typeof form === "object" && "list" in form);
   if (isList || Object.keys(row.body).some(isPlural)) return possible;
   const refusing = possible.find(({ quota }) => quota === refusedBy);
+  const [first] = possible;
   const [scarcest] = possible.toSorted((one, other) => one.remaining - other.remaining);
-  const chosen = refusing ?? scarcest;
+  const chosen = refusing ?? (kind === "status" ? first : scarcest);
   return chosen === undefined ? [] : [chosen];
 }
 

@@ -80,7 +80,8 @@ describe("--help", () => {
       const options = verb?.options ?? {};
       // What is on unless it is told off has the form --no-NAME.
       const off = Object.keys(options).filter((option) => options[option]?.default === true);
-      const known = ["json", ...Object.keys(options), ...off.map((option) => `no-${option}`)];
+      const aliases = Object.values(options).flatMap(({ alias = [] }) => alias);
+      const known = ["json", ...Object.keys(options), ...aliases, ...off.map((option) => `no-${option}`)];
       for (const [, option = ""] of rest.matchAll(/--([a-z][\w-]*)/g)) expect(known).toContain(option);
     },
   );

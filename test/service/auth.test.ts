@@ -1,13 +1,13 @@
 // Tokens: found by their hash alone, never shown again; sample tokens that nobody can guess.
 import { describe, expect, test } from "vitest";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
-import { TokenTable } from "../../src/service/auth.ts";
+import { callersOf, TokenTable } from "../../src/service/auth.ts";
 import { sampleTokens } from "../../src/service/sample-tokens.ts";
 import { Deployment } from "./deployment.ts";
 
 describe("the table of tokens", () => {
   const tokens = sampleTokens({ users: 5000 });
-  const table = new TokenTable(tokens);
+  const table = new TokenTable(callersOf(tokens));
   const find = (authorization: string | undefined) => table.find(authorization);
 
   test("finds each of many", () => {

@@ -113,7 +113,7 @@ export const github: Preset = {
       { methods: writes, path: "/**", operation: "write" },
       { path: "/**", operation: "read" },
     ],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+    auth: { header: "Authorization", form: ["Bearer {token}", "token {token}"], attributes: ["user"] },
     wire: "github",
   },
   notes: [

@@ -1,0 +1,51 @@
+// A policy whose quotas all can be enforced: windows stand in for the kinds of quota that the engine lacks.
+import type { Policy, Quota } from "./policy.ts";
+
+/** Tells whether the engine enforces a quota's kind. */
+const isEnforceable = ({ algorithm: { kind } }: Quota): boolean =>
+  kind === "fixed-window" || kind === "token-bucket";
+
+/** Returns the names of the quotas of kinds that are described alone. */
+export const unenforceable = ({ quotas }: Pick<Policy, "quotas">): string[] =>
+  Object.keys(quotas).filter((name) => !isEnforceable(quotas[name] as Quota));
+
+/** A policy, and what is not as it says, in words. */
+export interface Approximated {
+  readonly policy: Policy;
+  readonly changes: readonly string[];
+}
+
+/**
+ * Puts windows that open with their first call in the place of sliding logs and counters, and leaves limits of
+ * concurrent calls out.
+ */
+export function asWindows(policy: Policy): Approximated {
+  const changes: string[] = [];
+  const quotas: Record<string, Quota> = {};
+  for (const [name, quota] of Object.entries(policy.quotas)) {
+    const { algorithm } = quota;
+    if (isEnforceable(quota)) quotas[name] = quota;
+    else if (algorithm.kind === "concurrency") changes.push(`${name} (concurrent calls) is left out`);
+    else if (algorithm.kind === "sliding-log" || algorithm.kind === "sliding-counter") {
+      const { limit, windowSeconds } = algorithm;
+      changes.push(`a window stands in for ${name} (${algorithm.kind})`);
+      quotas[name] = {
+        ...quota,
+        algorithm: { kind: "fixed-window", limit, windowSeconds, anchor: "first-request", opens: "exact" },
+      };
+    }
+  }
+  const kept = (uses: Policy["operations"][string]["uses"]) =>
+    Object.fromEntries(Object.entries(uses).filter(([name]) => Object.hasOwn(quotas, name)));
+  const operations = Object.fromEntries(
+    Object.entries(policy.operations)
+      .map(([name, one]) => [name, { ...one, uses: kept(one.uses) }] as const)
+      .filter(([, { uses }]) => Object.keys(uses).length > 0),
+  );
+  const routes = policy.routes.map((route) =>
+    Object.hasOwn(operations, route.operation) || route.operation === "status"
+      ? route
+      : { ...route, operation: "other" },
+  );
+  return { policy: { ...policy, quotas, operations, routes }, changes };
+}

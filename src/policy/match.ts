@@ -1,0 +1,69 @@
+// A request's route: the first that matches (POLICY.md §1).
+import type { Policy, Route } from "./policy.ts";
+
+/** What a route is chosen by. */
+export interface RoutedRequest {
+  readonly method: string;
+  /** As it came, with its query. */
+  readonly target: string;
+  readonly host: string;
+  /** Kind of the GraphQL operation in the body; `null` where there is none. */
+  readonly graphql: "query" | "mutation" | null;
+}
+
+export interface Matched {
+  readonly route: Route;
+  /** Attributes that segments of the path fill. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Returns the first route that matches a request; `null` where none does. */
+export function routeOf({ routes }: Pick<Policy, "routes">, request: RoutedRequest): Matched | null {
+  const segments = segmentsOf(request.target);
+  for (const route of routes) {
+    const { methods, host, graphql } = route;
+    if (methods !== undefined && !methods.some((method) => method.toUpperCase() === request.method)) continue;
+    if (host !== undefined && host.toLowerCase() !== request.host.toLowerCase()) continue;
+    if (graphql !== undefined && graphql !== request.graphql) continue;
+    const attributes = attributesIn(route.path, segments);
+    if (attributes !== null) return { route, attributes };
+  }
+  return null;
+}
+
+function attributesIn(path: string, segments: readonly string[]): Record<string, string> | null {
+  const attributes: Record<string, string> = {};
+  const expected = path.split("/").slice(1);
+  for (const [place, part] of expected.entries()) {
+    if (part === "**") return attributes;
+    const segment = segments[place];
+    if (segment === undefined) return null;
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined) {
+      if (segment !== part) return null;
+    } else if (segment === "") return null;
+    else attributes[name] = segment;
+  }
+  return segments.length === expected.length ? attributes : null;
+}
+
+/**
+ * The decoded segments of a request's target, without origin, query and a slash at its end. A segment that is
+ * no percent-encoded UTF-8 is empty: it names nothing.
+ */
+export function segmentsOf(target: string): string[] {
+  const [path = ""] = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1);
+  return path
+    .replace(/(?<=.)\/$/, "")
+    .split("/")
+    .slice(1)
+    .map(decoded);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return "";
+  }
+}

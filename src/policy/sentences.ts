@@ -1,0 +1,170 @@
+// A policy in plain sentences: what it allows, for people who have not read its file.
+import { count, counted, nounOf } from "../rules/words.ts";
+import type { Algorithm, Charge, FixedWindow, Operation, Policy, Quota } from "./policy.ts";
+import type { ResetMeaning, WireData } from "./wire-data.ts";
+
+const spans = [
+  [86_400, "day"],
+  [3_600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+] as const;
+
+/** `minute`, `5 minutes`, `90 seconds`. */
+function spanOf(seconds: number): string {
+  const [length, name] = spans.find(([each]) => seconds % each === 0) ?? [1, "second"];
+  const times = seconds / length;
+  return times === 1 ? name : counted(times, name);
+}
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+/** `50 requests in each minute`. @param unit of the quota, a plural */
+function allowance(algorithm: Algorithm, unit: string): string {
+  const units = (number: number): string =>
+    `${count(number)} ${nounOf(number, unit.replace(/s$/, ""), unit)}`;
+  switch (algorithm.kind) {
+    case "fixed-window":
+      return `${units(algorithm.limit)} in each ${windowWord(algorithm)}`;
+    case "token-bucket": {
+      const { amount, everyMs } = algorithm.refill;
+      const every = everyMs % 1000 === 0 ? spanOf(everyMs / 1000) : `${count(everyMs)} ms`;
+      return `${units(algorithm.capacity)} at once, of which ${count(amount)} come back in each ${every}`;
+    }
+    case "sliding-log":
+      return `${units(algorithm.limit)} in any ${spanOf(algorithm.windowSeconds)}`;
+    case "sliding-counter":
+      return `about ${units(algorithm.limit)} in any ${spanOf(algorithm.windowSeconds)}`;
+    case "concurrency":
+      return `${counted(algorithm.limit, "call")} at a time`;
+  }
+}
+
+function windowWord({ anchor, windowSeconds }: FixedWindow): string {
+  if (typeof anchor === "object" && "calendar" in anchor) return `${anchor.calendar} of ${anchor.zone}`;
+  return spanOf(windowSeconds);
+}
+
+function windowSentence(algorithm: Algorithm): string[] {
+  if (
+    algorithm.kind === "sliding-log" ||
+    algorithm.kind === "sliding-counter" ||
+    algorithm.kind === "concurrency"
+  )
+    return ["Spillway reads it, and neither enforces nor judges it."];
+  if (algorithm.kind === "token-bucket") return ["The judge of traces does not judge it yet."];
+  const { anchor, opens } = algorithm;
+  if (anchor === "first-request")
+    return [`A window opens with its first call${opens === "exact" ? "" : ", at the whole second"}.`];
+  if (anchor === "epoch") return ["Windows lie on the grid of Unix time."];
+  return "offsetMs" in anchor
+    ? [`Windows lie on the grid of Unix time, moved by ${anchor.offsetMs} ms.`]
+    : [];
+}
+
+function chargeSentences({ when, fits, refused, refusedByOther }: Charge): string[] {
+  return [
+    ...(when === "reserve-settle" ? ["A call's cost is held, and what it did not use comes back."] : []),
+    ...(when === "completion" ? ["A call is charged when it has ended."] : []),
+    ...(fits === "any-left" ? ["A call needs any room at all, not room for its whole cost."] : []),
+    refused === "counted" ? "Calls that it refuses count, too." : "Calls that it refuses cost nothing.",
+    ...(refusedByOther === "charged" ? ["Calls that another quota refuses count here, too."] : []),
+  ];
+}
+
+function enforcedSentence(enforced: Quota["enforced"]): string[] {
+  if (enforced === true) return [];
+  if (enforced === false) return ["It counts, and refuses nobody."];
+  if (enforced === "unknown") return ["Nobody says whether it refuses."];
+  return [`It refuses only while ${enforced.with} does.`];
+}
+
+/** Returns what a quota allows, and to whom; then how it counts. */
+export function quotaSentences({ algorithm, key, unit, charge, enforced }: Quota): string[] {
+  const who = key.length === 0 ? "All callers together" : `Each ${listed(key)}`;
+  return [
+    `${who} may use ${allowance(algorithm, unit)}.`,
+    ...windowSentence(algorithm),
+    ...chargeSentences(charge),
+    ...enforcedSentence(enforced),
+  ];
+}
+
+const relations: Readonly<Record<Operation["relation"], string>> = {
+  "all-or-nothing": "All must have room, or none is charged.",
+  "each-alone": "Each that has room is charged, whatever the others say.",
+  "first-refusal-stops": "Each is charged in turn, up to the first that refuses.",
+};
+
+/** Returns what a call of an operation costs. */
+export function operationSentences({ uses, relation }: Operation): string[] {
+  const costs = Object.entries(uses).map(([quota, cost]) => {
+    if (typeof cost === "number") return `${count(cost)} of ${quota}`;
+    return cost === "declared" ? `its cost of ${quota}` : `up to ${count(cost.atMost)} of ${quota}`;
+  });
+  const together = costs.length > 1 ? [relations[relation]] : [];
+  return [`A call uses ${listed(costs)}.`, ...together];
+}
+
+const meanings: Readonly<Record<ResetMeaning, string>> = {
+  "window-end": "the end of the window",
+  full: "the instant at which all is back, if nothing more is sent",
+  next: "the instant at which one more unit fits",
+  estimate: "an estimate, which promises nothing",
+};
+
+/** Returns the meaning of the resets that a format shows. */
+export function resetSentence({ readings }: WireData): string {
+  const told = [
+    ...new Set(readings.flatMap(({ reset }) => (reset === undefined ? [] : [meanings[reset.means]]))),
+  ];
+  return told.length === 0 ? "Answers tell no reset." : `A reset tells ${listed(told)}.`;
+}
+
+/** @param statuses of answers that refuse */
+export const refusalSentence = (statuses: readonly number[]): string =>
+  `Refusals have status ${listed(statuses.map(String))}.`;
+
+const barWidth = 24;
+const levels = "▁▂▃▄▅▆▇█";
+
+/** Draws the room of a quota over time, from when all of it is spent at once to when all is back. */
+export function roomDrawn(algorithm: Algorithm): string {
+  const isSudden = algorithm.kind === "fixed-window";
+  const cells = Array.from({ length: barWidth }, (_, place) => {
+    const share = place / (barWidth - 1);
+    return levels[isSudden ? (share < 1 ? 0 : 7) : Math.floor(share * 7)];
+  });
+  return `${cells.join("")} ${count(secondsToFull(algorithm))} s`;
+}
+
+/** Time until a quota that is spent has all its room again, at most. */
+function secondsToFull(algorithm: Algorithm): number {
+  if (algorithm.kind === "token-bucket")
+    return (algorithm.capacity / algorithm.refill.amount) * (algorithm.refill.everyMs / 1000);
+  return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds;
+}
+
+/** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
+export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record<string, readonly string[]>> {
+  const { operations, routes, quotas } = policy;
+  const unenforced = Object.entries(quotas).flatMap(([name, { algorithm }]) =>
+    algorithm.kind === "fixed-window" || algorithm.kind === "token-bucket"
+      ? []
+      : [`--as-window: quotas.${name} is a ${algorithm.kind}`],
+  );
+  const samples = Object.entries(operations).flatMap(([name, one]) =>
+    one.samples.length === 0 ? [`operations.${name}.samples`] : [],
+  );
+  const theirs = isOfRules ? [] : ["the four quotas of rules, as in the preset buildkite"];
+  return {
+    serve: [...(routes.length === 0 ? ["routes"] : []), ...unenforced],
+    load: [...theirs, ...samples],
+    simulate: theirs,
+    plan: theirs,
+    replay: theirs,
+    verify: theirs,
+    check: theirs,
+  };
+}

@@ -1,0 +1,208 @@
+// A stand-in for any API that a policy describes: it limits and answers as the policy says, with sample bodies.
+import type { IncomingHttpHeaders } from "node:http";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { Kind, parse } from "graphql";
+import type { PolicyLimiter } from "../engine/policy-limiter.ts";
+import { routeOf } from "../policy/match.ts";
+import type { AttributeSource, Operation, Policy, Route } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import { pointed } from "../wire/pointer.ts";
+import { type Told, writeAnswer } from "../wire/write-answer.ts";
+import { type Fields, send, sendMessage } from "./answer.ts";
+import { TokenTable } from "./auth.ts";
+
+type Attributes = Readonly<Record<string, string>>;
+
+export interface PolicyAppOptions {
+  readonly policy: Policy;
+  /** Who may call; kept as hashes only. */
+  readonly tokens: readonly PolicyToken[];
+  readonly limiter: PolicyLimiter;
+  /** Milliseconds since the Unix epoch, whole. */
+  readonly now: () => number;
+  /** Told of an error that nobody meant, answered 500. */
+  readonly onUnexpected?: ((error: Error) => void) | undefined;
+}
+
+/** The header in which a request declares its cost; a stand-in cannot measure it. */
+const costHeader = "spillway-cost";
+/** A larger document is no query that anybody writes. */
+const tokensMost = 10_000;
+
+/** Builds the stand-in. Close it with `app.close()`. */
+export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
+  const { policy, tokens, onUnexpected = () => {} } = options;
+  const app = fastify({ return503OnClosing: false, requestTimeout: 60_000 });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, _request, reply) => {
+    const { statusCode = 500 } = error as { statusCode?: number };
+    if (statusCode >= 500) onUnexpected(error instanceof Error ? error : new Error(String(error)));
+    sendMessage(reply, statusCode, {}, statusCode >= 500 ? "Internal error" : "Bad request");
+  });
+  const { header, form } = policy.auth;
+  const table = new TokenTable(
+    tokens.map(({ token, attributes }) => [token, attributes] as const),
+    form,
+  );
+  const answer = answerer(options, wireOf(policy));
+  const respond = (request: FastifyRequest, reply: FastifyReply): void => {
+    const given = request.headers[header.toLowerCase()];
+    const caller = table.find(Array.isArray(given) ? given[0] : given);
+    if (caller === null) sendMessage(reply, 401, {}, "Unauthorized");
+    else answer(request, reply, caller);
+  };
+  app.setNotFoundHandler(respond);
+  return app;
+}
+
+interface Asked {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly body: unknown;
+  readonly isGraphql: boolean;
+}
+
+function answerer({ policy, limiter, now }: PolicyAppOptions, wire: WireData) {
+  return (request: FastifyRequest, reply: FastifyReply, caller: Attributes): void => {
+    const body = bodyOf(request.body);
+    const graphql = kindOf(body);
+    const host = (request.headers.host ?? "").replace(/:\d+$/, "");
+    const found = routeOf(policy, { method: request.method, target: request.url, host, graphql });
+    const attributes = found === null ? null : attributesOf(found, caller, request.headers, body);
+    const asked = { request, reply, body, isGraphql: graphql !== null };
+    if (found === null || attributes === null) sendMessage(reply, 404, {}, "Not found");
+    else if (found.route.operation === "status") status(asked, attributes);
+    else decide(asked, found.route.operation, attributes);
+  };
+
+  function status(asked: Asked, caller: Attributes): void {
+    const filled = Object.keys(policy.quotas).filter((name) =>
+      policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
+    );
+    const nowMs = now();
+    write(asked, { kind: "status", readings: limiter.read(caller, filled, nowMs) }, 0, nowMs);
+  }
+
+  function decide(asked: Asked, name: string, caller: Attributes): void {
+    const nowMs = now();
+    const operation = policy.operations[name];
+    // No limit holds for it.
+    if (operation === undefined) {
+      write(asked, { kind: "admitted", readings: [] }, 0, nowMs);
+      return;
+    }
+    const cost = costOf(operation, asked);
+    const decision = limiter.decide({ caller, operation: name, cost }, nowMs);
+    const { reservation, refusedBy, retryAtMs } = decision;
+    const readings = reservation === null ? decision.readings : limiter.settle(reservation, cost, nowMs);
+    const kind = refusedBy === null ? "admitted" : "refused";
+    write(asked, { kind, readings, refusedBy, retryAtMs }, cost, nowMs);
+  }
+
+  function write(
+    { request, reply, isGraphql }: Asked,
+    told: Pick<Told, "kind" | "readings"> & Partial<Told>,
+    cost: number,
+    nowMs: number,
+  ): void {
+    const { status, headers, body } = writeAnswer(
+      wire,
+      policy.quotas,
+      { refusedBy: null, retryAtMs: null, ...told, cost },
+      nowMs,
+    );
+    const fields: Fields = {};
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields[name] = value;
+    const sample = isGraphql ? { data: {} } : { method: request.method, path: request.url };
+    const own = isPlainObject(body) ? body : {};
+    send(
+      reply,
+      status,
+      fields,
+      told.kind === "admitted" ? merged(sample, own) : (Object(body ?? {}) as object),
+    );
+  }
+}
+
+/** Members of both, and of their members. */
+function merged(one: Record<string, unknown>, other: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const own = result[name];
+    result[name] = isPlainObject(own) && isPlainObject(value) ? merged(own, value) : value;
+  }
+  return result;
+}
+
+/** A body that is no JSON tells nothing. */
+function bodyOf(text: unknown): unknown {
+  if (typeof text !== "string" || text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kind of the GraphQL operation in a body. */
+function kindOf(body: unknown): "query" | "mutation" | null {
+  if (!isPlainObject(body) || typeof body["query"] !== "string") return null;
+  try {
+    const { definitions } = parse(body["query"], { maxTokens: tokensMost, noLocation: true });
+    const operations = definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? [one] : []));
+    const named = operations.find(({ name }) => name?.value === body["operationName"]) ?? operations[0];
+    return named?.operation === "mutation" ? "mutation" : named === undefined ? null : "query";
+  } catch {
+    return null;
+  }
+}
+
+/** The caller's attributes; `null` where the request names another's than the token's, or lacks one. */
+function attributesOf(
+  { route, attributes: inPath }: { readonly route: Route; readonly attributes: Attributes },
+  caller: Attributes,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+): Attributes | null {
+  const attributes: Record<string, string> = { ...caller };
+  const told = Object.entries(route.attributes).map(([name, source]) => [
+    name,
+    sourced(source, headers, body),
+  ]);
+  for (const [name = "", value] of [...Object.entries(inPath), ...told]) {
+    if (value === undefined || (caller[name] !== undefined && caller[name] !== value)) return null;
+    attributes[name] = value;
+  }
+  return attributes;
+}
+
+function sourced(source: AttributeSource, headers: IncomingHttpHeaders, body: unknown): string | undefined {
+  if ("text" in source) return source.text;
+  const value =
+    "header" in source ? headers[source.header.toLowerCase()] : pointed(body, source.pointer)[0]?.value;
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+const integer = /^\d{1,15}$/;
+
+/** Cost that a request declares by its header, or by the number that makes the operation's sample dearer; else 1. */
+function costOf({ samples, uses }: Operation, { request, body }: Asked): number {
+  const most = Object.values(uses).reduce<number>(
+    (least, cost) => (typeof cost === "object" ? Math.min(least, cost.atMost) : least),
+    Number.MAX_SAFE_INTEGER,
+  );
+  const declared = request.headers[costHeader];
+  if (typeof declared === "string" && integer.test(declared)) return Math.min(Number(declared), most);
+  const [sample] = samples;
+  const { dearer } = sample ?? {};
+  const asked = dearer === undefined ? undefined : pointed(body, dearer.pointer)[0]?.value;
+  if (sample === undefined || dearer === undefined || typeof asked !== "number")
+    return Math.min(sample?.cost ?? 1, most);
+  const base = pointed(sample.body, dearer.pointer)[0]?.value;
+  const more = (Math.max(0, Math.round(asked)) - (typeof base === "number" ? base : 0)) * dearer.costEach;
+  return Math.min(Math.max(0, sample.cost + more), most);
+}

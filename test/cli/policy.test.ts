@@ -1,0 +1,107 @@
+// `spillway policy`, and `serve` of a policy, as their users meet them.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { presets } from "../../src/policy/presets.ts";
+import { spillway } from "../support/command.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-policy-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("list names each policy and its API", async () => {
+  const { code, stdout } = await spillway(["policy", "list"]);
+  expect(code).toBe(0);
+  for (const [name, { title }] of Object.entries(presets))
+    expect(stdout).toMatch(new RegExp(`^${name} +${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, "m"));
+});
+
+test("show says in plain sentences what a policy allows, and how it refuses", async () => {
+  const { code, stdout } = await spillway(["policy", "show", "github"]);
+  expect(code).toBe(0);
+  for (const said of [
+    "Each user may use 5,000 requests in each hour. A window opens with its first call. Calls that it refuses cost nothing.",
+    "A call uses 1 of core and 5 of rest_points. All must have room, or none is charged.",
+    "A reset tells the end of the window.",
+    "Refusals have status 200, 403 and 429.",
+    "  X-RateLimit-Resource: core",
+    "  github/docs content/rest/using-the-rest-api/rate-limits-for-the-rest-api.md (documented, 2026-11-22)",
+  ])
+    expect(stdout).toContain(said);
+});
+
+test.each(Object.keys(presets))("show and check take %s", async (name) => {
+  const shown = await spillway(["policy", "show", name, "--json"]);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ title: presets[name]?.title, policy: { version: 2 } });
+  expect((await spillway(["policy", "check", name])).code).toBe(0);
+});
+
+describe("check", () => {
+  test("reports every mistake of a file, with the nearest known name", async () => {
+    const file = join(folder, "wrong.json");
+    const policy = {
+      ...presets["github"]?.policy,
+      wire: "githup",
+      routes: [{ path: "/a", operation: "reed" }],
+    };
+    await writeFile(file, JSON.stringify(policy));
+    const { code, stderr } = await spillway(["policy", "check", file]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error POLICY_INVALID /);
+    expect(stderr).toMatch(/wire: got "githup", allowed: .*did you mean github\?/);
+    expect(stderr).toMatch(/routes\.0\.operation: got "reed", allowed: .*did you mean read\?/);
+  });
+
+  test("says what each verb still needs", async () => {
+    const file = join(folder, "mine.json");
+    await writeFile(
+      file,
+      JSON.stringify({
+        version: 2,
+        name: "mine",
+        quotas: { calls: { algorithm: { kind: "sliding-log", limit: 5, windowSeconds: 60 } } },
+        operations: { call: { uses: { calls: 1 } } },
+      }),
+    );
+    const { code, stdout } = await spillway(["policy", "check", file]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
+    expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
+    expect(stdout).toMatch(/^ {2}load +needs .*; operations\.call\.samples$/m);
+  });
+});
+
+test.each([
+  [["policy", "shwo", "github"], "ACTION: got shwo, allowed: list, show or check"],
+  [["policy", "show"], "POLICY: got nothing"],
+  [["policy", "show", "githup.json"], "githup.json: got no such file"],
+  [["simulate", "steady", "--policy", "github"], "error POLICY_UNSUPPORTED"],
+  [["serve", "--policy", "github", "--fault", "per-instance-counters=3"], "--fault: got"],
+  [["serve", "--policy", "github", "--workers", "2"], "--workers: got 2"],
+])("%j is a mistake that is named: 2", async (words, said) => {
+  const { code, stderr } = await spillway(words);
+  expect(stderr).toContain(said);
+  expect(code).toBe(2);
+});
+
+test("serve refuses a quota that it cannot enforce, and says what would stand in", async () => {
+  const file = join(folder, "sliding.json");
+  await writeFile(
+    file,
+    JSON.stringify({
+      version: 2,
+      name: "sliding",
+      quotas: { calls: { algorithm: { kind: "sliding-counter", limit: 5, windowSeconds: 60 } } },
+      operations: { call: { uses: { calls: 1 } } },
+      routes: [{ path: "/**", operation: "call" }],
+    }),
+  );
+  const { code, stderr } = await spillway(["serve", "--policy", file]);
+  expect(stderr).toContain("error POLICY_UNSERVABLE not all quotas of this policy can be enforced");
+  expect(stderr).toContain('quotas.calls.algorithm.kind: got "sliding-counter"');
+  expect(stderr).toContain("--as-window lets windows stand in");
+  expect(code).toBe(2);
+});
