@@ -89,6 +89,30 @@ const rules = (name: string): string =>
     users: { [`${name}/${name}`]: { rest: { limit: 5 } } },
   });
 
+/** The name stands for whatever may be any text. */
+const policy = (name: string): string =>
+  json({
+    version: 2,
+    name,
+    quotas: {
+      calls: {
+        algorithm: { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 10 } },
+        unit: name,
+      },
+    },
+    operations: {
+      call: { uses: { calls: 1 }, samples: [{ path: "/a", headers: { [name]: name }, body: name }] },
+    },
+    routes: [{ path: "/a", host: name, operation: "call", attributes: { who: { header: name } } }],
+    wire: {
+      revision: name,
+      readings: [{ headers: { "X-Room": "{remaining}" } }],
+      outcomes: [
+        { outcome: "refused", by: name, status: [429], body: { "/message": name, [`/${name}`]: name } },
+      ],
+    },
+  });
+
 const tokens = (name: string): string =>
   json([{ token: "good-secret", user: name, organization: "acme", scopes: ["read_accounts"] }]);
 
@@ -112,6 +136,7 @@ const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 /** The formats by their names. */
 export const formats = {
   rules: { file: "rules.json", write: (name) => rules(name()), isStrict: true },
+  policy: { file: "policy.json", write: (name) => policy(name()), isStrict: true },
   tokens: { file: "tokens.json", write: (name) => tokens(name()), isStrict: true },
   scenario: { file: "scenario.ts", write: (name) => scenario(name()), isStrict: true },
   adapter: { file: "adapter.js", write: (name) => adapter(name()), isStrict: true },

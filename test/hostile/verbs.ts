@@ -144,6 +144,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   serve: {
     reads: {
       rules: (file) => ["serve", ...quick, "--rules", file],
+      policy: (file) => ["serve", ...quick, "--policy", file],
       tokens: (file) => ["serve", ...quick, "--tokens", file],
     },
   },
@@ -193,6 +194,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] },
     writes: (folder, { tokens }) => ["probe", ...probing(tokens), "--yes", "--out", `${folder}/out.json`],
   },
+  policy: { reads: { policy: (file) => ["policy", "show", file] } },
   init: { reads: {}, writes: (folder) => ["init", folder] },
   scenarios: { reads: {} },
   figures: { reads: {} },
