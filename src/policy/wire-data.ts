@@ -39,7 +39,7 @@ export interface WireData {
   /** Date or version of the format that is described. */
   readonly revision: string;
   readonly readings: readonly WireReading[];
-  /** Places of the advice when to come back; the first that can be read counts. */
+  /** Places of the advice when to come back; the first that can be read counts, and all are written. */
   readonly retryAfter: readonly WireRetry[];
   /** Kinds of answer; the first that matches. Then 429 is a refusal, 0 and 5xx are unknown, the rest is admitted. */
   readonly outcomes: readonly WireOutcome[];
@@ -95,4 +95,6 @@ export interface WireOutcome {
   /** Headers that must be absent. */
   readonly lacks: readonly string[];
   readonly body: Readonly<Record<string, Template>>;
+  /** False: such an answer shows no readings, whatever its headers say. */
+  readonly readings: boolean;
 }

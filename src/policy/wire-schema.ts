@@ -62,6 +62,7 @@ const outcome = object({
   headers: v.optional(byName("templates", template, header), {}),
   lacks: v.optional(v.array(header), []),
   body,
+  readings: v.optional(v.boolean("true or false"), true),
 });
 
 export const wireSchema = object({

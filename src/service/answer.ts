@@ -18,10 +18,20 @@ export function lasting<Body extends object>(body: Body): Body {
 
 /** Sends a whole answer with a JSON body. To HEAD, Node sends the headers alone. */
 export function send(reply: FastifyReply, status: number, fields: Fields, body: object): void {
-  const text = texts.get(body) ?? JSON.stringify(body);
+  sendText(reply, status, fields, texts.get(body) ?? JSON.stringify(body), "application/json");
+}
+
+/** Sends a whole answer whose body is a text of that type. */
+export function sendText(
+  reply: FastifyReply,
+  status: number,
+  fields: Fields,
+  text: string,
+  type = "text/plain",
+): void {
   const lines: (string | number)[] = [
     "Content-Type",
-    "application/json; charset=utf-8",
+    `${type}; charset=utf-8`,
     "Content-Length",
     Buffer.byteLength(text),
   ];

@@ -11,7 +11,7 @@ import type { WireData } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { pointed } from "../wire/pointer.ts";
 import { type Told, writeAnswer } from "../wire/write-answer.ts";
-import { type Fields, send, sendMessage } from "./answer.ts";
+import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
 
 type Attributes = Readonly<Record<string, string>>;
@@ -117,6 +117,10 @@ function answerer({ policy, limiter, now }: PolicyAppOptions, wire: WireData) {
     );
     const fields: Fields = {};
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields[name] = value;
+    if (typeof body === "string") {
+      sendText(reply, status, fields, body);
+      return;
+    }
     const sample = isGraphql ? { data: {} } : { method: request.method, path: request.url };
     const own = isPlainObject(body) ? body : {};
     send(

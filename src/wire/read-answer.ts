@@ -61,31 +61,30 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: Asked): Re
       value === undefined ? [] : [[name.toLowerCase(), String(value)] as const],
     ),
   );
-  const { outcome, by: named } = outcomeOf(wire, answer, headers);
+  const { outcome, by: named, hasReadings } = outcomeOf(wire, answer, headers);
   const kind: AnswerKind = asked.isStatus ? "status" : outcome === "refused" ? "refused" : "admitted";
   const isCached = wire.cached.some((name) => headers.has(name.toLowerCase()));
   const unread: Unread[] = [];
-  const readings = isCached
-    ? []
-    : wire.readings
-        .filter(({ on }) => on.includes(kind))
-        .flatMap((row) => readingsOf(row, headers, answer.body, asked.quotas, unread));
+  const rows = isCached || !hasReadings ? [] : wire.readings.filter(({ on }) => on.includes(kind));
+  const readings = rows.flatMap((row) => readingsOf(row, headers, answer.body, asked.quotas, unread));
   const by = outcome === "refused" ? (named ?? refuserAmong(readings, asked.quotas)) : null;
   return { outcome, by, readings, retryAfter: retryOf(wire, headers, answer.body, unread), isCached, unread };
 }
 
-/** A refusal that names nobody is the one quota's that has nothing left, or that the call uses. */
+/** A refusal that names nobody is the one named quota's that has nothing left, or the only one's of the call. */
 function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
-  const empty = readings.filter(({ remaining }) => remaining !== null && remaining <= 0);
-  if (empty.length === 1) return empty[0]?.quota ?? null;
-  return quotas.length === 1 ? (quotas[0] ?? null) : null;
+  const empty = new Set(
+    readings.flatMap(({ quota, remaining }) => (quota !== null && (remaining ?? 1) <= 0 ? [quota] : [])),
+  );
+  const [only = null] = empty.size === 1 ? empty : quotas.length === 1 ? quotas : [];
+  return only;
 }
 
 function outcomeOf(
   { outcomes }: WireData,
   { status, body }: HttpAnswer,
   headers: Texts,
-): { outcome: WireOutcomeKind; by: string | null } {
+): { outcome: WireOutcomeKind; by: string | null; hasReadings: boolean } {
   for (const rule of outcomes) {
     if (rule.status !== undefined && !rule.status.includes(status)) continue;
     if (rule.lacks.some((name) => headers.has(name.toLowerCase()))) continue;
@@ -97,10 +96,11 @@ function outcomeOf(
     ];
     if (parts.includes(null)) continue;
     const { quota } = Object.assign({}, ...parts) as Parts;
-    return { outcome: rule.outcome, by: rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null) };
+    const by = rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null);
+    return { outcome: rule.outcome, by, hasReadings: rule.readings };
   }
-  if (isRefusal(status)) return { outcome: "refused", by: null };
-  return { outcome: isFailure(status) ? "unknown" : "admitted", by: null };
+  if (isRefusal(status)) return { outcome: "refused", by: null, hasReadings: true };
+  return { outcome: isFailure(status) ? "unknown" : "admitted", by: null, hasReadings: true };
 }
 
 /** Returns the statuses of refusals, least first. */

@@ -1,7 +1,14 @@
 // Answers written by a wire format as data (POLICY.md §8), of what a limiter says.
 import { type BareItem, type Item, serializeDictionary, serializeList } from "structured-headers";
 import type { Quota } from "../policy/policy.ts";
-import type { AnswerKind, StructuredForm, Template, WireData, WireReading } from "../policy/wire-data.ts";
+import type {
+  AnswerKind,
+  StructuredForm,
+  Template,
+  WireData,
+  WireOutcome,
+  WireReading,
+} from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { REFUSED } from "./outcome.ts";
 import { isPlural, put } from "./pointer.ts";
@@ -34,20 +41,43 @@ type Quotas = Readonly<Record<string, Quota>>;
 export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: number): HttpAnswer {
   const headers: Record<string, string | number> = {};
   let body: unknown;
-  for (const row of wire.readings.filter(({ on }) => on.includes(told.kind))) {
+  const rule = told.kind === "refused" ? ruleOf(wire, told) : undefined;
+  const rows = rule?.readings === false ? [] : wire.readings.filter(({ on }) => on.includes(told.kind));
+  for (const row of rows) {
     const shown = shownIn(row, told).map((reading) => valuesOf(row, quotas, reading, told, nowMs));
     for (const [name, form] of Object.entries(row.headers)) {
       const text = headerOf(form, shown);
       if (text !== null) headers[name] = text;
     }
     for (const [at, template] of Object.entries(row.body))
-      for (const [index, values] of shown.entries()) {
-        const value = fill(template, values);
-        if (value !== null) body = put(body, at, value, { quota: String(values["quota"]), index });
-      }
+      for (const [index, values] of shown.entries())
+        body = putFilled(body, at, template, values, { quota: String(values["quota"]), index });
   }
   if (told.kind !== "refused") return { status: 200, headers, ...(body === undefined ? {} : { body }) };
-  return refusal(wire, quotas, told, nowMs, { headers, body });
+  return refusal(wire, rule, quotas, told, nowMs, { headers, body });
+}
+
+/** The first refusal that the format has for the quota. */
+const ruleOf = ({ outcomes }: WireData, { refusedBy }: Told): WireOutcome | undefined =>
+  outcomes.find(
+    ({ outcome, by }) => outcome === "refused" && (by === undefined || by === "{quota}" || by === refusedBy),
+  );
+
+/** Texts that stand in a body as what they are in JSON, where no placeholder makes them. */
+const literal = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
+
+/** Puts a template's text where a pointer leads. @returns the body, unchanged where a value is missing */
+function putFilled(
+  body: unknown,
+  at: string,
+  template: Template,
+  values: Values,
+  place: { readonly quota: string; readonly index?: number },
+): unknown {
+  const value = fill(template, values);
+  if (value === null) return body;
+  const [line = ""] = [template].flat();
+  return put(body, at, literal.test(line) ? JSON.parse(line) : value, place);
 }
 
 /**
@@ -129,42 +159,40 @@ const filled = (templates: Readonly<Record<string, string>>, values: Values): Ma
 const rowOf = (rows: readonly WireReading[], name: string): Pick<WireReading, "reset"> =>
   rows.find(({ reset, quotas }) => reset !== undefined && (quotas?.includes(name) ?? true)) ?? {};
 
-/** The first refusal that the format has for the quota, beside what readings show. */
+/** What a refusal says by its rule, beside what readings show. */
 function refusal(
-  { readings: rows, outcomes, retryAfter }: WireData,
+  { readings: rows, retryAfter }: WireData,
+  rule: WireOutcome | undefined,
   quotas: Quotas,
   told: Told,
   nowMs: number,
   { headers, body: shown }: { headers: HttpAnswer["headers"]; body: unknown },
 ): HttpAnswer {
   const { readings, refusedBy, retryAtMs } = told;
-  const rule = outcomes.find(
-    ({ outcome, by }) => outcome === "refused" && (by === undefined || by === "{quota}" || by === refusedBy),
-  );
   const reading = readings.find(({ quota }) => quota === refusedBy);
   const advice = reading === undefined || quotas[reading.quota]?.shown.retryAfter !== true ? null : retryAtMs;
-  const [place] = retryAfter;
-  const retry =
-    place === undefined || advice === null ? undefined : writeTime(place.form, advice, nowMs, place.round);
+  const advised =
+    advice === null
+      ? []
+      : retryAfter.map((place) => ({ place, text: writeTime(place.form, advice, nowMs, place.round) }));
+  const [first] = advised;
   const values: Values = {
     ...(reading === undefined
       ? { quota: refusedBy ?? "" }
       : valuesOf(rowOf(rows, reading.quota), quotas, reading, told, nowMs)),
-    ...(retry === undefined ? {} : { retry }),
+    ...(first === undefined ? {} : { retry: first.text }),
     cost: told.cost,
   };
   const all: Record<string, string | number | undefined> = {};
   let body = shown;
   for (const [name, template] of Object.entries(rule?.headers ?? {}))
     all[name] = fill(template, values) ?? undefined;
-  for (const [at, template] of Object.entries(rule?.body ?? {})) {
-    const value = fill(template, values);
-    if (value !== null) body = put(body, at, value, { quota: refusedBy ?? "" });
-  }
-  if (place !== undefined && retry !== undefined) {
-    if ("header" in place) all[place.header] = retry;
-    else body = put(body, place.pointer, retry);
-  }
+  for (const [at, template] of Object.entries(rule?.body ?? {}))
+    body = putFilled(body, at, template, values, { quota: refusedBy ?? "" });
+  // A place that has several forms has the first of them: it is written last.
+  for (const { place, text } of advised.toReversed())
+    if ("header" in place) all[place.header] = text;
+    else body = put(body, place.pointer, text);
   return {
     status: rule?.status?.[0] ?? REFUSED,
     headers: { ...all, ...headers },

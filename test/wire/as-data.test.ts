@@ -1,0 +1,84 @@
+// What a wire format as data may say beyond readings (POLICY.md §8): refusals without readings, several places of one
+// advice, values of a body that are no text.
+import { expect, test } from "vitest";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { wireOf } from "../../src/policy/presets.ts";
+import { readAnswer } from "../../src/wire/read-answer.ts";
+import { writeAnswer } from "../../src/wire/write-answer.ts";
+
+const NOW = 1_795_305_600_250;
+
+/** A policy of two quotas, whose answers show the first. */
+const policyOf = (wire: object) =>
+  parsePolicy({
+    version: 2,
+    name: "mine",
+    quotas: {
+      calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 } },
+      all: { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 } },
+    },
+    operations: { call: { uses: { calls: 1, all: 1 } } },
+    wire: {
+      revision: "1",
+      readings: [
+        { quotas: ["calls"], headers: { "X-Limit": "{limit}", "X-Remaining": "{remaining}" } },
+        { quotas: ["all"], headers: { "X-All": "{remaining}" } },
+      ],
+      ...wire,
+    },
+  });
+
+const asked = { quotas: ["calls", "all"], isStatus: false };
+
+/** Writes a refusal by a quota, 4.5 s before there is room. */
+function refused(wire: object, by: "calls" | "all") {
+  const policy = policyOf(wire);
+  const reading = { used: 0, resetAtMs: NOW + 4500 };
+  const readings = [
+    { ...reading, quota: "calls", limit: 5, remaining: by === "calls" ? 0 : 3 },
+    { ...reading, quota: "all", limit: 9, remaining: by === "all" ? 0 : 3 },
+  ];
+  const told = { kind: "refused", readings, refusedBy: by, retryAtMs: NOW + 4500, cost: 1 } as const;
+  const answer = writeAnswer(wireOf(policy), policy.quotas, told, NOW);
+  return { answer, read: readAnswer(wireOf(policy), answer, asked) };
+}
+
+test("a refusal of a kind without readings neither shows nor reads any", () => {
+  const outcomes = [
+    { outcome: "refused", by: "all", status: [429], headers: { "X-Limit": "0" }, readings: false },
+    { outcome: "refused", status: [429] },
+  ];
+  const { answer, read } = refused({ outcomes }, "all");
+  expect(answer.headers).toEqual({ "X-Limit": "0" });
+  expect(read).toMatchObject({ outcome: "refused", by: "all", readings: [], unread: [] });
+  expect(refused({ outcomes }, "calls").read).toMatchObject({
+    by: "calls",
+    readings: [{ quota: "calls", remaining: 0 }, { quota: "all" }],
+  });
+});
+
+test("an advice stands in each of its places, there in its first form", () => {
+  const retryAfter = [
+    { pointer: "/wait", form: "delta-s-float" },
+    { header: "Retry-After", form: "delta-s" },
+    { header: "Retry-After", form: "http-date" },
+  ];
+  const { answer, read } = refused({ retryAfter }, "all");
+  expect(answer).toMatchObject({ headers: { "Retry-After": 5 }, body: { wait: 4.5 } });
+  expect(read.retryAfter).toMatchObject({ afterMs: 4500 });
+});
+
+test("a body holds numbers, true, false and null as such", () => {
+  const body = { "/ok": "false", "/code": "88", "/data": "null", "/id": "007", "/text": "at {limit}" };
+  const { answer } = refused({ outcomes: [{ outcome: "refused", body }] }, "calls");
+  expect(answer.body).toEqual({ ok: false, code: 88, data: null, id: "007", text: "at 5" });
+});
+
+test("what one reading leaves unnamed, another names: the quota that shows nothing left refused", () => {
+  const readings = [
+    { headers: { "X-Remaining": "{remaining}" } },
+    { quotas: ["all"], headers: { "X-All": "{remaining}" } },
+  ];
+  const answer = { status: 429, headers: { "X-Remaining": "0", "X-All": "0" } };
+  expect(readAnswer(wireOf(policyOf({ readings })), answer, asked).by).toBe("all");
+});
