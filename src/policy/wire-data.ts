@@ -64,6 +64,8 @@ export interface WireReading {
   readonly grain?: number;
   /** The limit is shown as it would be for a window of so many seconds, rounded up. */
   readonly limitPerSeconds?: number;
+  /** Numbers that are 0 are left out. */
+  readonly omitsZero?: boolean;
 }
 
 export interface WireReset {

@@ -43,6 +43,7 @@ const reading = object({
   reset: v.optional(object({ form, means: oneOf(resetMeanings), round: v.optional(round) })),
   grain: v.optional(whole("units")),
   limitPerSeconds: v.optional(whole("seconds")),
+  omitsZero: v.optional(v.boolean("true or false")),
 });
 
 const retry = v.union(

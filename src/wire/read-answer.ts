@@ -147,10 +147,11 @@ function readingsOf(
     const text = headers.get(name.toLowerCase());
     if (text === undefined) continue;
     const found = isStructured(form) ? structuredParts(form, text) : [match(form, text)];
-    if (found === null || found.includes(null)) unread.push({ at: name, text: text.slice(0, textMost) });
+    if (found === null || !found.every((parts) => parts !== null) || (isStructured(form) && isVague(found)))
+      unread.push({ at: name, text: text.slice(0, textMost) });
     else
       for (const [index, parts] of found.entries())
-        rows.add(isStructured(form) ? (parts?.["quota"] ?? String(index)) : "", parts ?? {});
+        rows.add(isStructured(form) ? (parts["quota"] ?? String(index)) : "", parts);
   }
   for (const [at, template] of Object.entries(row.body))
     for (const { value, key, quota } of pointed(body, at)) {
@@ -161,7 +162,24 @@ function readingsOf(
       if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
       else rows.add(key.split("/", 2).join("/"), { ...parts, ...(quota === undefined ? {} : { quota }) });
     }
-  return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, quotas, unread) ?? []);
+  // Several members without names: nobody knows which one is the call's.
+  const possible = rows.byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
+  return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
+}
+
+const numbers = ["limit", "remaining", "used", "reset", "window"] as const;
+const tells = (parts: Parts): boolean => numbers.some((name) => parts[name] !== undefined);
+
+/** Tells whether a member of a structured field shows no number, or two of one name show different ones. */
+function isVague(members: readonly Parts[]): boolean {
+  const seen = new Map<string, string>();
+  return members.some((parts) => {
+    const { quota } = parts;
+    const text = JSON.stringify(parts);
+    const isOther = quota !== undefined && (seen.get(quota) ?? text) !== text;
+    if (quota !== undefined) seen.set(quota, text);
+    return isOther || !tells(parts);
+  });
 }
 
 const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
@@ -205,13 +223,15 @@ function reading(
   quotas: readonly string[],
   unread: Unread[],
 ): AnswerReading | null {
-  const number = (name: string): number | null => (parts[name] === undefined ? null : Number(parts[name]));
-  const told = ["limit", "remaining", "used", "reset", "window"].some((name) => parts[name] !== undefined);
-  if (!told) return null;
+  if (!tells(parts)) return null;
+  const number = (name: (typeof numbers)[number]): number | null => {
+    if (parts[name] !== undefined) return Number(parts[name]);
+    return row.omitsZero && placeOf(row, `{${name}}`) !== undefined ? 0 : null;
+  };
   const time =
     row.reset === undefined || parts["reset"] === undefined ? null : readTime(row.reset.form, parts["reset"]);
   if (row.reset !== undefined && parts["reset"] !== undefined && time === null)
-    unread.push({ at: placeOf(row, "{reset}"), text: parts["reset"].slice(0, textMost) });
+    unread.push({ at: placeOf(row, "{reset}") ?? "", text: parts["reset"].slice(0, textMost) });
   return {
     quota: parts["quota"] ?? onlyOf(row.quotas, quotas),
     limit: row.limitPerSeconds === undefined ? number("limit") : null,
@@ -223,11 +243,11 @@ function reading(
 }
 
 /** The header or pointer whose template has a placeholder. */
-function placeOf({ headers, body }: WireReading, placeholder: string): string {
+function placeOf({ headers, body }: WireReading, placeholder: string): string | undefined {
   const found = [...Object.entries(headers), ...Object.entries(body)].find(([, form]) =>
     JSON.stringify(form).includes(placeholder),
   );
-  return found?.[0] ?? placeholder;
+  return found?.[0];
 }
 
 /** The one quota that a row may show of a call's; `null` where they are several. */

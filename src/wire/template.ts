@@ -11,6 +11,8 @@ const patterns: Readonly<Record<string, string>> = {
   used: "-?\\d{1,15}",
   window: "\\d{1,15}",
   cost: "\\d{1,15}",
+  // A name ends before what may separate it from another.
+  quota: '[^",]+?',
 };
 
 const known = new Map<string, RegExp>();

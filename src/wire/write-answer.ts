@@ -95,8 +95,10 @@ function shownIn(row: WireReading, { kind, readings, refusedBy }: Told): readonl
   return chosen === undefined ? [] : [chosen];
 }
 
+type RowForm = Pick<WireReading, "reset" | "grain" | "limitPerSeconds" | "omitsZero">;
+
 function valuesOf(
-  { reset, grain = 1, limitPerSeconds }: Pick<WireReading, "reset" | "grain" | "limitPerSeconds">,
+  { reset, grain = 1, limitPerSeconds, omitsZero = false }: RowForm,
   quotas: Quotas,
   { quota, limit, remaining, used, resetAtMs }: Reading,
   { cost, retryAtMs }: Told,
@@ -107,11 +109,12 @@ function valuesOf(
   const perSeconds =
     limitPerSeconds === undefined || windowSeconds === undefined ? 1 : limitPerSeconds / windowSeconds;
   const next = remaining > 0 ? nowMs : (retryAtMs ?? resetAtMs);
+  const shownAs = (number: number): number | undefined => (omitsZero && number === 0 ? undefined : number);
   return {
     quota,
     limit: Math.ceil(limit * perSeconds),
-    remaining: Math.round(remaining / grain) * grain,
-    used: Math.round(used / grain) * grain,
+    remaining: shownAs(Math.round(remaining / grain) * grain),
+    used: shownAs(Math.round(used / grain) * grain),
     ...(windowSeconds === undefined ? {} : { window: windowSeconds }),
     ...(reset === undefined
       ? {}
@@ -156,7 +159,7 @@ const filled = (templates: Readonly<Record<string, string>>, values: Values): Ma
   );
 
 /** The row by which a refusal's own numbers are written. */
-const rowOf = (rows: readonly WireReading[], name: string): Pick<WireReading, "reset"> =>
+const rowOf = (rows: readonly WireReading[], name: string): RowForm =>
   rows.find(({ reset, quotas }) => reset !== undefined && (quotas?.includes(name) ?? true)) ?? {};
 
 /** What a refusal says by its rule, beside what readings show. */

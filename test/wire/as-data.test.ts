@@ -82,3 +82,51 @@ test("what one reading leaves unnamed, another names: the quota that shows nothi
   const answer = { status: 429, headers: { "X-Remaining": "0", "X-All": "0" } };
   expect(readAnswer(wireOf(policyOf({ readings })), answer, asked).by).toBe("all");
 });
+
+test("members without names are nobody's, unless there is one", () => {
+  const readings = [{ headers: { "X-Policy": { list: { ".": "{limit}", w: "{window}" } } } }];
+  const one = { quotas: ["calls"], isStatus: false };
+  const quotas = (text: string) =>
+    readAnswer(
+      wireOf(policyOf({ readings })),
+      { status: 200, headers: { "x-policy": text } },
+      one,
+    ).readings.map(({ quota, limit, windowSeconds }) => [quota, limit, windowSeconds]);
+  expect(quotas("5;w=60")).toEqual([["calls", 5, 60]]);
+  expect(quotas("5;w=60, 9;w=3600")).toEqual([
+    [null, 5, 60],
+    [null, 9, 3600],
+  ]);
+});
+
+test.each([
+  ['"a";r=1, "a";r=1', 1],
+  ['"a";r=1, "a";r=2', 0],
+  ['"a"', 0],
+  ["200, 200", 0],
+  ['"a, b";r=1', 0],
+])("of a list %s, %i members are read; else it is unread", (text, read) => {
+  const readings = [{ headers: { "X-Left": { list: { ".": "{quota}", r: "{remaining}" } } } }];
+  const answer = readAnswer(
+    wireOf(policyOf({ readings })),
+    { status: 200, headers: { "X-Left": text } },
+    asked,
+  );
+  expect(answer.readings).toHaveLength(read);
+  expect(answer.unread).toEqual(read === 0 ? [{ at: "X-Left", text }] : []);
+});
+
+test("numbers that are 0 are left out, and read as 0 where another is there", () => {
+  const readings = [
+    { quotas: ["calls"], omitsZero: true, body: { "/limit": "{limit}", "/left": "{remaining}" } },
+  ];
+  const { answer, read } = refused({ readings }, "calls");
+  expect(answer.body).toEqual({ limit: 5 });
+  expect(read).toMatchObject({
+    by: "calls",
+    readings: [{ quota: "calls", limit: 5, remaining: 0, used: null }],
+  });
+  expect(
+    readAnswer(wireOf(policyOf({ readings })), { status: 200, headers: {}, body: {} }, asked).readings,
+  ).toEqual([]);
+});
