@@ -4,7 +4,13 @@ import { parseRules } from "../rules/parse.ts";
 import type { Policy } from "./policy.ts";
 import type { Preset } from "./preset.ts";
 import { buildkiteAnswers } from "./presets/buildkite.ts";
-import { expressRateLimit } from "./presets/express-rate-limit.ts";
+import {
+  expressRateLimit,
+  expressRateLimit6,
+  expressRateLimit7,
+  expressRateLimit8,
+} from "./presets/express-rate-limit.ts";
+import { fastify } from "./presets/fastify.ts";
 import { github } from "./presets/github.ts";
 import { policyOf } from "./shorthand.ts";
 import type { WireData } from "./wire-data.ts";
@@ -13,8 +19,12 @@ import { wireSchema } from "./wire-schema.ts";
 /** Presets by name. */
 export const presets: Readonly<Record<string, Preset>> = {
   buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },
-  github,
   "express-rate-limit": expressRateLimit,
+  "express-rate-limit-6": expressRateLimit6,
+  "express-rate-limit-7": expressRateLimit7,
+  "express-rate-limit-8": expressRateLimit8,
+  fastify,
+  github,
 };
 
 const read = new Map<string, WireData>();

@@ -71,6 +71,10 @@ describe.each(Object.entries(presets))("%s", (name, preset) => {
           expect(read.unread).toEqual([]);
           expect(read.outcome).toBe(kind);
           if (quotas.includes(read.by ?? "")) expect(read.by).toBe(by);
+          if (read.retryAfter !== null) {
+            const { afterMs, atMs, gridMs } = read.retryAfter;
+            expect(Math.abs((atMs ?? NOW + (afterMs ?? 0)) - (retryAtMs ?? 0))).toBeLessThan(gridMs);
+          }
           for (const shown of read.readings) {
             const meant = readings.find(({ quota }) => quota === shown.quota);
             // A row that shows the scarcest of several does not name it.
