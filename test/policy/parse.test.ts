@@ -370,7 +370,7 @@ describe("a mistake is named with its path and what is allowed", () => {
       "names that are no __proto__",
     ],
     ["another version", "version", 3, "version", "3", "2"],
-    ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', "a wire format: buildkite, github"],
+    ["a wire that is none", "wire", "telegraph", "wire", '"telegraph"', "a wire format: "],
     ["a wire's name that is mistyped", "wire", "githup", "wire", '"githup"', "did you mean github?"],
     [
       "a placeholder that is none",
