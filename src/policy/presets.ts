@@ -4,6 +4,8 @@ import { parseRules } from "../rules/parse.ts";
 import type { Policy } from "./policy.ts";
 import type { Preset } from "./preset.ts";
 import { buildkiteAnswers } from "./presets/buildkite.ts";
+import { discord } from "./presets/discord.ts";
+import { dockerHub } from "./presets/docker-hub.ts";
 import {
   expressRateLimit,
   expressRateLimit6,
@@ -12,6 +14,8 @@ import {
 } from "./presets/express-rate-limit.ts";
 import { fastify } from "./presets/fastify.ts";
 import { github } from "./presets/github.ts";
+import { gitlab } from "./presets/gitlab.ts";
+import { okta } from "./presets/okta.ts";
 import { policyOf } from "./shorthand.ts";
 import type { WireData } from "./wire-data.ts";
 import { wireSchema } from "./wire-schema.ts";
@@ -19,12 +23,16 @@ import { wireSchema } from "./wire-schema.ts";
 /** Presets by name. */
 export const presets: Readonly<Record<string, Preset>> = {
   buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },
+  discord,
+  "docker-hub": dockerHub,
   "express-rate-limit": expressRateLimit,
   "express-rate-limit-6": expressRateLimit6,
   "express-rate-limit-7": expressRateLimit7,
   "express-rate-limit-8": expressRateLimit8,
   fastify,
   github,
+  gitlab,
+  okta,
 };
 
 const read = new Map<string, WireData>();

@@ -42,6 +42,6 @@ function textOf({ status, headers, body }: HttpAnswer): string {
   return [
     `HTTP/1.1 ${status}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    ...(body === undefined ? [] : ["", JSON.stringify(body, null, 2)]),
+    ...(body === undefined ? [] : ["", typeof body === "string" ? body : JSON.stringify(body, null, 2)]),
   ].join("\n");
 }
