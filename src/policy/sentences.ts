@@ -30,7 +30,7 @@ function allowance(algorithm: Algorithm, unit: string): string {
     case "token-bucket": {
       const { amount, everyMs } = algorithm.refill;
       const every = everyMs % 1000 === 0 ? spanOf(everyMs / 1000) : `${count(everyMs)} ms`;
-      return `${units(algorithm.capacity)} at once, of which ${count(amount)} come back in each ${every}`;
+      return `${units(algorithm.capacity)} at once, of which ${count(amount)} ${nounOf(amount, "comes", "come")} back in each ${every}`;
     }
     case "sliding-log":
       return `${units(algorithm.limit)} in any ${spanOf(algorithm.windowSeconds)}`;

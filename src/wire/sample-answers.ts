@@ -11,28 +11,37 @@ const NOW = 1_795_305_600_000;
 const limitOf = (algorithm: Algorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
+/** Ms until a bucket has so much room again, or from the middle of a window to its end. */
+function msUntilBack(algorithm: Algorithm, used: number): number {
+  if (algorithm.kind === "token-bucket")
+    return Math.ceil((used / algorithm.refill.amount) * algorithm.refill.everyMs);
+  return algorithm.kind === "concurrency" ? 0 : algorithm.windowSeconds * 500;
+}
+
 /** Returns an answer with half of the room left and a refusal, to the first operation, as texts of HTTP. */
 export function sampleAnswers(policy: Policy, wire: WireData): { title: string; text: string }[] {
   const [[name, operation] = ["", null]] = Object.entries(policy.operations);
   if (operation === null) return [];
-  const readings = (share: number) =>
-    Object.keys(policy.quotas)
-      .filter((quota) => Object.hasOwn(operation.uses, quota))
-      .map((quota) => {
-        const limit = limitOf(quotaFor(policy, quota, {}).algorithm);
-        const used = Math.ceil(limit * share);
-        return { quota, limit, used, remaining: limit - used, resetAtMs: NOW + 30_000 };
-      });
-  const [first] = readings(1);
-  const told = (kind: "admitted" | "refused") => ({
-    kind,
-    readings: readings(kind === "refused" ? 1 : 0.5),
-    refusedBy: kind === "refused" ? (first?.quota ?? null) : null,
-    retryAtMs: kind === "refused" ? NOW + 30_000 : null,
-    cost: 1,
-  });
+  const names = Object.keys(policy.quotas).filter((quota) => Object.hasOwn(operation.uses, quota));
+  const [first = ""] = names;
+  const told = (kind: "admitted" | "refused") => {
+    const isEmpty = (quota: string): boolean => kind === "refused" && quota === first;
+    const readings = names.map((quota) => {
+      const { algorithm } = quotaFor(policy, quota, {});
+      const limit = limitOf(algorithm);
+      const used = isEmpty(quota) ? limit : Math.ceil(limit / 2);
+      const resetAtMs = NOW + msUntilBack(algorithm, used);
+      return { quota, limit, used, remaining: limit - used, resetAtMs };
+    });
+    const refusedBy = kind === "refused" && first !== "" ? first : null;
+    const retryAtMs = refusedBy === null ? null : NOW + msUntilBack(quotaFor(policy, first, {}).algorithm, 1);
+    return { kind, readings, refusedBy, retryAtMs, cost: 1 };
+  };
   return (["admitted", "refused"] as const).map((kind) => ({
-    title: kind === "admitted" ? `An answer to a call of ${name}:` : `A refusal by ${first?.quota ?? name}:`,
+    title:
+      kind === "admitted"
+        ? `An answer to a call of ${name}:`
+        : `A refusal by ${first === "" ? name : first}:`,
     text: textOf(writeAnswer(wire, policy.quotas, told(kind), NOW)),
   }));
 }
