@@ -6,6 +6,7 @@ import type { Preset } from "./preset.ts";
 import { buildkiteAnswers } from "./presets/buildkite.ts";
 import { discord } from "./presets/discord.ts";
 import { dockerHub } from "./presets/docker-hub.ts";
+import { envoyFilter, envoyJson } from "./presets/envoy.ts";
 import {
   expressRateLimit,
   expressRateLimit6,
@@ -15,7 +16,12 @@ import {
 import { fastify } from "./presets/fastify.ts";
 import { github } from "./presets/github.ts";
 import { gitlab } from "./presets/gitlab.ts";
+import { ietf06, ietf07, ietf11 } from "./presets/ietf.ts";
+import { kong } from "./presets/kong.ts";
+import { nginx } from "./presets/nginx.ts";
 import { okta } from "./presets/okta.ts";
+import { springCloudGateway } from "./presets/spring-cloud-gateway.ts";
+import { traefik } from "./presets/traefik.ts";
 import { policyOf } from "./shorthand.ts";
 import type { WireData } from "./wire-data.ts";
 import { wireSchema } from "./wire-schema.ts";
@@ -25,6 +31,8 @@ export const presets: Readonly<Record<string, Preset>> = {
   buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },
   discord,
   "docker-hub": dockerHub,
+  "envoy-filter": envoyFilter,
+  "envoy-json": envoyJson,
   "express-rate-limit": expressRateLimit,
   "express-rate-limit-6": expressRateLimit6,
   "express-rate-limit-7": expressRateLimit7,
@@ -32,7 +40,14 @@ export const presets: Readonly<Record<string, Preset>> = {
   fastify,
   github,
   gitlab,
+  "ietf-06": ietf06,
+  "ietf-07": ietf07,
+  "ietf-11": ietf11,
+  kong,
+  nginx,
   okta,
+  "spring-cloud-gateway": springCloudGateway,
+  traefik,
 };
 
 const read = new Map<string, WireData>();
