@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ChosenFault } from "../faults/choice.ts";
 import { type Approximated, asWindows, unenforceable } from "../policy/as-window.ts";
-import type { Policy } from "../policy/policy.ts";
+import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
@@ -177,11 +177,11 @@ async function standIn(terminal: Terminal, args: Args, written: Policy): Promise
     terminal.result({ url: serving.url, tokens: file });
     terminal.say(`policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`);
     terminal.say(`tokens  ${file} (${counted(tokens.length, "caller")}${ofFile(args.tokens)})`);
-    const path = policy.operations[Object.keys(policy.operations)[0] ?? ""]?.samples[0]?.path ?? "/";
+    const [operation] = Object.values(policy.operations);
+    const sample = operation?.samples[0];
     const { header, form } = policy.auth;
-    terminal.say(
-      `try     ${curlLine({ header: `${header}: ${[form].flat()[0]}`, file, url: serving.url, path })}`,
-    );
+    const shown = { header: `${header}: ${[form].flat()[0]}`, file, url: serving.url };
+    terminal.say(`try     ${curlLine({ ...shown, path: sample?.path ?? "/", sample })}`);
     if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host)}`);
     terminal.say("stop    Ctrl-C");
     await aborted(interrupt.signal);
@@ -256,11 +256,30 @@ const ofFile = (given: string | undefined): string =>
   given === undefined ? "; the file goes when this stops" : "";
 
 /** The token goes from the file to curl through a pipe: neither shows it in a process list or a history. */
-function curlLine({ header, file, url, path }: Record<"header" | "file" | "url" | "path", string>): string {
+function curlLine({
+  header,
+  file,
+  url,
+  path,
+  sample,
+}: Record<"header" | "file" | "url" | "path", string> & {
+  readonly sample?: CallSample | undefined;
+}): string {
   const [before = "", after = ""] = header.split("{token}");
   const rest = after === "" ? "" : ` + ${JSON.stringify(after)}`;
   const read = `node -p '${JSON.stringify(before)} + JSON.parse(fs.readFileSync(process.argv[1]))[0].token${rest}'`;
-  return `${read} ${shellCommand([file])} | curl -sS -H @- ${url}${path}`;
+  return `${read} ${shellCommand([file])} | curl -sS -H @- ${[...wordsOf(sample), url + path].join(" ")}`;
+}
+
+/** Words of curl for a request that is no plain GET. */
+function wordsOf(sample: CallSample | undefined): string[] {
+  const { method = "GET", headers = {}, body } = sample ?? {};
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  return [
+    ...(method === "GET" ? [] : ["-X", method]),
+    ...Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
+    ...(text === undefined ? [] : ["-d", text]),
+  ].map((word) => shellCommand([word]));
 }
 
 /** Nobody may take a deployment that is wrong on purpose for a right one. */

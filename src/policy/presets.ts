@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { parseRules } from "../rules/parse.ts";
 import type { Policy } from "./policy.ts";
 import type { Preset } from "./preset.ts";
+import { anthropic } from "./presets/anthropic.ts";
 import { buildkiteAnswers } from "./presets/buildkite.ts";
 import { discord } from "./presets/discord.ts";
 import { dockerHub } from "./presets/docker-hub.ts";
@@ -20,6 +21,9 @@ import { ietf06, ietf07, ietf11 } from "./presets/ietf.ts";
 import { kong } from "./presets/kong.ts";
 import { nginx } from "./presets/nginx.ts";
 import { okta } from "./presets/okta.ts";
+import { openai } from "./presets/openai.ts";
+import { shopifyGraphql } from "./presets/shopify-graphql.ts";
+import { shopifyRest } from "./presets/shopify-rest.ts";
 import { springCloudGateway } from "./presets/spring-cloud-gateway.ts";
 import { traefik } from "./presets/traefik.ts";
 import { policyOf } from "./shorthand.ts";
@@ -28,6 +32,7 @@ import { wireSchema } from "./wire-schema.ts";
 
 /** Presets by name. */
 export const presets: Readonly<Record<string, Preset>> = {
+  anthropic,
   buildkite: { ...buildkiteAnswers, policy: policyOf(parseRules({})) },
   discord,
   "docker-hub": dockerHub,
@@ -46,6 +51,9 @@ export const presets: Readonly<Record<string, Preset>> = {
   kong,
   nginx,
   okta,
+  openai,
+  "shopify-graphql": shopifyGraphql,
+  "shopify-rest": shopifyRest,
   "spring-cloud-gateway": springCloudGateway,
   traefik,
 };

@@ -76,6 +76,17 @@ describe("spillway serve", () => {
     expect(JSON.parse(stdout)).toMatchObject({ scopes: { rest: { limit: 200, current: 0 } } });
   });
 
+  test.each([
+    ["github", { path: "/user" }],
+    ["openai", { method: "POST", path: "/v1/chat/completions" }],
+    ["shopify-graphql", { extensions: { cost: { requestedQueryCost: 1 } } }],
+  ])("so does that of a policy: %s", { tags: ["curl"] }, async (policy, answer) => {
+    const { lines } = await start("--policy", policy);
+    const example = lines.find((line) => line.startsWith("try "))?.replace(/^try\s+/, "") ?? "";
+    const { stdout } = await promisify(execFile)("sh", ["-c", example]);
+    expect(JSON.parse(stdout)).toMatchObject(answer);
+  });
+
   test("takes rules and tokens of one's own, and leaves the file alone", async () => {
     const here = await folder();
     const tokens = join(here, "tokens.json");
