@@ -34,15 +34,31 @@ const durations: Readonly<Record<string, number>> = {
   ms: 1,
   us: 0.001,
   µs: 0.001,
+  // The same in UTF-8, read byte by byte, as HTTP clients read headers.
+  Âµs: 0.001,
   ns: 0.000_001,
 };
-const durationPart = /(\d+(?:\.\d+)?)(h|ms|m|s|us|µs|ns)/g;
+const durationUnit = "(h|ms|m|s|us|Â?µs|ns)";
+const durationPart = new RegExp(`(\\d+(?:\\.\\d+)?)${durationUnit}`, "g");
 
 const readDuration = (text: string): number =>
   [...text.matchAll(durationPart)].reduce(
     (sum, [, count, unit = ""]) => sum + Number(count) * (durations[unit] as number),
     0,
   );
+
+/** Reads a date of HTTP; NaN of a day or second that there is not. Its weekday tells nothing more. */
+function readHttpDate(text: string): number {
+  const ms = Date.parse(text);
+  return Number.isFinite(ms) && new Date(ms).toUTCString().slice(5) === text.slice(5) ? ms : Number.NaN;
+}
+
+/** Reads a date of RFC 3339; NaN of a day that there is not. */
+function readIsoDate(text: string): number {
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight) && isoSecond(midnight).startsWith(day) ? Date.parse(text) : Number.NaN;
+}
 
 /** As Go writes one: `6m0s`, `1.5s`, `120ms`, `0s`. */
 function writeDuration(ms: number): string {
@@ -73,18 +89,18 @@ const forms: Readonly<Record<TimeForm, Form>> = {
     pattern: /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
     gridMs: second,
     isSpan: false,
-    read: Date.parse,
+    read: readHttpDate,
     write: (units) => new Date(units * second).toUTCString(),
   },
   rfc3339: {
     pattern: /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/,
     gridMs: second,
     isSpan: false,
-    read: Date.parse,
+    read: readIsoDate,
     write: (units) => isoSecond(units * second),
   },
   "go-duration": {
-    pattern: /^(\d+(\.\d+)?(h|ms|m|s|us|µs|ns))+$/,
+    pattern: new RegExp(`^(\\d+(\\.\\d+)?${durationUnit})+$`),
     gridMs: 1,
     isSpan: true,
     read: (text) => Math.round(readDuration(text)),
