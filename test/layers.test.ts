@@ -18,6 +18,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/engine": ["src/rules", "src/policy", "src/wire"],
   "src/scenario": ["src/rules", "src/policy", "src/wire"],
   "src/trace": ["src/rules", "src/policy", "src/wire"],
+  "src/map": ["src/rules", "src/policy", "src/wire", "src/trace"],
   "src/laws": ["src/rules", "src/policy", "src/wire", "src/engine"],
   "src/verify": ["src/rules", "src/policy", "src/wire", "src/trace"],
   "src/connect": ["src/rules", "src/policy", "src/wire"],

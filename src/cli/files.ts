@@ -35,6 +35,18 @@ export async function requireFile(path: string, what: string, isRegular = false)
   if (isRegular && !found.isFile()) throw unreadable("no regular file");
 }
 
+/** @throws SpillwayError `FILE_UNWRITABLE` where something is there already */
+export async function requireFree(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return;
+  throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
+    problems: [
+      { path, got: found.isDirectory() ? "a folder" : "a file that is already there", allowed: "a new file" },
+    ],
+    ...(found.isDirectory() ? {} : { hint: "--force overwrites it" }),
+  });
+}
+
 /** Files of rules, tokens and certificates have at most so many bytes. */
 const bytesMost = 64 * 2 ** 20;
 

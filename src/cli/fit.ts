@@ -1,6 +1,5 @@
 // `spillway fit FILES...`: a scenario made from a trace or from logs, and a test of how well it predicts.
 
-import { stat } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
@@ -14,7 +13,7 @@ import type { Rules } from "../rules/rules.ts";
 import { parseShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
-import { readRules } from "./files.ts";
+import { readRules, requireFree } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
 import { rulesOption } from "./run-options.ts";
@@ -128,17 +127,6 @@ export const verb = defineVerb<Args>({
     }
   },
 });
-
-async function requireFree(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) return;
-  throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
-    problems: [
-      { path, got: found.isDirectory() ? "a folder" : "a file that is already there", allowed: "a new file" },
-    ],
-    ...(found.isDirectory() ? {} : { hint: "--force overwrites it" }),
-  });
-}
 
 async function writeFile(path: string, text: string): Promise<void> {
   const { writeWhole } = await import("../files/whole-file.ts");

@@ -18,6 +18,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly verb: Verb }>>> 
   report: () => import("./report.ts"),
   scenarios: () => import("./scenarios.ts"),
   policy: () => import("./policy.ts"),
+  map: () => import("./map.ts"),
   figures: () => import("./figures.ts"),
   init: () => import("./init.ts"),
   doctor: () => import("./doctor.ts"),

@@ -36,7 +36,7 @@ export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     v.custom<object>(isPlainObject, `an object of ${Object.keys(entries).join(", ")}`),
     members(entries),
-  );
+  ) as unknown as ReturnType<typeof members<E>>;
 
 const namePattern = /^[A-Za-z_][\w.-]*$/;
 const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
@@ -56,4 +56,7 @@ export const byName = <const S extends v.GenericSchema>(
       `names that are no ${reserved.join(", ")}`,
     ),
     v.record(key, value),
-  );
+  ) as unknown as v.GenericSchema<Record<string, v.InferInput<S>>, Record<string, v.InferOutput<S>>>;
+
+/** A value that nobody changes, at any depth: data is written `as const`. */
+export type Fixed<T> = T extends object ? { readonly [Member in keyof T]: Fixed<T[Member]> } : T;

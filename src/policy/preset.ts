@@ -1,4 +1,6 @@
 // A policy that comes with the package: what an API promises, by which sources, and answers that it gave.
+import type { Fixed } from "./forms.ts";
+import type { Policy } from "./policy.ts";
 import type { PolicyInput } from "./schema.ts";
 import type { WireInput } from "./wire-schema.ts";
 
@@ -6,8 +8,8 @@ export interface Preset {
   /** One line: which API or program. */
   readonly title: string;
   /** Its wire format, which the policy names. */
-  readonly wire: WireInput;
-  readonly policy: PolicyInput;
+  readonly wire: Fixed<WireInput>;
+  readonly policy: Fixed<PolicyInput> | Policy;
   /** Sentences: what the policy leaves out, and which numbers are examples. */
   readonly notes: readonly string[];
   readonly sources: readonly Source[];

@@ -194,6 +194,15 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: { tokens: (file) => ["probe", ...probing(file), "--yes"] },
     writes: (folder, { tokens }) => ["probe", ...probing(tokens), "--yes", "--out", `${folder}/out.json`],
   },
+  map: {
+    reads: {
+      HAR: (file, { fresh }) => ["map", "--from", file, "--out", `${fresh}.json`],
+      "JSON lines": (file) => ["map", "--from", file],
+      trace: (file) => ["map", "--from", file],
+      "access log": (file) => ["map", "--from", file],
+    },
+    writes: (folder, { trace }) => ["map", "--from", trace, "--out", `${folder}/out.json`],
+  },
   policy: { reads: { policy: (file) => ["policy", "show", file] } },
   init: { reads: {}, writes: (folder) => ["init", folder] },
   scenarios: { reads: {} },

@@ -1,11 +1,12 @@
 // Okta's limits of an org's management endpoints, and the limit of concurrent calls behind the same headers.
 import type { Preset } from "../preset.ts";
 
-const perMinute = (limit: number) => ({
-  key: ["org"],
-  algorithm: { kind: "fixed-window", limit, windowSeconds: 60, anchor: "first-request" },
-  shown: { retryAfter: false },
-});
+const perMinute = (limit: number) =>
+  ({
+    key: ["org"],
+    algorithm: { kind: "fixed-window", limit, windowSeconds: 60, anchor: "first-request" },
+    shown: { retryAfter: false },
+  }) as const;
 const buckets = ["users", "user_by_id", "user_changes", "logs", "other"];
 const tooMany = "API call exceeded rate limit due to too many requests.";
 

@@ -67,7 +67,11 @@ export async function* readHar(
   yield* rows.rest();
 }
 
-async function textOfFile({ open, name }: LogFile): Promise<string> {
+/**
+ * Reads a document whole, packed or not.
+ * @throws SpillwayError `LOG_INVALID` where it is too large, or its gzip is broken
+ */
+export async function textOfFile({ open, name }: Pick<LogFile, "open" | "name">): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -76,7 +80,7 @@ async function textOfFile({ open, name }: LogFile): Promise<string> {
     if (bytes > bytesMost)
       throw invalid(
         name,
-        "this HAR is too large",
+        "this file is too large",
         `more than ${bytesMost} bytes`,
         `at most ${bytesMost} bytes`,
       );
@@ -85,7 +89,8 @@ async function textOfFile({ open, name }: LogFile): Promise<string> {
   return text + decoder.decode();
 }
 
-function entriesOf(text: string, file: string): readonly unknown[] {
+/** @throws SpillwayError `LOG_INVALID` where it is no HAR */
+export function entriesOf(text: string, file: string): readonly unknown[] {
   let document: unknown;
   try {
     document = JSON.parse(text);

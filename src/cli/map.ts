@@ -1,0 +1,110 @@
+// `spillway map --from FILES...`: a policy proposed from answers of an API, with questions on what they do not settle.
+import { basename, extname } from "node:path";
+import type { Proposal } from "../map/propose.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
+import { openBytes } from "./byte-source.ts";
+import { pc } from "./colors.ts";
+import { requireFile, requireFree } from "./files.ts";
+import { shellCommand } from "./run-place.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
+
+interface Args {
+  readonly from: readonly string[];
+  readonly out?: string | undefined;
+  readonly name?: string | undefined;
+  readonly force: boolean;
+  readonly json?: boolean | undefined;
+}
+
+export const verb = defineVerb<Args>({
+  name: "map",
+  summary: "propose a policy file from answers of an API: output of curl, a HAR, logs",
+  notes: [
+    "A form of time is never guessed from one value: give two answers to one caller, at least 2 s apart. No token, query, id or host of what is read gets into the file.",
+  ],
+  options: {
+    from: {
+      argument: "FILE",
+      type: "string",
+      array: true,
+      demandOption: true,
+      describe:
+        "read answers from FILE: output of curl -i or curl -v, a HAR, JSON lines, an access log, or - for standard input; may be given again",
+    },
+    out: {
+      argument: "FILE",
+      type: "string",
+      alias: "o",
+      describe: "write the policy to FILE [default: standard output]",
+    },
+    name: { argument: "NAME", type: "string", describe: "call the policy NAME [default: the file's name]" },
+    force: { type: "boolean", default: false, describe: "overwrite a file that exists" },
+  },
+  examples: [
+    [
+      "$0 map --from first.txt --from second.txt -o my-api.json",
+      "propose a policy from two outputs of curl -i",
+    ],
+    ["$0 map --from session.har -o my-api.json", "propose one from what a browser or a proxy recorded"],
+    ["curl -si URL | $0 map --from -", "propose one from a single answer, and ask what it does not settle"],
+  ],
+  handler: async ({ from, out, name, force, json = false }) => {
+    if (out !== undefined && !force) await requireFree(out);
+    const called = nameOf(name, out);
+    const terminal = openTerminal(json || out === undefined);
+    const [{ readTranscript }, { propose }, { textOfFile }] = await Promise.all([
+      import("../map/transcripts.ts"),
+      import("../map/propose.ts"),
+      import("../trace/logs/har.ts"),
+    ]);
+    const secrets = new Set<string>();
+    const seen = [];
+    for (const path of from) {
+      if (path !== "-") await requireFile(path, "file of answers");
+      terminal.progress(`reading ${path}`);
+      const source = await openBytes(path);
+      const text = await textOfFile({ open: () => source, name: path });
+      seen.push(...readTranscript(text, path, secrets));
+    }
+    terminal.progress(null);
+    const proposal = propose(seen, secrets, called);
+    const text = `${JSON.stringify(proposal.policy, null, 2)}\n`;
+    if (out !== undefined) await (await import("../files/whole-file.ts")).writeWhole(out, text);
+    await say(proposal, out, terminal);
+    if (json) terminal.result({ ...proposal, out: out ?? null });
+    else if (out === undefined) terminal.document(text);
+  },
+});
+
+function nameOf(name: string | undefined, out: string | undefined): string {
+  if (name !== undefined && !/^[A-Za-z_][\w.-]{0,63}$/.test(name))
+    throw new SpillwayError("USAGE", "the name cannot be used", {
+      problems: [{ path: "--name", got: name, allowed: "a letter, then letters, digits, dots, - and _" }],
+    });
+  const file = out === undefined ? "" : basename(out, extname(out)).replace(/[^\w.-]+/g, "-");
+  return name ?? (/^[A-Za-z_]/.test(file) ? file.slice(0, 64) : "my-api");
+}
+
+async function say(
+  { policy, format, answers, questions }: Proposal,
+  out: string | undefined,
+  terminal: Terminal,
+) {
+  const { parsePolicy } = await import("../policy/parse.ts");
+  const { quotaSentences } = await import("../policy/sentences.ts");
+  terminal.say(
+    format === null
+      ? `${counted(answers, "answer")}; their format is written out below wire`
+      : `${counted(answers, "answer")}, in the format of ${pc.bold(format)}`,
+  );
+  for (const [name, quota] of Object.entries(parsePolicy(policy).quotas))
+    terminal.say(`  ${pc.bold(name)}  ${quotaSentences(quota).join(" ")}`);
+  if (questions.length > 0) terminal.say("", `Not settled by these answers (${questions.length}):`);
+  for (const [index, { path, seen, settle }] of questions.entries())
+    terminal.say(`  ${index + 1}. ${pc.bold(path)}: ${seen}`, `     ${pc.cyan("to find out")} ${settle}`);
+  if (out === undefined) return;
+  terminal.say("", `wrote ${out}`);
+  terminal.say(`${pc.cyan("next")} ${shellCommand(["npx", "spillway", "policy", "check", out])}`);
+}

@@ -1,0 +1,169 @@
+// Transcripts of curl: `curl -i`, which prints answers with their headers, and `curl -v`, which marks lines of the
+// request by `>` and of the answer by `<`. Several may follow each other, with or without their command lines.
+import type { RawExchange } from "./seen.ts";
+
+const statusLine = /^HTTP\/[\d.]+ (\d{3})(?: (.*))?$/;
+const marked = /^(?:\d\d:\d\d:\d\d\.\d+ )?([<>*{}])(?: (.*))?$/;
+const field = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/;
+const command = /^(?:\s*[$#%>]\s*)?curl\s/;
+
+/** Tells whether a text is such a transcript. */
+export const isCurl = (text: string): boolean =>
+  text.split(/\r?\n/, 10_000).some((line) => statusLine.test(line) || /^(?:\S+ )?< HTTP\//.test(line));
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+interface Draft extends Mutable<Omit<RawExchange, "body">> {
+  requestHeaders: (readonly [string, string])[];
+  headers: (readonly [string, string])[];
+  lines: string[];
+}
+
+const empty = (): Draft => ({
+  method: "GET",
+  url: "",
+  requestHeaders: [],
+  requestBody: "",
+  status: 0,
+  headers: [],
+  lines: [],
+  atMs: null,
+});
+
+/** Reads transcripts. */
+export function readCurl(text: string): RawExchange[] {
+  const lines = joined(text.split(/\r?\n/));
+  return lines.some((line) => /^(?:\S+ )?< HTTP\//.test(line)) ? verbose(lines) : included(lines);
+}
+
+/** Command lines that go on behind a backslash are one line. */
+function joined(lines: readonly string[]): string[] {
+  const result: string[] = [];
+  let open: string | null = null;
+  for (const line of lines) {
+    const whole: string = open === null ? line : `${open} ${line}`;
+    open = null;
+    if (whole.endsWith("\\") && command.test(whole)) open = whole.slice(0, -1);
+    else result.push(whole);
+  }
+  if (open !== null) result.push(open);
+  return result;
+}
+
+function included(lines: readonly string[]): RawExchange[] {
+  const done: RawExchange[] = [];
+  let asked = empty();
+  let now: Draft | null = null;
+  let inHead = false;
+  const finish = (): void => {
+    if (now !== null && isFinal(now)) done.push(whole(now));
+    now = null;
+  };
+  for (const line of lines) {
+    const status = statusLine.exec(line)?.[1];
+    if (status !== undefined) {
+      finish();
+      now = {
+        ...asked,
+        requestHeaders: asked.requestHeaders,
+        headers: [],
+        lines: [],
+        status: Number(status),
+      };
+      inHead = true;
+    } else if (command.test(line)) {
+      finish();
+      asked = askedBy(line);
+    } else if (now !== null && inHead) {
+      if (line.trim() === "") inHead = false;
+      else addField(now.headers, line);
+    } else now?.lines.push(line);
+  }
+  finish();
+  return done;
+}
+
+function verbose(lines: readonly string[]): RawExchange[] {
+  const done: RawExchange[] = [];
+  let now = empty();
+  const finish = (): void => {
+    if (isFinal(now)) done.push(whole(now));
+  };
+  let asked = empty();
+  for (const line of lines) {
+    const [, mark, rest = ""] = marked.exec(line) ?? [];
+    if (mark === undefined) {
+      if (command.test(line)) asked = askedBy(line);
+      else if (now.status !== 0) now.lines.push(line);
+      continue;
+    }
+    const request = /^([A-Z]+) (\S+) HTTP\/[\d.]+$/.exec(rest);
+    const status = statusLine.exec(rest)?.[1];
+    if (mark === ">" && request !== null) {
+      finish();
+      now = {
+        ...empty(),
+        requestBody: asked.requestBody,
+        method: request[1] ?? "GET",
+        url: request[2] ?? "",
+      };
+    } else if (mark === ">") addField(now.requestHeaders, rest);
+    else if (mark === "<" && status !== undefined) {
+      now.status = Number(status);
+      now.headers = [];
+      now.lines = [];
+    } else if (mark === "<") addField(now.headers, rest);
+  }
+  finish();
+  return done;
+}
+
+/** Interim answers, and a proxy's to CONNECT, are none of the API's. */
+const isFinal = ({ status, headers }: Draft): boolean => status >= 200 && headers.length > 0;
+
+function addField(fields: (readonly [string, string])[], line: string): void {
+  const [, name, value = ""] = field.exec(line) ?? [];
+  if (name !== undefined) fields.push([name, value.trim()]);
+}
+
+/** With `-i` and `-v` at once, curl prints the head of the answer twice: a head in front of the body is dropped. */
+function whole({ lines, ...draft }: Draft): RawExchange {
+  const text = lines.join("\n");
+  const body = /^HTTP\/[\d.]+ \d{3}/.test(text) ? text.slice(text.indexOf("\n\n") + 2) : text;
+  return { ...draft, body: body.trim() };
+}
+
+/** A shell's words, with quotes taken off; no variable is filled in. */
+const words = (line: string): string[] =>
+  [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"(?:\\.|[^"\\])*")+/g)].map(([text]) =>
+    text.replace(
+      /'([^']*)'|"((?:\\.|[^"\\])*)"/g,
+      (_, single?: string, double?: string) => single ?? (double ?? "").replace(/\\(.)/g, "$1"),
+    ),
+  );
+
+/** The request that a command line asks for. */
+function askedBy(line: string): Draft {
+  const asked = empty();
+  const given = words(line.replace(/^(?:\s*[$#%>]\s*)?curl\s/, ""));
+  let isPost = false;
+  for (let at = 0; at < given.length; at++) {
+    const [flag = "", value = ""] = [given[at], given[at + 1]];
+    if (flag === "-X" || flag === "--request") {
+      asked.method = value;
+      at += 1;
+    } else if (flag === "-H" || flag === "--header") {
+      addField(asked.requestHeaders, value);
+      at += 1;
+    } else if (flag === "-u" || flag === "--user") {
+      asked.requestHeaders.push(["Authorization", `Basic ${value}`]);
+      at += 1;
+    } else if (/^(?:-d|--data(?:-\w+)?|--json)$/.test(flag)) {
+      asked.requestBody = value;
+      isPost = true;
+      at += 1;
+    } else if (/^https?:\/\//i.test(flag)) asked.url = flag;
+    else if (/^(?:-o|--output|-A|--user-agent|-e|-m|--max-time|-b|--cookie|-w|--cacert)$/.test(flag)) at += 1;
+  }
+  if (isPost && asked.method === "GET") asked.method = "POST";
+  return asked;
+}

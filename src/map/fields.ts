@@ -1,0 +1,112 @@
+// Limits as headers and bodies show them: their places, the form of each, and every value that was seen.
+
+import type { Template } from "../policy/wire-data.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import { match } from "../wire/template.ts";
+import { isLimitLike, type NamedField, namedField } from "./header-names.ts";
+import type { Seen } from "./seen.ts";
+
+/** One place of answers, and what stood there: by the answer's index. */
+export interface Place extends NamedField {
+  /** A header's name, or a JSON pointer. */
+  readonly at: string;
+  readonly isHeader: boolean;
+  readonly values: ReadonlyMap<number, string>;
+}
+
+/** A word of a header's name that nobody's secret looks like: `requests`, `24hour`. */
+const word = /^(?=.{1,24}$)[a-z]*\d{0,4}[a-z]*$/;
+
+/** The limit-like headers of answers, by name in lower case. */
+export function headerPlaces(seen: readonly Seen[]): { places: Place[]; strange: string[] } {
+  const values = new Map<string, Map<number, string>>();
+  for (const [index, { headers }] of seen.entries())
+    for (const [name, value] of Object.entries(headers))
+      if (isLimitLike(name) && name.split(/[-_]/).every((each) => word.test(each)))
+        add(values, name, index, value);
+  const places: Place[] = [];
+  const strange: string[] = [];
+  for (const [at, shown] of values) {
+    const field = namedField(at);
+    if (field === null) strange.push(at);
+    else places.push({ ...field, at, isHeader: true, values: shown });
+  }
+  return { places: withoutShared(places), strange };
+}
+
+const add = (values: Map<string, Map<number, string>>, at: string, index: number, value: string): void => {
+  const known = values.get(at) ?? new Map<number, string>();
+  values.set(at, known.set(index, value));
+};
+
+/** Words that every label begins with name the API, no quota. */
+function withoutShared(places: readonly Place[]): Place[] {
+  const labels = [...new Set(places.filter(({ role }) => role !== "retry").map(({ label }) => label))];
+  const first = labels[0]?.split("_")[0] ?? "";
+  const isShared =
+    labels.length > 1 && first !== "" && labels.every((label) => label.startsWith(`${first}_`));
+  const isAlone = labels.length === 1 && first !== "";
+  if (isAlone) return places.map((place) => ({ ...place, label: "" }));
+  if (!isShared) return [...places];
+  return withoutShared(places.map((place) => ({ ...place, label: place.label.slice(first.length + 1) })));
+}
+
+const depthMost = 6;
+const membersMost = 200;
+
+/** Objects of a body that show a limit beside what is left of it. */
+export function bodyPlaces(seen: readonly Seen[]): Place[] {
+  const values = new Map<string, Map<number, string>>();
+  const visit = (value: unknown, pointer: string, index: number, depth: number): void => {
+    if (!isPlainObject(value) || depth > depthMost) return;
+    const members = Object.entries(value).slice(0, membersMost);
+    const fields = members.filter(([key, member]) => isScalar(member) && roleOfKey(key) !== null);
+    const roles = fields.map(([key]) => roleOfKey(key));
+    if (roles.includes("remaining") && (roles.includes("limit") || roles.includes("reset")))
+      for (const [key, member] of fields) add(values, `${pointer}/${key}`, index, String(member));
+    for (const [key, member] of members)
+      if (/^[A-Za-z_][\w-]{0,63}$/.test(key)) visit(member, `${pointer}/${key}`, index, depth + 1);
+  };
+  for (const [index, { body }] of seen.entries()) visit(body, "", index, 0);
+  return [...values].map(([at, shown]) => {
+    const parts = at.split("/");
+    const role = roleOfKey(parts.at(-1) ?? "") ?? "limit";
+    return { at, isHeader: false, role, label: parts.at(-2) ?? "", values: shown };
+  });
+}
+
+const isScalar = (value: unknown): boolean => typeof value === "number" || typeof value === "string";
+
+/** `resetAt` and `reset_at` → `reset`; a member of two words is no plain one. */
+function roleOfKey(key: string): NamedField["role"] | null {
+  const words = key
+    .replace(/([a-z])([A-Z])/g, "$1-$2")
+    .replaceAll("_", "-")
+    .toLowerCase();
+  const role = namedField(words)?.role ?? null;
+  return role !== null && /^(?:limit|remaining|used|reset(?:s|-at|-after)?|max|left)$/.test(words)
+    ? role
+    : null;
+}
+
+const number = "-?\\d{1,15}";
+/** Texts that a number stands in. The first that all values have is the place's. */
+const templates: readonly (readonly [pattern: RegExp, template: (role: string) => string | string[]])[] = [
+  [new RegExp(`^${number}$`), (role) => `{${role}}`],
+  [new RegExp(`^${number};\\s*w=\\d{1,15}$`), (role) => `{${role}};w={window}`],
+  [new RegExp(`^${number}/${number}$`), () => "{used}/{limit}"],
+  [new RegExp(`^${number}(?:\\s*[,;].*)?$`, "s"), (role) => [`{${role}}`, `{${role}}, *`, `{${role}};*`]],
+];
+
+/** Returns how a number stands in a place's values; `null` where they are of no known form. */
+export function templateOf({ role, values }: Place): string | string[] | null {
+  const all = [...values.values()].map((value) => value.trim());
+  return templates.find(([pattern]) => all.every((value) => pattern.test(value)))?.[1](role) ?? null;
+}
+
+/** Returns the number that an answer shows in a place; `null` where it shows none. */
+export function numberAt(place: Place, template: Template, index: number, part: string): number | null {
+  const text = place.values.get(index);
+  const found = text === undefined ? undefined : match(template, text)?.[part];
+  return found === undefined ? null : Number(found);
+}

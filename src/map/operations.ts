@@ -1,0 +1,127 @@
+// Requests → operations, by the quotas that their answers show, with routes, costs and samples.
+import type { PolicyInput } from "../policy/schema.ts";
+import { usesMost } from "../policy/schema.ts";
+import { counted } from "../rules/words.ts";
+import type { AnswerReading } from "../wire/read-answer.ts";
+import { type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
+import type { Question } from "./question.ts";
+import type { Seen } from "./seen.ts";
+
+type Parts = Pick<PolicyInput, "operations" | "routes">;
+type Readings = readonly (readonly AnswerReading[])[];
+type Answered = readonly (readonly [Seen, readonly AnswerReading[]])[];
+
+const statusPath = /rate[-_]?limit|limits?$|quotas?$|usage/i;
+const isStatus = ({ segments }: Seen): boolean => statusPath.test(segments?.at(-1) ?? "");
+const namesOf = (readings: readonly AnswerReading[], quotas: readonly string[]): string[] => [
+  ...new Set(readings.map(({ quota }) => (quota !== null && quotas.includes(quota) ? quota : "requests"))),
+];
+
+/** Makes operations and routes. @param quotas the names of all */
+export function operationsOf(
+  seen: readonly Seen[],
+  secrets: ReadonlySet<string>,
+  readings: Readings,
+  quotas: readonly string[],
+  questions: Question[],
+): Parts {
+  const groups = new Map<string, Answered>();
+  for (const [index, each] of seen.entries()) {
+    const shown = readings[index] ?? [];
+    const key = isStatus(each) ? "status" : namesOf(shown, quotas).slice(0, usesMost).join(" ");
+    groups.set(key, [...(groups.get(key) ?? []), [each, shown]]);
+  }
+  const used = [...groups].filter(([key]) => key !== "status" && key !== "");
+  if (used.length === 0) used.push([quotas.slice(0, usesMost).join(" ") || "requests", groups.get("") ?? []]);
+  const [common] = used.toSorted((one, other) => other[1].length - one[1].length);
+  const operations: Parts["operations"] = {};
+  const routes: NonNullable<Parts["routes"]> = [];
+  const shapes = (answered: Answered): PathShape[] =>
+    answered.flatMap(([{ segments }]) => (segments === null ? [] : [shapeOf(segments, secrets)]));
+  const lead = (answered: Answered, operation: string): void => {
+    const others = [...groups.values()].filter((each) => each !== answered).flatMap(shapes);
+    const paths = pathsTo(shapes(answered), others);
+    if (paths === null)
+      questions.push({
+        path: "routes",
+        seen: `A path of ${operation} has answers of another operation, too; it gets no route of its own.`,
+        settle: "Look at the methods and queries of these calls, and write their routes.",
+      });
+    for (const path of paths ?? []) routes.push({ path, operation });
+  };
+  const status = groups.get("status");
+  if (status !== undefined) {
+    lead(status, "status");
+    questions.push({
+      path: "routes",
+      seen: "A path names limits: it is taken to be a free status.",
+      settle: "Call it twice, and see whether remaining falls by it.",
+    });
+  }
+  for (const entry of used) {
+    const [key, answered] = entry;
+    const names = key.split(" ");
+    const calls = answered.map(([each]) => each);
+    const name = nameOf(names, calls, used.length === 1);
+    const path = samplePath(calls, secrets);
+    const isGraphql = calls.some(({ graphql }) => graphql !== null);
+    operations[name] = {
+      uses: Object.fromEntries(names.map((quota) => [quota, costOf(quota, name, answered, questions)])),
+      ...(isGraphql
+        ? { samples: [{ method: "POST", path: "/graphql", body: { query: "{ __typename }" } }] }
+        : path === null
+          ? {}
+          : { samples: [{ path }] }),
+    };
+    if (!isGraphql && path === null)
+      questions.push({
+        path: `operations.${name}.samples`,
+        seen: "No request was seen that could be made again as it is.",
+        settle: "Name a path that can be called without effect.",
+      });
+    if (entry !== common) lead(answered, name);
+    else routes.unshift({ path: "/**", operation: name });
+  }
+  const [rest, ...others] = routes.toSorted((one, other) => depthOf(one.path) - depthOf(other.path));
+  return { operations, routes: [...others.toReversed(), ...(rest === undefined ? [] : [rest])] };
+}
+
+const depthOf = (path: string): number => path.split("/").length;
+
+function nameOf(quotas: readonly string[], calls: readonly Seen[], isOnly: boolean): string {
+  const kinds = new Set(calls.map(({ graphql }) => graphql));
+  if (isOnly) return "call";
+  if (kinds.size === 1 && !kinds.has(null)) return [...kinds][0] as string;
+  return `${quotas.join("_and_")}_call`;
+}
+
+/** What a call takes of a quota: the usual fall of `remaining` between answers that follow each other. */
+function costOf(
+  quota: string,
+  operation: string,
+  answered: Answered,
+  questions: Question[],
+): number | "declared" {
+  const left = new Map<string, number>();
+  const falls: number[] = [];
+  for (const [{ caller }, shown] of answered.toSorted(
+    (one, other) => (one[0].atMs ?? 0) - (other[0].atMs ?? 0),
+  )) {
+    const remaining = shown.find((each) => each.quota === quota)?.remaining ?? null;
+    if (remaining === null) continue;
+    const before = left.get(caller);
+    left.set(caller, remaining);
+    if (before !== undefined && remaining < before) falls.push(before - remaining);
+  }
+  const least = Math.min(...falls);
+  if (falls.length === 0 || falls.every((fall) => fall === 1)) return 1;
+  const isSteady = falls.every((fall) => fall === least);
+  questions.push({
+    path: `operations.${operation}.uses.${quota}`,
+    seen: isSteady
+      ? `Remaining fell by ${least} from answer to answer, ${counted(falls.length, "time")}.`
+      : `Remaining fell by ${least} to ${Math.max(...falls)} from answer to answer; the least is taken for a call's cost.`,
+    settle: "Call twice in a row while nobody else does: the fall is the cost.",
+  });
+  return least;
+}

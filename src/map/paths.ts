@@ -1,0 +1,52 @@
+// Paths of requests → routes: words stay, and whatever may name a thing or be a secret becomes a placeholder.
+import { isPlainWord, type Seen } from "./seen.ts";
+
+/** Segments of a path, with `null` where anything may stand. */
+export type PathShape = readonly (string | null)[];
+
+export const shapeOf = (segments: readonly string[], secrets: ReadonlySet<string>): PathShape =>
+  segments.map((segment) => (isPlainWord(segment, secrets) ? segment : null));
+
+const isWithin = (prefix: PathShape, shape: PathShape): boolean =>
+  prefix.every(
+    (part, index) =>
+      index < shape.length && (part === null || shape[index] === null || part === shape[index]),
+  );
+
+/** `/v2/{id}/things/{id2}`. */
+function pathOf(shape: PathShape): string {
+  let ids = 0;
+  return `/${shape
+    .map((part) => {
+      if (part !== null) return part;
+      ids += 1;
+      return ids === 1 ? "{id}" : `{id${ids}}`;
+    })
+    .join("/")}`;
+}
+
+/**
+ * Returns paths that lead to one kind of calls and to no other: each as short as the others allow.
+ * @returns `null` where a path of these is one of the others, too
+ */
+export function pathsTo(own: readonly PathShape[], others: readonly PathShape[]): string[] | null {
+  const paths = new Set<string>();
+  for (const shape of own) {
+    const lengths = Array.from({ length: shape.length }, (_, index) => index + 1);
+    const prefix = lengths
+      .map((length) => shape.slice(0, length))
+      .find((each) => each.some((part) => part !== null) && !others.some((other) => isWithin(each, other)));
+    if (prefix === undefined) return null;
+    paths.add(`${pathOf(prefix)}/**`);
+  }
+  return [...paths];
+}
+
+/** Returns a path that can be called as it is: of words alone, answered well, and without effects. */
+export function samplePath(seen: readonly Seen[], secrets: ReadonlySet<string>): string | null {
+  const found = seen.find(
+    ({ method, status, segments }) =>
+      method === "GET" && status < 300 && segments !== null && !shapeOf(segments, secrets).includes(null),
+  );
+  return found?.segments === undefined || found.segments === null ? null : `/${found.segments.join("/")}`;
+}

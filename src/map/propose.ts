@@ -1,0 +1,123 @@
+// Answers of an API → a policy of it, with questions on all that the answers do not settle (POLICY.md).
+import { parsePolicy } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyInput } from "../policy/schema.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
+import { isRefusal } from "../wire/outcome.ts";
+import { knownFormat } from "./known-format.ts";
+import { operationsOf } from "./operations.ts";
+import type { Question } from "./question.ts";
+import { type QuotaSeen, quotasOf, quotasSeen } from "./quotas.ts";
+import type { Seen } from "./seen.ts";
+import { type BuiltWire, buildWire } from "./wire-of.ts";
+
+export interface Proposal {
+  readonly policy: PolicyInput;
+  /** Name of the preset whose format the answers have; `null` where it is none. */
+  readonly format: string | null;
+  readonly answers: number;
+  readonly questions: readonly Question[];
+}
+
+/**
+ * Proposes a policy.
+ * @param secrets texts that must not be written
+ * @throws SpillwayError `LOG_INVALID` where no answer shows a limit or a refusal
+ */
+export function propose(answers: readonly Seen[], secrets: ReadonlySet<string>, name: string): Proposal {
+  const questions: Question[] = [];
+  const seen = withCaller(answers);
+  const known = knownFormat(seen);
+  const built: BuiltWire =
+    known === null
+      ? buildWire(seen, secrets, questions)
+      : { wire: known.name, readings: known.readings, resets: new Map() };
+  const quotas = quotasSeen(built);
+  const isRefused = seen.some(({ status }) => isRefusal(status));
+  if (quotas.size === 0 && !isRefused) throw nothingShown(seen.length);
+  const isPreset =
+    known !== null && [...quotas.keys()].every((each) => Object.hasOwn(known.policy.quotas, each));
+  const policy = isPreset
+    ? withLimitsSeen(known.policy, name, quotas, questions)
+    : newPolicy(seen, secrets, name, built, quotas, questions);
+  if (!isRefused && (policy.wire === undefined || typeof policy.wire === "object"))
+    questions.push({
+      path: "wire.outcomes",
+      seen: "No refusal was seen; the usual status of one is assumed.",
+      settle: "Call until you are refused, and give that answer to map, too.",
+    });
+  parsePolicy(policy);
+  return { policy, format: known?.name ?? null, answers: seen.length, questions };
+}
+
+/** An answer without its request is taken to be the one caller's, if there is one alone. */
+function withCaller(seen: readonly Seen[]): readonly Seen[] {
+  const [caller, ...others] = new Set(seen.map((each) => each.caller).filter((each) => each !== ""));
+  return caller === undefined || others.length > 0 ? seen : seen.map((each) => ({ ...each, caller }));
+}
+
+const nothingShown = (answers: number): SpillwayError =>
+  new SpillwayError("LOG_INVALID", "these answers show no limit", {
+    problems: [
+      {
+        path: "--from",
+        got: `${counted(answers, "answer")} without a header or member of a limit, and without a refusal`,
+        allowed: "answers with headers of limits, or a refusal",
+      },
+    ],
+    hint: "curl -i URL keeps the headers; an access log has none",
+  });
+
+/** The policy of a preset, with limits as they were shown. */
+function withLimitsSeen(
+  { quotas, ...policy }: Policy,
+  name: string,
+  seen: ReadonlyMap<string, QuotaSeen>,
+  questions: Question[],
+): PolicyInput {
+  const changed = Object.entries(quotas).map(([quota, { algorithm, ...rest }]) => {
+    const limit = Math.max(...(seen.get(quota)?.limits ?? []));
+    if (!(limit >= 1)) return [quota, { ...rest, algorithm }] as const;
+    const shown =
+      algorithm.kind === "token-bucket" ? { ...algorithm, capacity: limit } : { ...algorithm, limit };
+    return [quota, { ...rest, algorithm: shown }] as const;
+  });
+  questions.push({
+    path: "quotas",
+    seen: `Windows, keys, routes and what no answer showed are those of the preset ${policy.name}.`,
+    settle: `npx spillway policy show ${policy.name} says them in words, with their sources.`,
+  });
+  return { ...policy, name, quotas: Object.fromEntries(changed) } as unknown as PolicyInput;
+}
+
+function newPolicy(
+  seen: readonly Seen[],
+  secrets: ReadonlySet<string>,
+  name: string,
+  built: BuiltWire,
+  shown: ReadonlyMap<string, QuotaSeen>,
+  questions: Question[],
+): PolicyInput {
+  const auth = seen.find((each) => each.auth !== null)?.auth ?? null;
+  const callers = new Set(seen.map(({ caller }) => caller).filter((caller) => caller !== "")).size;
+  questions.push({
+    path: "quotas",
+    seen: `Each quota is taken to be a user's; the answers are those of ${counted(Math.max(1, callers), "caller")}.`,
+    settle: "Call with two tokens of one organization: a quota that both use up is the organization's.",
+  });
+  if (auth === null)
+    questions.push({
+      path: "auth",
+      seen: "No request with a credential was seen; Authorization: Bearer is assumed.",
+      settle: "Give output of curl -v, or a HAR: both show the request's headers. No token is kept.",
+    });
+  return {
+    version: 2,
+    name,
+    quotas: quotasOf(shown, built.resets, questions),
+    ...operationsOf(seen, secrets, built.readings, [...shown.keys()], questions),
+    ...(auth === null ? {} : { auth: { header: auth.header, form: auth.form } }),
+    wire: built.wire,
+  };
+}

@@ -1,0 +1,9 @@
+/** A part of a proposal that the answers do not settle. */
+export interface Question {
+  /** Its path in the policy. */
+  readonly path: string;
+  /** A sentence: what was seen, and what is assumed. */
+  readonly seen: string;
+  /** A sentence: how to find out. */
+  readonly settle: string;
+}

@@ -1,0 +1,128 @@
+// Forms of a time, told by how two readings move. One value never tells: 37 may be seconds or ms, a span or an instant.
+import { type ResetMeaning, type TimeForm, timeForms } from "../policy/wire-data.ts";
+import { type ReadTime, readTime } from "../wire/times.ts";
+
+/** A reset as it was shown, and what stood beside it. */
+export interface ShownReset {
+  readonly text: string;
+  /** The answer's time, ms since the epoch; `null` where nothing tells. */
+  readonly atMs: number | null;
+  /** Readings of one caller's quota are compared with each other alone. */
+  readonly of: string;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+}
+
+/** Forms that no other form's texts look like. */
+const unlike = new Set<TimeForm>(["http-date", "rfc3339", "go-duration"]);
+/** Readings closer than this tell nothing: `Date` and most forms count whole seconds. */
+const apartMs = 2_000;
+const toleranceMs = 1_000;
+/** A window's end lies not long before its answer, and within a year or so. */
+const pastMostMs = 300_000;
+const aheadMostMs = 400 * 86_400_000;
+
+export interface FoundForm {
+  readonly form: TimeForm;
+  /** `null` where nothing tells what the instant means. */
+  readonly means: ResetMeaning | null;
+  /** Ms in which one unit comes back, of a bucket that tells when it is full. */
+  readonly everyMs: number | null;
+  /** The longest span to a reset, ms. */
+  readonly longestMs: number;
+  /** Window ends that were told. */
+  readonly endsMs: readonly number[];
+}
+
+/** Returns the form that all readings have, and those that are possible where they are several. */
+export function resetForm(
+  shown: readonly ShownReset[],
+): FoundForm | { readonly possible: readonly TimeForm[] } {
+  const readable = timeForms.filter((form) =>
+    shown.every(({ text, atMs }) => {
+      const time = readTime(form, text.trim());
+      return time !== null && isLikely(time, atMs);
+    }),
+  );
+  const [only] = readable;
+  if (only !== undefined && unlike.has(only)) return found(only, shown);
+  const pairs = pairsOf(shown);
+  const stays = readable.filter(
+    (form) =>
+      pairs.some((pair) => staysPut(form, pair)) &&
+      // A form that fits some pairs by chance moves backwards in others.
+      pairs.every((pair) => movedMs(form, pair) > -toleranceMs * 2),
+  );
+  const certain = withoutFloats(stays);
+  return certain.length === 1 && certain[0] !== undefined
+    ? found(certain[0], shown)
+    : { possible: withoutFloats(certain.length > 1 ? certain : readable) };
+}
+
+/** A form of whole numbers and the same with decimals read whole numbers alike: the plain one is named. */
+const withoutFloats = (forms: readonly TimeForm[]): TimeForm[] =>
+  forms.filter((form) => !form.endsWith("-float") || !forms.includes(form.slice(0, -6) as TimeForm));
+
+function isLikely(time: ReadTime, atMs: number | null): boolean {
+  if (time.atMs === null || atMs === null) return true;
+  return time.atMs >= atMs - pastMostMs && time.atMs <= atMs + aheadMostMs;
+}
+
+type Timed = ShownReset & { readonly atMs: number };
+type Pair = readonly [Timed, Timed];
+
+/** Readings of one caller's quota that follow each other, far enough apart. */
+function pairsOf(shown: readonly ShownReset[]): Pair[] {
+  const timed = shown
+    .filter((each): each is Timed => each.atMs !== null)
+    .toSorted((one, other) => one.atMs - other.atMs);
+  return timed.flatMap((later, index) => {
+    const earlier = timed
+      .slice(0, index)
+      .findLast(({ of, atMs }) => of === later.of && later.atMs - atMs >= apartMs);
+    return earlier === undefined ? [] : [[earlier, later] as const];
+  });
+}
+
+const instantOf = (form: TimeForm, { text, atMs }: Timed): number => {
+  const time = readTime(form, text.trim());
+  return time?.atMs ?? atMs + (time?.afterMs ?? Number.NaN);
+};
+
+const movedMs = (form: TimeForm, [earlier, later]: Pair): number =>
+  instantOf(form, later) - instantOf(form, earlier);
+
+const staysPut = (form: TimeForm, pair: Pair): boolean => Math.abs(movedMs(form, pair)) <= toleranceMs;
+
+function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
+  const timed = shown.filter((each): each is Timed => each.atMs !== null);
+  const spans = timed.map((each) => instantOf(form, each) - each.atMs);
+  const everyMs = refillOf(form, shown);
+  // Resets that stay while calls are made are ends of windows; those of a bucket move with every call.
+  const isEnd = pairsOf(shown).some(
+    (pair) =>
+      staysPut(form, pair) && (pair[0].remaining ?? 0) > (pair[1].remaining ?? Number.POSITIVE_INFINITY),
+  );
+  return {
+    form,
+    means: isEnd ? "window-end" : everyMs === null ? null : "full",
+    everyMs: isEnd ? null : everyMs,
+    longestMs: Math.max(0, ...spans),
+    endsMs: [...new Set(timed.map((each) => instantOf(form, each)))],
+  };
+}
+
+/** Ms a unit, where every span is that many times what is taken: a bucket that tells when it is full. */
+function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
+  const rates = new Map<number, number>();
+  for (const { text, limit, remaining } of shown) {
+    const span = readTime(form, text.trim())?.afterMs ?? null;
+    const taken = (limit ?? 0) - (remaining ?? 0);
+    if (span === null || limit === null || remaining === null || taken <= 0) continue;
+    rates.set(taken, span / taken);
+  }
+  const all = [...rates.values()];
+  const [first = 0] = all;
+  const isSteady = all.every((rate) => Math.abs(rate - first) <= first * 0.1);
+  return all.length >= 2 && isSteady && first >= 1 ? Math.round(first) : null;
+}

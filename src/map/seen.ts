@@ -1,0 +1,143 @@
+// An answer as a transcript shows it, with what is known of its request. No credential is among its members.
+import { isPlainObject } from "../rules/plain-object.ts";
+import { looksSecret } from "../trace/logs/secrets.ts";
+
+/** A request's credential, as far as a policy names it. */
+export interface SeenAuth {
+  /** The header's name, as it was spelt. */
+  readonly header: string;
+  /** Its value with `{token}` in the token's place. */
+  readonly form: string;
+}
+
+export interface Seen {
+  readonly method: string;
+  /** Segments of the path, without the query; `null` where the request is not shown. */
+  readonly segments: readonly string[] | null;
+  readonly graphql: "query" | "mutation" | null;
+  readonly auth: SeenAuth | null;
+  /** Callers are told apart by it alone; it is never written. */
+  readonly caller: string;
+  readonly status: number;
+  /** Names in lower case; doubled ones joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed JSON; `undefined` where there is none. */
+  readonly body: unknown;
+  /** The answer's time, ms since the epoch; `null` where nothing tells. */
+  readonly atMs: number | null;
+}
+
+/** Parts of an exchange before secrets are dropped. */
+export interface RawExchange {
+  readonly method: string;
+  /** A URL or a target; empty where nothing tells. */
+  readonly url: string;
+  readonly requestHeaders: readonly (readonly [name: string, value: string])[];
+  readonly requestBody: string;
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  /** By the caller's clock; else the `Date` header tells. */
+  readonly atMs: number | null;
+  /** Name of the caller, where no credential tells callers apart. */
+  readonly caller?: string;
+}
+
+/** Bodies beyond it are not looked into. */
+const bodyMost = 1 << 20;
+const sensitive = /^(?:proxy-)?authorization$|^cookie$|api-?key|token|secret|signature|session|^x-auth/i;
+const notSensitive = /csrf|idempotency/i;
+const schemes = /^(bearer|token|basic|apikey|api-key|key|bot|genie-?key|digest)\s+/i;
+
+/** Drops what may be secret of an exchange, and adds it to `secrets`. */
+export function seenOf(raw: RawExchange, secrets: Set<string>): Seen {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of raw.headers) {
+    const key = name.toLowerCase();
+    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}, ${value}` : value;
+  }
+  for (const [name, value] of raw.headers) if (/^set-cookie$/i.test(name)) keep(value, secrets);
+  const credentials = raw.requestHeaders.filter(([name]) => sensitive.test(name) && !notSensitive.test(name));
+  for (const [, value] of credentials) keep(value, secrets);
+  const { segments, query, userInfo } = partsOf(raw.url);
+  keep(userInfo, secrets);
+  for (const [name, value] of query) if (sensitive.test(name) || !word.test(value)) keep(value, secrets);
+  const first =
+    credentials.find(([name]) => /^authorization$/i.test(name)) ??
+    credentials.find(([name]) => !/cookie/i.test(name));
+  const dateMs = Date.parse(headers["date"] ?? "");
+  return {
+    method: raw.method.toUpperCase(),
+    segments,
+    graphql: graphqlOf(raw.requestBody, segments),
+    auth: first === undefined ? null : authOf(first),
+    caller: first?.[1] ?? raw.caller ?? "",
+    status: raw.status,
+    headers,
+    body: parsed(raw.body),
+    atMs: raw.atMs ?? (Number.isNaN(dateMs) ? null : dateMs),
+  };
+}
+
+/** A value and its parts: `Bearer abc`, `a=1; b=2` and `user:secret`, of which no part may be written. */
+function keep(value: string, secrets: Set<string>): void {
+  for (const text of [value, ...value.split(/[\s;,=:&]+/)]) if (text.length >= 4) secrets.add(text);
+}
+
+function authOf([header, value]: readonly [string, string]): SeenAuth {
+  const scheme = schemes.exec(value.trim())?.[1];
+  return { header, form: scheme === undefined ? "{token}" : `${scheme} {token}` };
+}
+
+function partsOf(url: string): {
+  segments: string[] | null;
+  query: (readonly [name: string, value: string])[];
+  userInfo: string;
+} {
+  if (url === "") return { segments: null, query: [], userInfo: "" };
+  const found = /^(?:https?:\/\/(?:([^/?#@]*)@)?[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url);
+  const [, userInfo = "", path = "", query = ""] = found ?? [];
+  return {
+    segments: path.split("/").slice(1).map(decoded),
+    query: query.split("&").map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      return [name, decoded(value.join("="))] as const;
+    }),
+    userInfo: decoded(userInfo),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function graphqlOf(body: string, segments: readonly string[] | null): Seen["graphql"] {
+  if (segments?.at(-1) !== "graphql" && segments?.at(-1) !== "graphql.json") return null;
+  const document = parsed(body);
+  const query = isPlainObject(document) ? document["query"] : body;
+  return /^\s*mutation\b/.test(String(query)) ? "mutation" : "query";
+}
+
+/** JSON of a text; `undefined` where it is none, is cut short or is too large. */
+function parsed(text: string): unknown {
+  if (text.length === 0 || text.length > bodyMost) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const word = /^[A-Za-z][a-z]*(?:[._-]?[A-Za-z][a-z]*)*$/;
+const version = /^v?\d{1,4}(?:\.\d{1,3})?$/;
+
+/** Tells whether a segment of a path, or a name that an answer gives, is a plain word that may be written. */
+export function isPlainWord(text: string, secrets: ReadonlySet<string>): boolean {
+  if (text.length > 32 || looksSecret(text)) return false;
+  if (!word.test(text.replace(/\.json$/, "")) && !version.test(text)) return false;
+  return ![...secrets].some((secret) => secret.includes(text) && text.length * 2 > secret.length);
+}

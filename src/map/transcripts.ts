@@ -1,0 +1,146 @@
+// What people have of an API's answers → answers seen: a HAR, curl's output, JSON lines, an access log.
+import { SpillwayError } from "../rules/errors.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import { entriesOf } from "../trace/logs/har.ts";
+import { memberOf, textOfValue } from "../trace/logs/json-lines.ts";
+import { headerNames } from "../wire/fields.ts";
+import { isCurl, readCurl } from "./curl.ts";
+import { isLimitLike } from "./header-names.ts";
+import { type RawExchange, type Seen, seenOf } from "./seen.ts";
+
+/**
+ * Reads a file's answers.
+ * @param secrets gets the texts of it that may be written nowhere
+ * @throws SpillwayError `LOG_INVALID` where it is none of these
+ */
+export function readTranscript(text: string, file: string, secrets: Set<string>): Seen[] {
+  const exchanges = exchangesOf(text.replace(/^\uFEFF/, ""), file);
+  if (exchanges.length === 0)
+    throw new SpillwayError("LOG_INVALID", "this file shows no answer of an API", {
+      problems: [
+        {
+          path: file,
+          got: "no HTTP answer",
+          allowed: "output of curl -i or curl -v, a HAR, JSON lines, or an access log",
+        },
+      ],
+      hint: "curl -i URL > answer.txt keeps an answer with its headers",
+    });
+  return exchanges.map((each) => seenOf(each, secrets));
+}
+
+function exchangesOf(text: string, file: string): RawExchange[] {
+  if (isCurl(text)) return readCurl(text);
+  if (/^\s*\{\s*"log"\s*:/.test(text)) return entriesOf(text, file).flatMap(harExchange);
+  return text
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith("{") ? jsonExchange(line) : accessExchange(line)));
+}
+
+function harExchange(entry: unknown): RawExchange[] {
+  const status = Number(textOfValue(memberOf(entry, ["response", "status"])));
+  // A browser writes 0 where no answer came.
+  if (!(status >= 100)) return [];
+  const startMs = Date.parse(textOfValue(memberOf(entry, ["startedDateTime"])) ?? "");
+  const took = Number(textOfValue(memberOf(entry, ["time"])));
+  const encoded = memberOf(entry, ["response", "content", "encoding"]) === "base64";
+  return [
+    {
+      method: textOfValue(memberOf(entry, ["request", "method"])) ?? "GET",
+      url: textOfValue(memberOf(entry, ["request", "url"])) ?? "",
+      requestHeaders: fieldsOf(memberOf(entry, ["request", "headers"])),
+      requestBody: textOfValue(memberOf(entry, ["request", "postData", "text"])) ?? "",
+      status,
+      headers: fieldsOf(memberOf(entry, ["response", "headers"])),
+      body: encoded ? "" : (textOfValue(memberOf(entry, ["response", "content", "text"])) ?? ""),
+      atMs: Number.isNaN(startMs) ? null : Math.round(startMs + (took > 0 ? took : 0)),
+    },
+  ];
+}
+
+function fieldsOf(list: unknown): [string, string][] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((each: unknown) => {
+    const [name, value] = [textOfValue(memberOf(each, ["name"])), textOfValue(memberOf(each, ["value"]))];
+    return name === undefined || value === undefined ? [] : [[name, value] as [string, string]];
+  });
+}
+
+/** What writers of logs put before a header's name. */
+const prefix = /^(?:sent_http_|upstream_http_|resp(?:onse)?_(?:headers?_)?|headers?_|http_)/i;
+const roles = {
+  method: /^(?:method|request_method|http_method|verb)$/i,
+  url: /^(?:url|uri|path|request_uri|target|request_path)$/i,
+  status: /^(?:status|status_code|response_code|code|statuscode)$/i,
+  time: /^(?:time|timestamp|ts|@timestamp|date|datetime|time_iso8601)$/i,
+};
+const depthMost = 4;
+
+function jsonExchange(line: string): RawExchange[] {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    return [];
+  }
+  const found: Partial<Record<keyof typeof roles, string>> = {};
+  const headers: [string, string][] = [];
+  const visit = (value: unknown, depth: number): void => {
+    if (!isPlainObject(value) || depth > depthMost) return;
+    for (const [key, member] of Object.entries(value)) {
+      const text = textOfValue(member);
+      const name = key.replace(prefix, "").replaceAll("_", "-");
+      if (text === undefined) visit(member, depth + 1);
+      else if (isLimitLike(name)) headers.push([name, text]);
+      else
+        for (const [role, pattern] of Object.entries(roles) as [keyof typeof roles, RegExp][])
+          if (pattern.test(key)) found[role] ??= text;
+    }
+  };
+  visit(row, 0);
+  if (headers.length === 0) headers.push(...headersOfTrace(row));
+  const status = Number(found.status);
+  if (!(status >= 100)) return [];
+  const received = textOfValue(memberOf(row, ["received"]));
+  const caller = textOfValue(memberOf(row, ["user"]));
+  const seen = exchange(found.method, found.url, status, headers, timeOf(found.time ?? received));
+  return [caller === undefined ? seen : { ...seen, caller }];
+}
+
+/** A line of a trace names headers by their fields (FORMAT.md). */
+const headersOfTrace = (row: unknown): [string, string][] =>
+  Object.entries(headerNames).flatMap(([field, name]) => {
+    const text = textOfValue(memberOf(row, [field]));
+    return text === undefined ? [] : [[name, text] as [string, string]];
+  });
+
+/** Seconds or ms since the epoch, or a text that JavaScript reads. */
+function timeOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^\d{13}$/.test(text)) return Number(text);
+  if (/^\d{10}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function accessExchange(line: string): RawExchange[] {
+  const [, method, url, status] = /"([A-Z]+) (\S+) HTTP\/[\d.]+" (\d{3})\b/.exec(line) ?? [];
+  return status === undefined ? [] : [exchange(method, url, Number(status), [], null)];
+}
+
+const exchange = (
+  method: string | undefined,
+  url: string | undefined,
+  status: number,
+  headers: [string, string][],
+  atMs: number | null,
+): RawExchange => ({
+  method: method ?? "GET",
+  url: url ?? "",
+  requestHeaders: [],
+  requestBody: "",
+  status,
+  headers,
+  body: "",
+  atMs,
+});

@@ -1,0 +1,201 @@
+// Places of limits → a wire format as data (POLICY.md §8). A reset whose form is unsure is left out of it.
+import * as v from "valibot";
+import type { TimeForm, WireData } from "../policy/wire-data.ts";
+import { type WireInput, wireSchema } from "../policy/wire-schema.ts";
+import { isFailure, isRefusal } from "../wire/outcome.ts";
+import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
+import { readTime } from "../wire/times.ts";
+import { bodyPlaces, headerPlaces, numberAt, type Place, templateOf } from "./fields.ts";
+import type { Question } from "./question.ts";
+import { type FoundForm, resetForm, type ShownReset } from "./reset-form.ts";
+import { isPlainWord, type Seen } from "./seen.ts";
+
+/** A wire format, and what the answers show by it. */
+export interface BuiltWire {
+  readonly wire: WireInput | string;
+  /** Readings of each answer. */
+  readonly readings: readonly (readonly AnswerReading[])[];
+  /** Forms of resets that were settled, by quota; by `""` where the answer names the quota. */
+  readonly resets: ReadonlyMap<string, FoundForm>;
+}
+
+type RowInput = WireInput["readings"] extends readonly (infer Row)[] | undefined ? Row : never;
+type Outcomes = NonNullable<WireInput["outcomes"]>;
+type Retries = NonNullable<WireInput["retryAfter"]>;
+
+/** Builds a wire format of what answers show. @param questions gets what they do not settle */
+export function buildWire(
+  seen: readonly Seen[],
+  secrets: ReadonlySet<string>,
+  questions: Question[],
+): BuiltWire {
+  const { places, strange } = headerPlaces(seen);
+  const fields = places.filter(({ role }) => role !== "retry");
+  const rows: { row: RowInput; quotas: readonly string[]; reset: FoundForm | null }[] = [];
+  const add = (group: readonly Place[], quota: string, on?: RowInput["on"]): void => {
+    const built = rowOf(group, quota, seen, secrets, questions, rows.length);
+    if (built === null) strange.push(...group.map(({ at }) => at));
+    else rows.push({ ...built, row: on === undefined ? built.row : { ...built.row, on } });
+  };
+  const inHeaders = groupsOf(fields, ({ label }) => label);
+  for (const [label, group] of inHeaders) add(group, quotaName(label));
+  for (const [, group] of groupsOf(bodyPlaces(seen), ({ at }) => parentOf(at))) {
+    const isStatus = isStatusOnly(group, seen);
+    // What headers show already is read there.
+    if (inHeaders.size === 0 || isStatus)
+      add(group, quotaName(group[0]?.label ?? ""), isStatus ? ["status"] : undefined);
+  }
+  for (const at of new Set(strange))
+    questions.push({
+      path: "wire.readings",
+      seen: `${at} looks like a limit, and is in no form that is known; it is left out.`,
+      settle: "Find its meaning in the API's documentation.",
+    });
+  const wire: WireInput = {
+    revision: "observed",
+    readings: rows.map(({ row, quotas }) => ({
+      ...row,
+      ...(rows.length > 1 && quotas.length > 0 ? { quotas: [...quotas] } : {}),
+    })),
+    retryAfter: retries(places, questions),
+    outcomes: refusalsOf(seen, places),
+  };
+  const data = v.parse(wireSchema, wire) as WireData;
+  const names = [...new Set(rows.flatMap(({ quotas }) => quotas))];
+  const readings = seen.map((each) => [
+    ...readAnswer(data, each, { quotas: names, isStatus: false }).readings,
+    ...readAnswer(data, each, { quotas: names, isStatus: true }).readings,
+  ]);
+  const resets = new Map(
+    rows.flatMap(({ quotas, reset }) =>
+      reset === null ? [] : (quotas.length === 1 ? quotas : [""]).map((quota) => [quota, reset] as const),
+    ),
+  );
+  return { wire, readings, resets };
+}
+
+function groupsOf(places: readonly Place[], key: (place: Place) => string): Map<string, Place[]> {
+  const groups = new Map<string, Place[]>();
+  for (const place of places) groups.set(key(place), [...(groups.get(key(place)) ?? []), place]);
+  return groups;
+}
+
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf("/"));
+
+/** A label as a name of a policy. */
+const quotaName = (label: string): string => {
+  const plain = label.replace(/[^\w]+/g, "_").slice(0, 40);
+  return plain === "" ? "requests" : /^[A-Za-z_]/.test(plain) ? plain : `q${plain}`;
+};
+
+const statusPath = /limit|quota|usage|rate/i;
+
+/** Tells whether a body's limits were shown by paths alone that are about limits. */
+const isStatusOnly = (group: readonly Place[], seen: readonly Seen[]): boolean =>
+  group.every(({ values }) =>
+    [...values.keys()].every((index) => statusPath.test(seen[index]?.segments?.at(-1) ?? "")),
+  );
+
+/** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
+function rowOf(
+  group: readonly Place[],
+  quota: string,
+  seen: readonly Seen[],
+  secrets: ReadonlySet<string>,
+  questions: Question[],
+  index: number,
+): { row: RowInput; quotas: string[]; reset: FoundForm | null } | null {
+  const forms: Record<string, string | string[]> = {};
+  const namer = group.find(({ role }) => role === "quota");
+  const named = namer === undefined ? [] : [...new Set(namer.values.values())];
+  const isNamed = named.length > 0 && named.every((each) => isPlainWord(each, secrets));
+  if (namer !== undefined && isNamed) forms[namer.at] = "{quota}";
+  for (const place of group) {
+    if (place.role !== "limit" && place.role !== "remaining" && place.role !== "used") continue;
+    const template = templateOf(place);
+    if (template !== null) forms[place.at] = template;
+  }
+  if (!Object.values(forms).some((form) => /\{(?:limit|remaining|used)\}/.test(String(form)))) return null;
+  const resetPlace = group.find(({ role }) => role === "reset");
+  const number = (role: string, answer: number): number | null => {
+    const place = group.find((each) => each.role === role);
+    return place === undefined ? null : numberAt(place, forms[place.at] ?? "", answer, role);
+  };
+  const shown = [...(resetPlace?.values ?? [])].map(
+    ([answer, text]): ShownReset => ({
+      text,
+      atMs: seen[answer]?.atMs ?? null,
+      of: `${seen[answer]?.caller} ${namer?.values.get(answer)}`,
+      limit: number("limit", answer),
+      remaining: number("remaining", answer),
+    }),
+  );
+  const found = resetPlace === undefined ? null : resetForm(shown);
+  const reset = found !== null && "form" in found ? found : null;
+  if (resetPlace !== undefined && reset !== null) forms[resetPlace.at] = "{reset}";
+  if (found !== null && "possible" in found && resetPlace !== undefined)
+    questions.push({
+      path: `wire.readings.${index}.reset`,
+      seen: `${resetPlace.at} may be ${found.possible.length === 0 ? "of no known form" : found.possible.join(" or ")}; it is left out.`,
+      settle: "Call again as the same caller at least 2 s later, and give both answers to map.",
+    });
+  if (reset !== null && reset.means === null)
+    questions.push({
+      path: `wire.readings.${index}.reset.means`,
+      seen: `Nothing tells what the instant in ${resetPlace?.at} means; "estimate" promises nothing.`,
+      settle: "Make two calls at least 2 s apart within one window: the end of a window stays, others move.",
+    });
+  const isHeader = group[0]?.isHeader === true;
+  return {
+    row: {
+      ...(isHeader ? { headers: forms } : { body: forms }),
+      ...(reset === null ? {} : { reset: { form: reset.form, means: reset.means ?? "estimate" } }),
+    },
+    quotas: isNamed ? named : [quota],
+    reset,
+  };
+}
+
+/** Forms that advice is told in, by RFC 9110 and by the header's own name. */
+function formOfRetry({ at, values }: Place): TimeForm | null {
+  const forms: readonly TimeForm[] = /-ms$/.test(at)
+    ? ["delta-ms"]
+    : ["delta-s", "delta-s-float", "http-date", "go-duration"];
+  return (
+    forms.find((form) => [...values.values()].every((text) => readTime(form, text.trim()) !== null)) ?? null
+  );
+}
+
+function retries(places: readonly Place[], questions: Question[]): Retries {
+  return places
+    .filter(({ role }) => role === "retry")
+    .flatMap((place) => {
+      const form = formOfRetry(place);
+      if (form !== null) return [{ header: place.at, form }];
+      questions.push({
+        path: "wire.retryAfter",
+        seen: `${place.at} is in no known form of time; it is left out.`,
+        settle: "Find its form in the API's documentation.",
+      });
+      return [];
+    });
+}
+
+/** Refusals by other statuses than 429: they have advice when to come back, or nothing is left. */
+function refusalsOf(seen: readonly Seen[], places: readonly Place[]): Outcomes {
+  const rules = new Map<string, Outcomes[number]>();
+  for (const [index, { status }] of seen.entries()) {
+    if (status < 400 || isRefusal(status) || isFailure(status)) continue;
+    const advice = places.find(({ role, values }) => role === "retry" && values.has(index));
+    const empty = places.find(({ role, values }) => role === "remaining" && values.get(index) === "0");
+    const told = advice ?? empty;
+    if (told === undefined || !told.isHeader) continue;
+    const text = told === advice ? "*" : "0";
+    rules.set(`${status} ${told.at}`, {
+      outcome: "refused",
+      status: [status],
+      headers: { [told.at]: text },
+    });
+  }
+  return [...rules.values()];
+}
