@@ -17,6 +17,12 @@ export interface Preset {
   readonly answers: readonly KnownAnswer[];
 }
 
+type Written = Fixed<WireInput>;
+/** One row of a wire format, as presets write it. */
+export type WrittenReading = NonNullable<Written["readings"]>[number];
+/** One kind of answer of a wire format, as presets write it. */
+export type WrittenOutcome = NonNullable<Written["outcomes"]>[number];
+
 export interface Source {
   /** A repository and path, or a page without its scheme. */
   readonly at: string;

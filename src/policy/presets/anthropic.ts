@@ -1,5 +1,5 @@
 // Anthropic's limits of requests, input and output tokens a minute, by organization and class of model.
-import type { Preset } from "../preset.ts";
+import type { Preset, WrittenOutcome, WrittenReading } from "../preset.ts";
 
 const perMinute = (capacity: number) => ({
   key: ["organization", "model"],
@@ -12,7 +12,7 @@ const perMinute = (capacity: number) => ({
 const tokens = (capacity: number) =>
   ({ ...perMinute(capacity), unit: "tokens", charge: { when: "reserve-settle" } }) as const;
 
-const shown = (quota: string, word: string): object => ({
+const shown = (quota: string, word: string): WrittenReading => ({
   quotas: [quota],
   headers: {
     [`anthropic-ratelimit-${word}-limit`]: "{limit}",
@@ -25,7 +25,7 @@ const shown = (quota: string, word: string): object => ({
 
 const error = { "/type": "error", "/error/type": "rate_limit_error" };
 /** The sentence of the error names the quota. */
-const refusal = (quota: string, words: string): object => ({
+const refusal = (quota: string, words: string): WrittenOutcome => ({
   outcome: "refused",
   by: quota,
   status: [429],

@@ -10,7 +10,7 @@ const day = {
   key: ["client"],
 } as const;
 
-const policy = (name: string, quotas: Readonly<Record<string, object>>): Preset["policy"] => ({
+const policy = (name: string, quotas: Preset["policy"]["quotas"]): Preset["policy"] => ({
   version: 2,
   name,
   quotas,

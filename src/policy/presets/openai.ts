@@ -1,5 +1,5 @@
 // OpenAI's limits of requests and tokens a minute, which its headers show as spans until all is back.
-import type { Preset } from "../preset.ts";
+import type { Preset, WrittenOutcome, WrittenReading } from "../preset.ts";
 
 const perMinute = (capacity: number, unit: string) => ({
   key: ["organization", "model"],
@@ -11,7 +11,7 @@ const perMinute = (capacity: number, unit: string) => ({
   unit,
 });
 
-const shown = (quota: string): object => ({
+const shown = (quota: string): WrittenReading => ({
   quotas: [quota],
   headers: {
     [`x-ratelimit-limit-${quota}`]: "{limit}",
@@ -22,7 +22,7 @@ const shown = (quota: string): object => ({
 });
 
 /** The type of the error names the quota. */
-const refusal = (quota: string, sentence: string): object => ({
+const refusal = (quota: string, sentence: string): WrittenOutcome => ({
   outcome: "refused",
   by: quota,
   status: [429],
