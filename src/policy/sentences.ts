@@ -20,8 +20,8 @@ function spanOf(seconds: number): string {
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
-/** `50 requests in each minute`. @param unit of the quota, a plural */
-function allowance(algorithm: Algorithm, unit: string): string {
+/** Returns `50 requests in each minute`. @param unit of the quota, a plural */
+export function allowance(algorithm: Algorithm, unit: string): string {
   const units = (number: number): string =>
     `${count(number)} ${nounOf(number, unit.replace(/s$/, ""), unit)}`;
   switch (algorithm.kind) {
