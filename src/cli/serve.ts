@@ -268,7 +268,7 @@ function curlLine({
   const [before = "", after = ""] = header.split("{token}");
   const rest = after === "" ? "" : ` + ${JSON.stringify(after)}`;
   const read = `node -p '${JSON.stringify(before)} + JSON.parse(fs.readFileSync(process.argv[1]))[0].token${rest}'`;
-  return `${read} ${shellCommand([file])} | curl -sS -H @- ${[...wordsOf(sample), url + path].join(" ")}`;
+  return `${read} ${shellCommand([file])} | curl -sS -H @- ${shellCommand([...wordsOf(sample), url + path])}`;
 }
 
 /** Words of curl for a request that is no plain GET. */
@@ -279,7 +279,7 @@ function wordsOf(sample: CallSample | undefined): string[] {
     ...(method === "GET" ? [] : ["-X", method]),
     ...Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]),
     ...(text === undefined ? [] : ["-d", text]),
-  ].map((word) => shellCommand([word]));
+  ];
 }
 
 /** Nobody may take a deployment that is wrong on purpose for a right one. */

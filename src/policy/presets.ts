@@ -19,13 +19,17 @@ import { github } from "./presets/github.ts";
 import { gitlab } from "./presets/gitlab.ts";
 import { ietf06, ietf07, ietf11 } from "./presets/ietf.ts";
 import { kong } from "./presets/kong.ts";
+import { linear } from "./presets/linear.ts";
 import { nginx } from "./presets/nginx.ts";
 import { okta } from "./presets/okta.ts";
 import { openai } from "./presets/openai.ts";
 import { shopifyGraphql } from "./presets/shopify-graphql.ts";
 import { shopifyRest } from "./presets/shopify-rest.ts";
+import { slack } from "./presets/slack.ts";
 import { springCloudGateway } from "./presets/spring-cloud-gateway.ts";
+import { stripe } from "./presets/stripe.ts";
 import { traefik } from "./presets/traefik.ts";
+import { x } from "./presets/x.ts";
 import { policyOf } from "./shorthand.ts";
 import type { WireData } from "./wire-data.ts";
 import { wireSchema } from "./wire-schema.ts";
@@ -49,13 +53,17 @@ export const presets: Readonly<Record<string, Preset>> = {
   "ietf-07": ietf07,
   "ietf-11": ietf11,
   kong,
+  linear,
   nginx,
   okta,
   openai,
   "shopify-graphql": shopifyGraphql,
   "shopify-rest": shopifyRest,
+  slack,
   "spring-cloud-gateway": springCloudGateway,
+  stripe,
   traefik,
+  x,
 };
 
 const read = new Map<string, WireData>();

@@ -79,6 +79,7 @@ describe("spillway serve", () => {
   test.each([
     ["github", { path: "/user" }],
     ["openai", { method: "POST", path: "/v1/chat/completions" }],
+    ["x", { path: "/2/tweets?ids=20" }],
     ["shopify-graphql", { extensions: { cost: { requestedQueryCost: 1 } } }],
   ])("so does that of a policy: %s", { tags: ["curl"] }, async (policy, answer) => {
     const { lines } = await start("--policy", policy);

@@ -40,7 +40,12 @@ function standIn(input: unknown, attributes: readonly Readonly<Record<string, st
       ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     expect(unexpected).toEqual([]);
-    return { status: answer.statusCode, headers: answer.headers, body: answer.json() as unknown };
+    const isJson = String(answer.headers["content-type"]).startsWith("application/json");
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: isJson ? (answer.json() as unknown) : answer.body,
+    };
   };
   return { call, pass: (ms: number) => (nowMs += ms) };
 }
@@ -204,6 +209,110 @@ describe("a policy of one's own", () => {
     const { call } = standIn(policy, [{ tenant: "acme" }]);
     const { status, headers } = await call("GET", "/health");
     expect([status, headers["x-ratelimit-limit"]]).toEqual([200, undefined]);
+  });
+});
+
+describe("public APIs, each by its own words", () => {
+  /** A stand-in of a preset, for one caller. */
+  function preset(name: string) {
+    const policy = presets[name]?.policy;
+    const names = parsePolicy(policy).auth.attributes;
+    return standIn(policy, [Object.fromEntries(names.map((attribute) => [attribute, "a"]))]);
+  }
+
+  test("gitlab shows its limit for a minute, and refuses in plain text", async () => {
+    const { call } = preset("gitlab");
+    const path = "/api/v4/packages/npm/app";
+    expect((await call("GET", path)).headers).toMatchObject({
+      "ratelimit-limit": "4000",
+      "ratelimit-name": "throttle_authenticated_packages_api",
+      "ratelimit-remaining": "999",
+    });
+    for (let index = 1; index < 1000; index++) await call("GET", path);
+    expect(await call("GET", path)).toMatchObject({
+      status: 429,
+      body: "Retry later",
+      headers: { "ratelimit-observed": "1001", "ratelimit-resettime": expect.stringMatching(/ GMT$/) },
+    });
+  });
+
+  test("discord shows no bucket where the global limit refuses, and advises in two places", async () => {
+    const { call } = preset("discord");
+    const get = (channel: number) => call("GET", `/api/v10/channels/${channel}/messages`);
+    for (let index = 0; index < 50; index++) expect((await get(index)).status).toBe(200);
+    const { status, headers, body } = await get(0);
+    expect([status, headers["x-ratelimit-scope"], headers["x-ratelimit-limit"]]).toEqual([
+      429,
+      "global",
+      undefined,
+    ]);
+    expect([headers["retry-after"], body]).toEqual([
+      "1",
+      { message: "You are being rate limited.", global: true, retry_after: 1 },
+    ]);
+  });
+
+  test("openai tells the span until all is back, and what refused", async () => {
+    const { call } = preset("openai");
+    const ask = (tokens: number) =>
+      call("POST", "/v1/chat/completions", { body: { model: "a", max_completion_tokens: tokens } });
+    expect((await ask(16)).headers).toMatchObject({
+      "x-ratelimit-reset-requests": "1s",
+      "x-ratelimit-reset-tokens": "7ms",
+    });
+    expect(await ask(149_985)).toMatchObject({
+      status: 429,
+      headers: { "retry-after-ms": "1", "retry-after": "1" },
+      body: { error: { type: "tokens", code: "rate_limit_exceeded" } },
+    });
+  });
+
+  test("anthropic rounds tokens to thousands", async () => {
+    const { call } = preset("anthropic");
+    const ask = (tokens: number) =>
+      call("POST", "/v1/messages", { body: { model: "a", max_tokens: tokens } });
+    expect((await ask(499)).headers["anthropic-ratelimit-output-tokens-remaining"]).toBe("8000");
+    expect((await ask(1001)).headers["anthropic-ratelimit-output-tokens-remaining"]).toBe("7000");
+  });
+
+  test("shopify-graphql refuses with status 200, linear with 400", async () => {
+    const shopify = preset("shopify-graphql");
+    const dear = { "Spillway-Cost": "1500" };
+    const body = { query: "{ shop { name } }" };
+    await shopify.call("POST", "/admin/api/2026-10/graphql.json", { body, headers: dear });
+    expect(
+      await shopify.call("POST", "/admin/api/2026-10/graphql.json", { body, headers: dear }),
+    ).toMatchObject({
+      status: 200,
+      body: {
+        errors: [{ extensions: { code: "THROTTLED" } }],
+        extensions: {
+          cost: {
+            requestedQueryCost: 1500,
+            actualQueryCost: null,
+            throttleStatus: { currentlyAvailable: 500, restoreRate: 100 },
+          },
+        },
+      },
+    });
+    const linear = preset("linear");
+    await linear.call("POST", "/graphql", { body, headers: { "Spillway-Cost": "2000000" } });
+    expect(
+      await linear.call("POST", "/graphql", { body, headers: { "Spillway-Cost": "2000000" } }),
+    ).toMatchObject({
+      status: 400,
+      headers: { "x-ratelimit-complexity-remaining": "1000000" },
+      body: { errors: [{ extensions: { code: "RATELIMITED" } }] },
+    });
+  });
+
+  test("stripe names the kind of limit that refused", async () => {
+    const { call } = preset("stripe");
+    for (let index = 0; index < 25; index++) expect((await call("GET", "/v1/customers")).status).toBe(200);
+    expect((await call("GET", "/v1/customers")).headers["stripe-rate-limited-reason"]).toBe("endpoint-rate");
+    for (const path of ["/v1/prices", "/v1/refunds", "/v1/charges"])
+      for (let index = 0; index < 25; index++) expect((await call("GET", path)).status).toBe(200);
+    expect((await call("GET", "/v1/customers/1")).headers["stripe-rate-limited-reason"]).toBe("global-rate");
   });
 });
 
