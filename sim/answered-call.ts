@@ -96,6 +96,11 @@ export class AnsweredCall {
     return (this.#shown & Flight.REFUSER) as Outcome;
   }
 
+  /** Of an answer by a policy: the place of the quota that refused, below 0 where none did. */
+  get refusingQuota(): number {
+    return this.#double(Flight.REFUSING);
+  }
+
   /** True if the deployment decided this call; a 5xx without any of the eight headers came from before it. */
   get isAnswered(): boolean {
     const { status } = this;

@@ -29,6 +29,9 @@ export const USER_WINDOW = 15;
 export const REST_RESET = 14;
 export const GRAPHQL_RESET = 15;
 
+/** In its place, of an answer by a policy: the place of the quota that refused, below 0 where none did. */
+export const REFUSING = 14;
+
 /** Integers a flight, and where each is. */
 export const INTS = 32;
 /** Who calls: its place in the client table. */

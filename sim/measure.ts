@@ -3,7 +3,7 @@
 import { ADMITTED, REFUSED_BY_ORGANIZATION } from "../src/engine/core.ts";
 import type { Rules } from "../src/rules/rules.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
-import { type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
+import { type Figures, type PopulationSummary, type Summary, waitShares } from "../src/summary/summary.ts";
 import { Tally } from "../src/summary/tally.ts";
 import { CountedWaits } from "../src/summary/waits.ts";
 import { endedJustBefore } from "../src/summary/window-ends.ts";
@@ -13,7 +13,18 @@ import { type CallerWindows, type MeasuredWindow, MeasuredWindows } from "./meas
 import { numberSteps, type SimulateOptions, worldOf } from "./simulate.ts";
 
 /** The figures of one simulated run, whole and by population, as its summary has them. */
-export type Measurement = Pick<Summary, "figures" | "populations" | "endedAt" | "records">;
+export interface Measurement extends Pick<Summary, "figures" | "populations" | "endedAt" | "records"> {
+  /** Under a policy: refused calls by the quota that refused. */
+  readonly refusedBy?: Readonly<Record<string, number>>;
+}
+
+/** Figures of organizations' and users' windows, which no other quota has. */
+const ofWindows = {
+  refusedByOrganization: null,
+  refusedByUser: null,
+  windowsExhausted: null,
+  refusedFirstSecondShare: null,
+} as const;
 
 /**
  * Simulates a scenario and counts. The figures are those that `summarize` finds in the run's trace.
@@ -75,11 +86,16 @@ class Measurer {
   /** In the order in which they first answered. */
   readonly #seen: MeasuredPopulation[] = [];
   #windowsExhausted = 0;
+  /** Names of the policy's quotas, and refusals by each; `null` under rules. */
+  readonly #quotas: readonly string[] | null;
+  readonly #refusedBy: number[];
   records = 0;
   #endedAt: number;
 
   constructor(scenario: Scenario, rules: Rules) {
     this.#scenario = scenario;
+    this.#quotas = scenario.policy === undefined ? null : Object.keys(scenario.policy.quotas);
+    this.#refusedBy = (this.#quotas ?? []).map(() => 0);
     this.#windows = new MeasuredWindows(rules);
     this.#populations = scenario.populations.map(() => null);
     this.#endedAt = scenario.startAtMs;
@@ -113,11 +129,16 @@ class Measurer {
     const admitted = caller.admitted[population.place] ?? 0;
     caller.admitted[population.place] = isRefusal(status) ? admitted : admitted + 1;
     if (isRefusal(status)) {
+      if (this.#quotas !== null) this.#refusedBy[call.refusingQuota] = this.#refusals(call.refusingQuota) + 1;
       const { refusedBy } = call;
       tally.addRefusal(
         refusedBy === ADMITTED ? null : refusedBy === REFUSED_BY_ORGANIZATION ? "organization" : "user",
       );
     } else this.#admit(call, tally);
+  }
+
+  #refusals(quota: number): number {
+    return this.#refusedBy[quota] ?? 0;
   }
 
   #admit(call: AnsweredCall, tally: Tally<CountedWaits>): void {
@@ -190,15 +211,27 @@ class Measurer {
     for (const { tally } of this.#seen) whole.merge(tally);
     whole.windowsExhausted = this.#windowsExhausted;
     return {
-      figures: whole.figures(this.#admitted(null)),
+      figures: this.#figures(whole, null),
       populations: this.#seen.map((population) => this.#summarize(population)),
       endedAt: this.#endedAt,
       records: this.records,
+      ...(this.#quotas === null
+        ? {}
+        : {
+            refusedBy: Object.fromEntries(
+              this.#quotas.map((name, place) => [name, this.#refusals(place)] as const),
+            ),
+          }),
     };
   }
 
-  #summarize({ place, name, clients, tally }: MeasuredPopulation): PopulationSummary {
+  #figures(tally: Tally<CountedWaits>, place: number | null): Figures {
     const figures = tally.figures(this.#admitted(place));
+    return this.#quotas === null ? figures : { ...figures, ...ofWindows };
+  }
+
+  #summarize({ place, name, clients, tally }: MeasuredPopulation): PopulationSummary {
+    const figures = this.#figures(tally, place);
     return { name, clients, figures, waitsMs: tally.waits.quantiles(waitShares) };
   }
 

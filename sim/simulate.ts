@@ -17,6 +17,7 @@ import type { Answer, Deployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
 import { FlightTable } from "./flight-table.ts";
 import { ObjectDeployment } from "./object-deployment.ts";
+import { PolicyDeployment } from "./policy-deployment.ts";
 import { RightDeployment } from "./right-deployment.ts";
 import { AWAITING, Simulator } from "./simulator.ts";
 import { undecidedAnswer } from "./undecided-answer.ts";
@@ -59,6 +60,8 @@ export interface Simulation {
  */
 export function simulate(scenario: Scenario, options: SimulateOptions = {}): Simulation {
   const world = worldOf(scenario, options);
+  if (world.scenario.policy !== undefined)
+    throw new RangeError("a trace holds no quotas of a policy: measure the scenario");
   return { header: headerOf(world), calls: { [Symbol.iterator]: () => callsOf(world) } };
 }
 
@@ -159,6 +162,8 @@ export function worldOf(given: Scenario, options: SimulateOptions): World {
   const rules = limiter === undefined ? claimed : followedRules(limiter, claimed);
   if (fault !== undefined && limiter !== undefined)
     throw new RangeError("a fault or a limiter is simulated, not both");
+  if ((fault !== undefined || limiter !== undefined) && scenario.policy !== undefined)
+    throw new RangeError("a fault or a limiter goes with rules, and with no policy");
   if (fault !== undefined) requireSuitable(fault, rules);
   return { scenario, rules, seating, fault, limiter, signal };
 }
@@ -182,6 +187,7 @@ function runOf(world: World, traced: boolean) {
 function deploymentOf({ scenario, rules, fault, limiter }: World, flights: FlightTable, traced: boolean) {
   if (fault !== undefined)
     return new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
+  if (scenario.policy !== undefined) return new PolicyDeployment(scenario.policy, flights);
   if (limiter === undefined) return new RightDeployment(rules, flights, traced);
   tellFactory(limiter, scenario.startAtMs);
   const made = limiter.create(rules);

@@ -2,6 +2,7 @@
 // earlier run, so that simulator and measurement are told apart by nothing but what they model.
 import { Likeness } from "../../sim/likeness.ts";
 import type { SimulateOptions } from "../../sim/simulate.ts";
+import type { Policy } from "../policy/policy.ts";
 import type { RunRecord } from "../report/run.ts";
 import { readRun, traceOf } from "../report/run-folder.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -18,6 +19,8 @@ export interface Changes {
   readonly seed?: number | undefined;
   readonly durationMs?: number | undefined;
   readonly rules?: Rules | undefined;
+  /** Limits of any API, in place of rules: a run of these is measured, and leaves no trace. */
+  readonly policy?: Policy | undefined;
   /** Whose names the trace has. */
   readonly tokens?: readonly Token[] | null | undefined;
   /** A run's folder: start, duration, seed, rules, users and network are taken from it. */
@@ -39,10 +42,16 @@ export async function conditionsOf(written: Scenario, changes: Changes): Promise
     seed: changes.seed ?? like?.record.seed,
     durationMs: changes.durationMs ?? like?.record.durationMs,
     startAtMs: like?.record.startedAt,
-    rules,
+    ...(changes.policy === undefined ? { rules } : { policy: changes.policy }),
     network: like?.likeness.network(written.network),
   });
   const notes = adviseScenario(scenario, rules);
+  if (changes.policy !== undefined)
+    return {
+      scenario,
+      options: {},
+      notes: [`the limits are those of the policy ${changes.policy.name}`, ...notes],
+    };
   if (like === null) return { scenario, options: { tokens: changes.tokens }, notes };
   const { latencyMs, roundTripMs, executionMs, latenessMs } = scenario.network;
   const trip = `${describeSpread(roundTripMs ?? latencyMs)}${roundTripMs === null ? " one way" : ""}`;

@@ -52,7 +52,7 @@ export async function planInto(
     const header = headerOf(plan.question, {
       spillway: version,
       digest,
-      rules: scenario.rules,
+      rules: scenario.policy ?? scenario.rules,
       storm: asked.storm ?? null,
       compare: asked.compare === true,
     });

@@ -8,7 +8,7 @@ import type { JobContext } from "./jobs.ts";
 
 /** Setting that all runs of a plan have in common. */
 export interface PlanSetting {
-  readonly adjustments: Pick<Adjustments, "seed" | "durationMs" | "rules">;
+  readonly adjustments: Pick<Adjustments, "seed" | "durationMs" | "rules" | "policy">;
   readonly figures: readonly FigureReference[];
 }
 

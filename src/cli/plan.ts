@@ -6,7 +6,7 @@ import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
-import { readRules } from "./files.ts";
+import { readLimits } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -174,7 +174,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
   const adjustments = {
     seed: args.seed === undefined ? undefined : requireSeed(args.seed),
     durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-    rules: args.rules === undefined ? undefined : await readRules(args.rules),
+    ...(args.rules === undefined ? {} : await readLimits(args.rules)),
   };
   const { planInto } = await import("./plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;

@@ -5,6 +5,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import * as v from "valibot";
 import { writeWhole } from "../files/whole-file.ts";
 import { type Job, jobKey, type Outcome } from "../plan/job.ts";
+import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type FigureReference, unitOf } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -20,7 +21,8 @@ export interface PointsHeader {
   readonly digest: string;
   readonly seed: number;
   readonly durationMs: number;
-  readonly rules: Rules | null;
+  /** Rules, or the policy in their place. */
+  readonly rules: Rules | Policy | null;
   readonly vary: readonly string[];
   readonly until: readonly string[];
   readonly storm: string | null;

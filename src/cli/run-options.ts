@@ -35,7 +35,7 @@ export const rulesOption = (phrase: string, otherwise: string | null) =>
     type: "string",
     alias: "policy",
     describe:
-      `${phrase} the rules or policy file RULES, or a preset: default, documented` +
+      `${phrase} the rules or policy file RULES, or a preset: default, documented, or one that 'policy list' names` +
       (otherwise === null ? "" : ` [default: ${otherwise}]`),
   }) as const satisfies VerbOption;
 

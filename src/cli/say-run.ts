@@ -1,5 +1,7 @@
 // Words of a finished run on the terminal, whoever drove it: what was refused and whom it hit, the waits, what
 // was missed, the verdict, and where all of it is.
+
+import type { Measurement } from "../../sim/measure.ts";
 import { duration, figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
@@ -60,7 +62,7 @@ export interface MeasuredRun {
   readonly name: string;
   readonly seed: number;
   readonly durationMs: number;
-  readonly measured: Measured;
+  readonly measured: Measured & Pick<Measurement, "refusedBy">;
   readonly expectations: readonly ExpectationResult[];
   readonly notes: readonly string[];
   readonly interrupted: boolean;
@@ -75,6 +77,7 @@ export function sayMeasured(
   const lines = [
     ...notes.map((note) => `${pc.dim("note")} ${note}`),
     ...refusalLines(measured),
+    ...quotaLines(measured),
     waitLine(measured),
     ...expectationLines(expectations),
     ...(interrupted ? [`${pc.yellow("Interrupted")}: these are the figures until then.`] : []),
@@ -130,6 +133,14 @@ function refusalLines(summary: Measured): string[] {
       return `  ${shortName(name)}: ${figureText("refusedShare", figures.refusedShare)} of its calls${rest}`;
     });
   return [refusalWords(summary), ...lines];
+}
+
+/** Refusals by each quota of a policy that refused. */
+function quotaLines({ refusedBy = {} }: Pick<Measurement, "refusedBy">): string[] {
+  return Object.entries(refusedBy)
+    .filter(([, refused]) => refused > 0)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([quota, refused]) => `  by ${shortName(quota)}: ${count(refused)}`);
 }
 
 function waitLine({ figures }: Measured): string {

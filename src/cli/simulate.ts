@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
-import { readRules, readTokens } from "./files.ts";
+import { readLimits, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -117,12 +117,15 @@ export const verb = defineVerb<Args>({
     }
     if (args.requireStates === true)
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
+    const limits = args.rules === undefined ? null : await readLimits(args.rules);
+    const isCounted = limits !== null && "policy" in limits;
+    if (isCounted) requireFiguresAlone(args, limits.policy.name);
     const task: SimulateTask = {
       world: args.world,
       changes: {
         seed: args.seed === undefined ? undefined : requireSeed(args.seed),
         durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-        rules: args.rules === undefined ? undefined : await readRules(args.rules),
+        ...limits,
         tokens: args.tokens === undefined ? null : await readTokens(args.tokens),
         like: args.like,
       },
@@ -132,7 +135,7 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     try {
       const asked = { task, file, importMs, words, signal: interrupt.signal };
-      await (args.trace ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
+      await (args.trace && !isCounted ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
     } finally {
       interrupt.release();
     }
@@ -193,6 +196,24 @@ function requireNoPlace(args: Args): void {
   });
 }
 
+/** A trace holds the quotas of the default API alone: under another policy a run is counted, and not judged. */
+function requireFiguresAlone(args: Args, policy: string): void {
+  const wrong = (["out", "open", "adapter", "fault", "like", "world"] as const).find(
+    (name) => args[name] !== undefined,
+  );
+  if (wrong === undefined) return;
+  throw new SpillwayError("POLICY_UNSUPPORTED", `a run under ${policy} is counted, and leaves no trace yet`, {
+    problems: [
+      {
+        path: `--${wrong}`,
+        got: `a policy beside it, ${policy}`,
+        allowed: "rules, as of the preset buildkite",
+      },
+    ],
+    hint: "--json prints all figures of the run",
+  });
+}
+
 async function measureOne({ task, file, importMs, words, signal }: Asked, terminal: Terminal): Promise<void> {
   const { startJobs } = await import("./job-thread.ts");
   const threads = await startJobs({ scenario: file ?? undefined }, { importMs, signal });
@@ -202,8 +223,7 @@ async function measureOne({ task, file, importMs, words, signal }: Asked, termin
     const notes = [...run.notes, ...(words === null ? [] : [words.note])];
     const { sayMeasured } = await import("./say-run.ts");
     sayMeasured(terminal, { ...run, notes });
-    const { figures, populations, endedAt, records } = run.measured;
-    terminal.result({ folder: null, figures, populations, endedAt, records, expectations: run.expectations });
+    terminal.result({ folder: null, ...run.measured, expectations: run.expectations });
     const held = run.expectations.every((expectation) => expectation.held);
     process.exitCode = run.interrupted ? INTERRUPTED : held ? 0 : 1;
   } finally {

@@ -1,5 +1,7 @@
 // The members of a scenario that may be varied: every number and choice of its data, found by walking it. So a field
 // that scenarios learn tomorrow can be varied tomorrow. Behaviours are functions and stay as they are.
+
+import { parsePolicy as parseLimits } from "../policy/parse.ts";
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -35,12 +37,17 @@ const fixedKeys = new Set([
   ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor", "cron", "answer"],
 ]);
 
+/** The members of a policy that have numbers of its limits. */
+const limitKeys = new Set(["quotas", "overrides"]);
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** A scenario with rules to vary: the default ones where it has none. */
+/** A scenario with limits to vary: the default rules where it has none. */
 const withRules = (scenario: Scenario): Scenario =>
-  scenario.rules === null ? { ...scenario, rules: parseRules({}) } : scenario;
+  scenario.rules === null && scenario.policy === undefined
+    ? { ...scenario, rules: parseRules({}) }
+    : scenario;
 
 /** A change of every limit at once, by a factor: for comparisons. */
 export const limitsPath = "limits";
@@ -62,7 +69,8 @@ function policyPlace({ name }: Population, index: number): Place[] {
 
 function* walk(value: object, lead: string, keys: readonly string[]): Generator<Place, void> {
   for (const [key, member] of Object.entries(value)) {
-    if (fixedKeys.has(key) && keys[0] !== "rules") continue;
+    if (fixedKeys.has(key) && keys[0] !== "rules" && keys[0] !== "policy") continue;
+    if (keys[0] === "policy" && keys.length === 1 && !limitKeys.has(key)) continue;
     yield* place(member, joined(lead, key.replace(/Ms$/, "")), [...keys, key]);
   }
 }
@@ -134,20 +142,34 @@ export function changeScenario(given: Scenario, changes: readonly Change[]): Sce
     if (!("keys" in found)) throw unusable(found);
     scenario = changed(withRules(scenario), found, change);
   }
-  if (scenario.rules === null) return scenario;
-  return { ...scenario, rules: parseRules(scenario.rules) };
+  const { rules, policy } = scenario;
+  if (policy !== undefined) return { ...scenario, policy: parseLimits(policy) };
+  return rules === null ? scenario : { ...scenario, rules: parseRules(rules) };
 }
 
 /** Every limit, the overrides' too, times a factor, rounded to whole calls and points. */
 function withLimits(scenario: Scenario, factor: number): Scenario {
   const scaled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(scaled);
     if (!isObject(value)) return value;
     const entries = Object.entries(value).map(([key, member]) => [
       key,
-      key === "limit" ? Math.max(1, Math.round(Number(member) * factor)) : scaled(member),
+      key === "limit" || key === "capacity" || key === "amount"
+        ? Math.max(1, Math.round(Number(member) * factor))
+        : scaled(member),
     ]);
     return Object.fromEntries(entries) as unknown;
   };
+  const { policy } = scenario;
+  if (policy !== undefined)
+    return {
+      ...scenario,
+      policy: parseLimits({
+        ...policy,
+        quotas: scaled(policy.quotas),
+        overrides: scaled(policy.overrides),
+      }),
+    };
   return { ...scenario, rules: parseRules(scaled(scenario.rules)) };
 }
 

@@ -149,20 +149,26 @@ function secondsToFull(algorithm: Algorithm): number {
 /** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
 export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record<string, readonly string[]>> {
   const { operations, routes, quotas } = policy;
-  const unenforced = Object.entries(quotas).flatMap(([name, { algorithm }]) =>
-    algorithm.kind === "fixed-window" || algorithm.kind === "token-bucket"
-      ? []
-      : [`--as-window: quotas.${name} is a ${algorithm.kind}`],
+  const unenforced = Object.entries(quotas).filter(
+    ([, { algorithm }]) => algorithm.kind !== "fixed-window" && algorithm.kind !== "token-bucket",
   );
   const samples = Object.entries(operations).flatMap(([name, one]) =>
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
   const theirs = isOfRules ? [] : ["the four quotas of rules, as in the preset buildkite"];
+  const noRoutes = routes.length === 0 ? ["routes"] : [];
+  const counted = [
+    ...noRoutes,
+    ...unenforced.map(([name, { algorithm }]) => `a window or bucket as quotas.${name}, a ${algorithm.kind}`),
+  ];
   return {
-    serve: [...(routes.length === 0 ? ["routes"] : []), ...unenforced],
+    serve: [
+      ...noRoutes,
+      ...unenforced.map(([name, { algorithm }]) => `--as-window: quotas.${name} is a ${algorithm.kind}`),
+    ],
     load: [...theirs, ...samples],
-    simulate: theirs,
-    plan: theirs,
+    simulate: counted,
+    plan: counted,
     replay: theirs,
     verify: theirs,
     check: theirs,

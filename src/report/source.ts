@@ -97,6 +97,9 @@ export function refusalWords({ figures }: Pick<Summary, "figures">): string {
   const answered = refused + (figures.admitted ?? 0);
   if (answered === 0) return "No call was answered.";
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
+  // Under a policy no figure names a window.
+  if (figures.refusedByUser === null)
+    return `${count(refused)} of ${counted(answered, "answered call")} ${refused === 1 ? "was" : "were"} refused.`;
   const byUser = figures.refusedByUser ?? 0;
   const byOrganization = figures.refusedByOrganization ?? 0;
   const reasons: [number, string][] = [

@@ -1,8 +1,11 @@
 // Advice on parts of a scenario that are legal but surely not meant.
+import { quotaFor } from "../policy/effective.ts";
+import type { Policy } from "../policy/policy.ts";
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
 import type { CallTemplate } from "./client.ts";
 import { Mistakes } from "./mistakes.ts";
+import { policyCall } from "./policy-calls.ts";
 import { type Population, type Scenario, staysOf } from "./scenario.ts";
 import { defaultOrganization } from "./seats.ts";
 
@@ -19,9 +22,10 @@ export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
   mistakes.scenario("scenario", scenario);
   const complete = mistakes.rules("rules", rules) ?? rules;
   mistakes.finish("there is nothing to advise on");
-  const { populations, outages, durationMs } = scenario;
+  const { populations, outages, durationMs, policy } = scenario;
   const hopeless = populations.flatMap((population) =>
     population.behaviour.calls.flatMap((call) => {
+      if (policy !== undefined) return policyAdvice(population, call, policy);
       const reason = neverAdmitted(population, call, complete);
       return reason === null ? [] : [`${population.name}: ${call.name} costs ${call.cost}, ${reason}`];
     }),
@@ -41,6 +45,25 @@ function isEmpty(scenario: Scenario, place: number): boolean {
   if (scenario.populations[place]?.arrivals === null) return false;
   for (const _ of staysOf(scenario, place)) return false;
   return true;
+}
+
+/** A call that no quota counts, or that none has ever room for. */
+function policyAdvice({ name, organization }: Population, call: CallTemplate, policy: Policy): string[] {
+  if (call.kind === "status") return [];
+  const seat = { organization: organization ?? defaultOrganization, user: "", token: null };
+  const { operation, caller } = policyCall(policy, call, seat);
+  const uses = policy.operations[operation]?.uses;
+  if (uses === undefined) return [`${name}: ${call.name} is limited by no quota of ${policy.name}`];
+  return Object.entries(uses).flatMap(([quota, cost]) => {
+    const { algorithm, charge, enforced } = quotaFor(policy, quota, caller);
+    const limit = algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
+    const asked = cost === "declared" ? call.cost : typeof cost === "number" ? cost : cost.atMost;
+    return asked > limit && charge.fits === "whole" && enforced !== false
+      ? [
+          `${name}: ${call.name} costs ${asked} of ${quota}, above its limit of ${limit}: it is refused for ever`,
+        ]
+      : [];
+  });
 }
 
 function neverAdmitted(population: Population, call: CallTemplate, rules: Rules): string | null {

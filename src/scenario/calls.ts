@@ -12,19 +12,44 @@ const samplePipelines = 10;
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const nameAllowed = "letters, digits, dashes, underscores";
 
+export interface RestOptions {
+  /** For reports and k6's metrics; the path's last word where it is left out. */
+  readonly name?: string;
+  /** `GET` where it is left out. */
+  readonly method?: CallTemplate["method"];
+  /** Units that it asks for, under a policy whose operation leaves that to the call; 1 where it is left out. */
+  readonly cost?: number;
+  /** Units charged in the end, at most `cost`; the same where it is left out. */
+  readonly actual?: number;
+}
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
 /**
- * A REST call of cost 1.
+ * A REST call of cost 1: `rest("/v2/user")`. Other APIs have other calls:
+ * `rest("/v1/messages", { method: "POST", cost: 4_000, actual: 900 })`.
  * @param path from the slash on; `:org` stands for the organization's slug, `:page` for the page's number
- * @param name for reports and k6's metrics; the path's last word where it is left out
+ * @param options the name alone, or an object
  */
-export function rest(path: string, name?: string): CallTemplate {
+export function rest(path: string, options: string | RestOptions = {}): CallTemplate {
   const mistakes = new Mistakes();
+  const {
+    name,
+    method = "GET",
+    cost = 1,
+    actual = cost,
+  } = typeof options === "string"
+    ? { name: options }
+    : mistakes.options("rest", options, ["name", "method", "cost", "actual"]);
+  mistakes.oneOf("rest.method", method, methods);
+  mistakes.whole("rest.cost", cost, 0, Number.MAX_SAFE_INTEGER);
+  mistakes.whole("rest.actual", actual, 0, Number.isSafeInteger(cost) ? cost : 0);
   const checked = mistakes.text("rest.path", path, /^\/[\x21-\x7e]*$/, "a path such as /v2/user, ASCII");
   const words = checked.split("?")[0]?.split("/") ?? [];
   const given = name ?? words.filter((word) => namePattern.test(word)).at(-1) ?? "call";
   mistakes.text("rest.name", given, namePattern, nameAllowed);
   mistakes.finish("this REST call cannot be made");
-  return { name: given, scope: "rest", kind: "call", method: "GET", path, cost: 1, actual: 1 };
+  return { name: given, scope: "rest", kind: "call", method, path, cost, actual };
 }
 
 /**

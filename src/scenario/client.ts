@@ -13,9 +13,9 @@ export interface CallTemplate {
   readonly name: string;
   readonly scope: Scope;
   readonly kind: "call" | "status";
-  readonly method: "GET" | "HEAD" | "POST";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
-  /** 1 for REST, requested points for GraphQL, 0 for status. */
+  /** 1 for REST under rules, requested points for GraphQL, 0 for status. */
   readonly cost: number;
   /** Points charged in the end; equal to `cost` for REST. */
   readonly actual: number;

@@ -1,5 +1,7 @@
 // A scenario, as data. `ScenarioInput` is what people write, `Scenario` is what `defineScenario` makes of
 // it: everything checked, every default filled in, every duration in milliseconds.
+
+import type { Policy } from "../policy/policy.ts";
 import type { Expectation } from "../rules/figures.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { Arrivals } from "./arrival-input.ts";
@@ -120,6 +122,8 @@ export interface Scenario {
   readonly startAtMs: number;
   /** `null` where the scenario claims none: a simulation then has the default rules. */
   readonly rules: Rules | null;
+  /** Limits of any API, in place of rules. */
+  readonly policy?: Policy;
   readonly populations: readonly Population[];
   readonly network: Network;
   /** `null`: serving takes no time. */

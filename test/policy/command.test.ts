@@ -43,8 +43,50 @@ test("a limiter is checked under a policy, all of whose switches are given", asy
   expect({ code, stderr }).toMatchObject({ code: 0 });
 });
 
+test("a run under another policy is counted by its quotas, in simulate and in plan", async () => {
+  const here = (...words: string[]) => spillwayHere(words, { cwd: folder });
+  const counted = await here("simulate", "github", "--policy", "github", "--duration", "20m", "--json");
+  expect(counted.code).toBe(0);
+  const { figures, refusedBy } = JSON.parse(counted.stdout) as {
+    figures: Record<string, number | null>;
+    refusedBy: Record<string, number>;
+  };
+  expect(figures["refused"]).toBeGreaterThan(0);
+  expect(Object.values(refusedBy).reduce((sum, each) => sum + each, 0)).toBe(figures["refused"]);
+  expect(refusedBy["search"]).toBeGreaterThan(0);
+  expect(figures["refusedByUser"]).toBeNull();
+  const said = await here("simulate", "github", "--policy", "github", "--duration", "20m");
+  expect(said.stdout).toContain("the limits are those of the policy github");
+  expect(said.stdout).toContain(`by search: ${refusedBy["search"]}`);
+  const limit = "policy.quotas.search.algorithm.limit";
+  const words = ["--vary", `${limit}=20..40:5`, "--until", "searchers.refused==0", "--duration", "5m"];
+  const planned = await here(
+    "plan",
+    "github",
+    "--policy",
+    "github",
+    ...words,
+    "--workers",
+    "1",
+    "--json",
+    "--out",
+    "p",
+  );
+  expect(planned.code).toBe(0);
+  // A call each two seconds is thirty in a minute; a window may hold the beginning of the next one, too.
+  expect(JSON.parse(planned.stdout)).toMatchObject({ answer: { value: 35 } });
+});
+
+test("a run under another policy writes nothing, and takes no fault", async () => {
+  expect(await simulate("--policy", "github", "c")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/POLICY_UNSUPPORTED.*leaves no trace yet\n {2}--out: /s),
+  });
+});
+
 test("a policy of other quotas is said to be one, and half a policy to be none", async () => {
-  expect(await simulate("--policy", "other.json", "c")).toMatchObject({
+  const replayed = await spillwayHere(["replay", "none.csv", "--policy", "other.json"], { cwd: folder });
+  expect(replayed).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/POLICY_UNSUPPORTED.*"inference" is another\n {2}quotas\.tenant: /s),
   });

@@ -1,10 +1,14 @@
 // The scenarios that come with spillway do what they say, under the default rules and in windows of seconds,
 // whatever the seed.
 import { beforeAll, describe, expect, test } from "vitest";
+import { measure } from "../../sim/measure.ts";
 import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
 import { builtInScenarios, loadScenarioFile } from "../../src/load/scenario-file.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets as policies } from "../../src/policy/presets.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
+import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { callQuery } from "../../src/scenario/calls.ts";
 import { adviseScenario, type Scenario } from "../../src/scenario/index.ts";
 import { executeQuery, prepareQuery } from "../../src/service/query.ts";
@@ -33,12 +37,12 @@ const scenario = (name: string): Scenario => {
   return found;
 };
 beforeAll(async () => {
-  for (const name of names) scenarios.set(name, (await loadScenarioFile(name)).scenario);
+  for (const name of [...names, "github"]) scenarios.set(name, (await loadScenarioFile(name)).scenario);
 });
 
 test("these are all of them, each named as its file is", async () => {
-  expect(await builtInScenarios()).toEqual(names);
-  for (const name of names) expect(scenario(name).name).toBe(name);
+  expect(await builtInScenarios()).toEqual([...names, "github"].toSorted());
+  for (const name of [...names, "github"]) expect(scenario(name).name).toBe(name);
 });
 
 describe.each(names)("%s", (name) => {
@@ -55,6 +59,20 @@ describe.each(names)("%s", (name) => {
   test("asks for nothing that can never be admitted", () => {
     expect(adviseScenario(scenario(name), parseRules({}))).toEqual([]);
   });
+});
+
+test("github meets its expectations under GitHub's limits, and each of three quotas refuses", () => {
+  const policy = parsePolicy(policies["github"]?.policy);
+  for (const seed of seeds) {
+    const run = adjustScenario(scenario("github"), { policy, seed });
+    expect(adviseScenario(run, parseRules({}))).toEqual([]);
+    const measured = measure(run);
+    const bounds = Object.fromEntries(run.expect.map(({ figure, bound }) => [figure, bound]));
+    const missed = judgeExpectations(bounds, measured).filter(({ held }) => !held);
+    expect(missed, `seed ${seed}`).toEqual([]);
+    const refusing = Object.entries(measured.refusedBy ?? {}).filter(([, refused]) => refused > 0);
+    expect(refusing.map(([quota]) => quota).sort()).toEqual(["core", "rest_points", "search"]);
+  }
 });
 
 test.each(conditions)("steady: nothing is refused under %s", (_, options) => {

@@ -1,0 +1,225 @@
+// A deployment in virtual time that limits by any policy (POLICY.md). Clients are told the two readings that leave them
+// least room, of those that the policy's answers show: a client sees no more than its API would show it.
+import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
+import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
+import type { Policy, Shown } from "../src/policy/policy.ts";
+import { wireOf } from "../src/policy/presets.ts";
+import type { AnswerKind, WireReading } from "../src/policy/wire-data.ts";
+import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
+import { policyCall } from "../src/scenario/policy-calls.ts";
+import type { Seat } from "../src/scenario/seats.ts";
+import { REFUSED } from "../src/wire/outcome.ts";
+import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
+import * as Flight from "./flight-table.ts";
+
+/** A call of a caller, looked up once. */
+interface Known {
+  /** Place of the operation; below 0 where no quota counts the call. */
+  readonly operation: number;
+  readonly isStatus: boolean;
+  readonly handle: number;
+  /** Places of the quotas that it uses, or that a status shows. */
+  readonly quotas: readonly number[];
+  readonly isSettled: boolean;
+}
+
+const FREE = -1;
+/** The handle of a caller of free calls. */
+const NOBODY = -1;
+
+/** The numbers of a quota that an answer shows. */
+interface Shows {
+  readonly limit: boolean;
+  readonly remaining: boolean;
+  readonly reset: boolean;
+}
+
+export class PolicyDeployment implements Deployment {
+  readonly #policy: Policy;
+  readonly #limiter: PolicyLimiter;
+  readonly #core: PolicyCore;
+  readonly #flights: Flight.FlightTable;
+  readonly #names: readonly string[];
+  readonly #callers = new Map<string, number>();
+  readonly #seats: Seat[] = [];
+  /** By call and caller. */
+  readonly #known = new Map<CallTemplate, (Known | null)[]>();
+  /** Window ends of flights that run, by flight. */
+  readonly #windows: number[][] = [];
+  readonly #reading = emptyCountReading();
+  readonly #shows: Readonly<Record<AnswerKind, readonly Shows[]>>;
+  readonly #advises: readonly boolean[];
+  readonly #rounds: readonly Shown["reset"][];
+
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
+  constructor(policy: Policy, flights: Flight.FlightTable) {
+    this.#policy = policy;
+    this.#limiter = new PolicyLimiter(policy);
+    this.#core = this.#limiter.core;
+    this.#flights = flights;
+    this.#names = Object.keys(policy.quotas);
+    const { readings, retryAfter } = wireOf(policy);
+    const shows = (kind: AnswerKind): Shows[] => this.#names.map((name) => showsOf(readings, name, kind));
+    this.#shows = { admitted: shows("admitted"), refused: shows("refused"), status: shows("status") };
+    this.#rounds = Object.values(policy.quotas).map(({ shown }) => shown.reset);
+    this.#advises = Object.values(policy.quotas).map(
+      ({ shown }) => retryAfter.length > 0 && shown.retryAfter,
+    );
+  }
+
+  caller(organization: string, user: string): number {
+    const name = JSON.stringify([organization, user]);
+    const known = this.#callers.get(name);
+    if (known !== undefined) return known;
+    const caller = this.#seats.push({ organization, user, token: null }) - 1;
+    this.#callers.set(name, caller);
+    return caller;
+  }
+
+  lookAt(caller: number): number {
+    return caller;
+  }
+
+  arrive(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
+    const known = this.#look(caller, call);
+    if (known.operation === FREE) {
+      this.#reply(flight, known, NONE_REFUSED, call, nowMs);
+      return ANSWERED;
+    }
+    const refused = this.#core.decide(known.handle, known.operation, call.cost, nowMs);
+    if (refused === NONE_REFUSED && known.isSettled) {
+      this.#windows[flight] = known.quotas.map((quota) => this.#core.windowOf(known.handle, quota));
+      return RUNS;
+    }
+    this.#reply(flight, known, refused, call, nowMs);
+    return refused === NONE_REFUSED && call.scope === "graphql" ? RUNS : ANSWERED;
+  }
+
+  resume(): Fate {
+    throw new RangeError("a policy decides at once");
+  }
+
+  complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate {
+    const known = this.#look(caller, call);
+    if (!known.isSettled) return ANSWERED;
+    const windows = this.#windows[flight] as number[];
+    this.#core.settle(known.handle, known.operation, call.cost, call.actual, windows, nowMs);
+    this.#reply(flight, known, NONE_REFUSED, call, nowMs);
+    return ANSWERED;
+  }
+
+  answer(): Answer {
+    throw new RangeError("answers of other quotas than a trace holds are counted alone");
+  }
+
+  #look(caller: number, call: CallTemplate): Known {
+    let calls = this.#known.get(call);
+    if (calls === undefined) {
+      calls = [];
+      this.#known.set(call, calls);
+    }
+    // Filled up, since an array with holes would become a dictionary.
+    while (calls.length <= caller) calls.push(null);
+    const known = calls[caller];
+    if (known != null) return known;
+    const found = this.#find(caller, call);
+    calls[caller] = found;
+    return found;
+  }
+
+  #find(caller: number, call: CallTemplate): Known {
+    const { operation, caller: attributes } = policyCall(this.#policy, call, this.#seats[caller] as Seat);
+    const isStatus = operation === "status";
+    const place = this.#core.operations.findIndex(({ name }) => name === operation);
+    const [first] = this.#core.operations;
+    if (place < 0 && (!isStatus || first === undefined))
+      return { operation: FREE, isStatus, handle: NOBODY, quotas: [], isSettled: false };
+    const handle = this.#limiter.handleOf(attributes, isStatus ? (first?.name ?? "") : operation);
+    if (isStatus) {
+      const quotas = [...this.#names.keys()].filter((quota) => this.#core.rowOf(handle, quota) !== NO_ROW);
+      return { operation: FREE, isStatus, handle, quotas, isSettled: false };
+    }
+    const { quotas, isSettled } = this.#core.operations[place] as PolicyCore["operations"][number];
+    return { operation: place, isStatus, handle, quotas, isSettled };
+  }
+
+  /** Writes the answer into the flight. The status tells the outcome alone: a refusal may be a 403 of the API's. */
+  #reply(flight: number, known: Known, refused: number, { cost }: CallTemplate, nowMs: number): void {
+    const isRefused = refused !== NONE_REFUSED;
+    const { ints, doubles } = this.#flights;
+    ints[flight * Flight.INTS + Flight.STATUS] = isRefused ? REFUSED : 200;
+    ints[flight * Flight.INTS + Flight.SHOWN] =
+      known.operation === FREE && !known.isStatus ? Flight.UNCOUNTED : 0;
+    const at = flight * Flight.DOUBLES;
+    doubles[at + Flight.REFUSING] = refused;
+    doubles[at + Flight.RETRY_AFTER] = isRefused ? this.#retryAfter(known, refused, cost, nowMs) : ABSENT;
+    const kind: AnswerKind = known.isStatus ? "status" : isRefused ? "refused" : "admitted";
+    const shows = this.#shows[kind];
+    const told = this.#tightest(known, refused, NONE, shows, nowMs);
+    const next = this.#tightest(known, refused, told, shows, nowMs);
+    this.#show(at + Flight.LIMIT, known, told, shows, nowMs);
+    this.#show(at + Flight.USER_LIMIT, known, next === NONE ? told : next, shows, nowMs);
+  }
+
+  /** Writes limit, remaining and reset of a quota, as far as answers show them. */
+  #show(at: number, { handle }: Known, quota: number, shows: readonly Shows[], nowMs: number): void {
+    const { limit, remaining, reset } = shows[quota] ?? nothing;
+    const reading = this.#reading;
+    if (quota !== NONE) this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
+    const { doubles } = this.#flights;
+    doubles[at] = limit ? reading.limit : ABSENT;
+    doubles[at + 1] = remaining ? reading.remaining : ABSENT;
+    doubles[at + 2] = reset ? this.#seconds(quota, reading.resetAtMs - nowMs) : ABSENT;
+  }
+
+  #retryAfter({ handle }: Known, refused: number, cost: number, nowMs: number): number {
+    if (this.#advises[refused] !== true) return ABSENT;
+    const roomAtMs = this.#core.roomAt(refused, this.#core.rowOf(handle, refused), cost);
+    return roomAtMs === null ? ABSENT : this.#seconds(refused, roomAtMs - nowMs);
+  }
+
+  /** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
+  #seconds(quota: number, ms: number): number {
+    return Math.max(0, Math[this.#rounds[quota] ?? "ceil"](ms / 1000));
+  }
+
+  /** Returns the quota that refused, or else the one with the least share left, of those that are shown. */
+  #tightest(
+    { handle, quotas }: Known,
+    refused: number,
+    but: number,
+    shows: readonly Shows[],
+    nowMs: number,
+  ): number {
+    let tightest = NONE;
+    let least = Number.POSITIVE_INFINITY;
+    const reading = this.#reading;
+    for (const quota of quotas) {
+      const { limit, remaining, reset } = shows[quota] as Shows;
+      if (quota === but || (!limit && !remaining && !reset)) continue;
+      this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
+      const share = quota === refused ? -1 : Math.max(0, reading.remaining) / reading.limit;
+      if (share >= least) continue;
+      least = share;
+      tightest = quota;
+    }
+    return tightest;
+  }
+}
+
+const NONE = -1;
+const nothing: Shows = { limit: false, remaining: false, reset: false };
+
+/** The numbers of a quota that rows of a wire format show in answers of a kind. */
+function showsOf(rows: readonly WireReading[], quota: string, kind: AnswerKind): Shows {
+  const texts = rows
+    .filter(({ on, quotas }) => on.includes(kind) && (quotas?.includes(quota) ?? true))
+    .map(({ headers, body }) => JSON.stringify([headers, body]))
+    .join();
+  const has = (name: string): boolean => texts.includes(`{${name}}`);
+  return {
+    limit: has("limit"),
+    remaining: has("remaining") || (has("used") && has("limit")),
+    reset: has("reset"),
+  };
+}

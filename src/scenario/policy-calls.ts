@@ -1,0 +1,51 @@
+// The calls of a scenario under a policy: the operation that a request is, and who it is charged to (POLICY.md §1).
+import { routeOf } from "../policy/match.ts";
+import type { Policy, Route } from "../policy/policy.ts";
+import { callPath } from "./calls.ts";
+import type { CallTemplate } from "./client.ts";
+import type { Seat } from "./seats.ts";
+
+export interface PolicyCall {
+  /** An operation of the policy; `status`, or `other`, which no quota counts. */
+  readonly operation: string;
+  /** The caller's attributes: those that the request fills, and those that stand for who calls. */
+  readonly caller: Readonly<Record<string, string>>;
+}
+
+/** Attributes that stand for an organization; any other stands for the user. */
+const shared =
+  /^(?:org|organi[sz]ation|account|tenant|team|workspace|project|shop|store|company|group|installation)(?:_?id)?$/i;
+
+/** Returns what a call of a seat is. A request that no route matches is `other`. */
+export function policyCall(policy: Policy, call: CallTemplate, { organization, user }: Seat): PolicyCall {
+  const found = call.kind === "status" ? null : matched(policy, call, organization);
+  const own = (name: string): string => (shared.test(name) ? organization : user);
+  const keys = Object.values(policy.quotas).flatMap(({ key }) => key);
+  const caller: Record<string, string> = {};
+  for (const name of [...policy.auth.attributes, ...keys])
+    caller[name] = found?.attributes[name] ?? textOf(found?.route, name, call) ?? own(name);
+  return { operation: call.kind === "status" ? "status" : (found?.route.operation ?? "other"), caller };
+}
+
+/** A query goes by the route for GraphQL, whatever the path of that is. */
+function matched(policy: Policy, call: CallTemplate, organization: string): ReturnType<typeof routeOf> {
+  const isQuery = call.scope === "graphql";
+  const graphql = isQuery ? (/^\s*mutation\b/.test(call.query ?? "") ? "mutation" : "query") : null;
+  const path = isQuery
+    ? (policy.routes.find((route) => isForGraphql(route))?.path ?? call.path)
+    : callPath(call, organization, 1);
+  const host = policy.routes.find((route) => route.host !== undefined)?.host ?? "";
+  return routeOf(policy, { method: call.method, target: path, host, graphql });
+}
+
+const isForGraphql = ({ path, graphql }: Route): boolean =>
+  graphql !== undefined || /\/graphql(?:\.json)?$/.test(path);
+
+/** An attribute that a route takes from elsewhere than the path; of a body nothing is known here. */
+function textOf(route: Route | undefined, name: string, { headers = {} }: CallTemplate): string | undefined {
+  const source = route?.attributes[name];
+  if (source === undefined) return undefined;
+  if ("text" in source) return source.text;
+  if (!("header" in source)) return undefined;
+  return Object.entries(headers).find(([each]) => each.toLowerCase() === source.header.toLowerCase())?.[1];
+}
