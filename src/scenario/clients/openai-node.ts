@@ -1,0 +1,53 @@
+// Programs on OpenAI's library for Node.
+import { queue } from "../behaviours/queue.ts";
+import { rest } from "../calls.ts";
+import type { RefusalPolicy } from "../client.ts";
+import { Mistakes } from "../mistakes.ts";
+import { between } from "../random.ts";
+import { bounded } from "../retries/bounds.ts";
+import { type ClientPreset, presetOptions } from "./preset.ts";
+
+export interface OpenaiNodeOptions {
+  /** Number of calls; 200 where it is left out. */
+  readonly jobs?: number;
+  /** Calls at a time; 8 where it is left out. */
+  readonly parallel?: number;
+  /** Tokens that a call asks for, and those that it is charged in the end; 2,000 and 800 where they are left out. */
+  readonly tokens?: number;
+  readonly used?: number;
+  /** As the library's own option; 2 where it is left out. */
+  readonly maxRetries?: number;
+}
+
+/**
+ * Two retries of a refusal, of a call without an answer and of a 5xx. It waits `retry-after-ms`, else `Retry-After`,
+ * if that is at most 60 s; else 0.5 s, then 1 s, up to 8 s, less up to a quarter at random. So an advice of more than a
+ * minute is not heeded.
+ * Source: npm's openai 7.57.0, `client.js`, `retryRequest` and `calculateDefaultRetryTimeoutMillis`.
+ */
+export function openaiNode(options: OpenaiNodeOptions = {}): ClientPreset {
+  const names = ["jobs", "parallel", "tokens", "used", "maxRetries"] as const;
+  const {
+    jobs = 200,
+    parallel = 8,
+    tokens = 2_000,
+    used = Math.min(800, tokens),
+    maxRetries = 2,
+  } = presetOptions("openaiNode", options, names);
+  const call = rest("/v1/chat/completions", { method: "POST", cost: tokens, actual: used });
+  return { behaviour: queue({ call, jobs, workers: parallel }), onRefused: backedOff(maxRetries) };
+}
+
+const heededMostMs = 60_000;
+
+function backedOff(maxRetries: number): RefusalPolicy {
+  const mistakes = new Mistakes();
+  mistakes.whole("openaiNode.maxRetries", maxRetries, 0, 1_000);
+  const bounds = { attempts: maxRetries + 1, unanswered: true };
+  return bounded("openai-node", "openaiNode", bounds, mistakes, (record, event) => {
+    const advisedMs = event.retryAfter < 0 ? Number.NaN : event.retryAfter * 1000;
+    if (advisedMs <= heededMostMs) return advisedMs;
+    const waitMs = Math.min(500 * (1 << Math.min(event.attempt, 4)), 8_000);
+    return between(record, waitMs * 0.75, waitMs);
+  });
+}
