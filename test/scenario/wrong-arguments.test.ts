@@ -80,6 +80,9 @@ const right: Readonly<Record<string, readonly unknown[]>> = {
   ],
   status: [],
   terraformApply: [{ resources: 3, api: "rest" }],
+  octokit: [{ calls: "write", jobs: 3, retries: 2 }],
+  openaiNode: [{ jobs: 3, parallel: 2, tokens: 90, used: 40, maxRetries: 1 }],
+  ghApiPaginate: [{ entries: 90, perPage: 10 }],
   together: [[scenario.poller({ every: "1s", call }), scenario.burst({ call, size: 2 })]],
   vscodeExtension: [{ version: "later" }],
   waitReset: [

@@ -4,7 +4,7 @@ import { rest } from "../calls.ts";
 import { type ClientEvent, GIVE_UP, type RefusalPolicy } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 import { bounded } from "../retries/bounds.ts";
-import { type ClientPreset, presetOptions, requireOneOf } from "./preset.ts";
+import { type ClientPreset, presetOptions, requireOneOf, requireWhole } from "./preset.ts";
 
 export interface OctokitOptions {
   /** Kind of its calls; `read` where it is left out. */
@@ -42,27 +42,34 @@ export function octokit(options: OctokitOptions = {}): ClientPreset {
     retries = 1,
   } = presetOptions("octokit", options, ["calls", "jobs", "retries"]);
   requireOneOf("octokit.calls", calls, Object.keys(groups));
-  return { behaviour: queue({ ...groups[calls], jobs }), onRefused: throttled(retries) };
+  return {
+    behaviour: queue({ ...groups[calls], jobs }),
+    onRefused: throttled(requireWhole("octokit.retries", retries, 0, 1_000)),
+  };
 }
 
 /** Retries of calls that were not answered, or by a 5xx. */
 const failuresMost = 3;
 
 function throttled(retries: number): RefusalPolicy {
-  const mistakes = new Mistakes();
-  mistakes.whole("octokit.retries", retries, 0, 1_000);
   const most = Math.max(retries, failuresMost);
-  return bounded("octokit", "octokit", { attempts: most + 1, unanswered: true }, mistakes, (_, event) => {
-    if (event.status === 0 || event.status >= 500) return failed(event);
-    if (event.attempt >= retries) return GIVE_UP;
-    if (event.remaining === 0 || event.userRemaining === 0)
-      return (
-        Math.max(event.remaining === 0 ? event.reset : 0, event.userRemaining === 0 ? event.userReset : 0) *
-          1000 +
-        1_000
-      );
-    return event.retryAfter > 0 ? event.retryAfter * 1000 : fallbackMs;
-  });
+  return bounded(
+    "octokit",
+    "octokit",
+    { attempts: most + 1, unanswered: true },
+    new Mistakes(),
+    (_, event) => {
+      if (event.status === 0 || event.status >= 500) return failed(event);
+      if (event.attempt >= retries) return GIVE_UP;
+      if (event.remaining === 0 || event.userRemaining === 0)
+        return (
+          Math.max(event.remaining === 0 ? event.reset : 0, event.userRemaining === 0 ? event.userReset : 0) *
+            1000 +
+          1_000
+        );
+      return event.retryAfter > 0 ? event.retryAfter * 1000 : fallbackMs;
+    },
+  );
 }
 
 const failed = ({ attempt }: ClientEvent): number =>

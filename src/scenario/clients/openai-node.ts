@@ -5,7 +5,7 @@ import type { RefusalPolicy } from "../client.ts";
 import { Mistakes } from "../mistakes.ts";
 import { between } from "../random.ts";
 import { bounded } from "../retries/bounds.ts";
-import { type ClientPreset, presetOptions } from "./preset.ts";
+import { type ClientPreset, presetOptions, requireWhole } from "./preset.ts";
 
 export interface OpenaiNodeOptions {
   /** Number of calls; 200 where it is left out. */
@@ -27,13 +27,11 @@ export interface OpenaiNodeOptions {
  */
 export function openaiNode(options: OpenaiNodeOptions = {}): ClientPreset {
   const names = ["jobs", "parallel", "tokens", "used", "maxRetries"] as const;
-  const {
-    jobs = 200,
-    parallel = 8,
-    tokens = 2_000,
-    used = Math.min(800, tokens),
-    maxRetries = 2,
-  } = presetOptions("openaiNode", options, names);
+  const given = presetOptions("openaiNode", options, names);
+  const { jobs = 200, parallel = 8 } = given;
+  const tokens = requireWhole("openaiNode.tokens", given.tokens ?? 2_000, 0, Number.MAX_SAFE_INTEGER);
+  const used = requireWhole("openaiNode.used", given.used ?? Math.min(800, tokens), 0, tokens);
+  const maxRetries = requireWhole("openaiNode.maxRetries", given.maxRetries ?? 2, 0, 1_000);
   const call = rest("/v1/chat/completions", { method: "POST", cost: tokens, actual: used });
   return { behaviour: queue({ call, jobs, workers: parallel }), onRefused: backedOff(maxRetries) };
 }
@@ -41,10 +39,8 @@ export function openaiNode(options: OpenaiNodeOptions = {}): ClientPreset {
 const heededMostMs = 60_000;
 
 function backedOff(maxRetries: number): RefusalPolicy {
-  const mistakes = new Mistakes();
-  mistakes.whole("openaiNode.maxRetries", maxRetries, 0, 1_000);
   const bounds = { attempts: maxRetries + 1, unanswered: true };
-  return bounded("openai-node", "openaiNode", bounds, mistakes, (record, event) => {
+  return bounded("openai-node", "openaiNode", bounds, new Mistakes(), (record, event) => {
     const advisedMs = event.retryAfter < 0 ? Number.NaN : event.retryAfter * 1000;
     if (advisedMs <= heededMostMs) return advisedMs;
     const waitMs = Math.min(500 * (1 << Math.min(event.attempt, 4)), 8_000);

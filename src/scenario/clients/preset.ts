@@ -26,6 +26,14 @@ export function presetOptions<T extends object>(
   return options;
 }
 
+/** @throws SpillwayError `SCENARIO_INVALID` where it is no whole number from `least` to `most` */
+export function requireWhole(path: string, value: unknown, least: number, most: number): number {
+  const mistakes = new Mistakes();
+  const checked = mistakes.whole(path, value, least, most);
+  mistakes.finish("this client cannot be made");
+  return checked;
+}
+
 /** @throws SpillwayError `SCENARIO_INVALID` */
 export function requireOneOf(path: string, value: unknown, values: readonly string[]): void {
   const mistakes = new Mistakes();
