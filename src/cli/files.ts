@@ -1,8 +1,10 @@
 // Reading what users name on the command line, with errors that say what is wrong with the path or the text.
 import { stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
 import { type KnownCounterexample, parseKnown } from "../laws/known.ts";
-import { parseLimitsFile } from "../policy/limits-file.ts";
-import { isPolicy, parsePolicy, parsePolicyFile, withoutVersion } from "../policy/parse.ts";
+import { onBase } from "../policy/base.ts";
+import { parseLimits, parseLimitsFile } from "../policy/limits-file.ts";
+import { isPolicy, parsePolicy, policyFile, withoutVersion } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
 import { presets as policyPresets } from "../policy/presets.ts";
 import { asRules, policyOf, rulesOf } from "../policy/shorthand.ts";
@@ -10,6 +12,7 @@ import { type PolicyToken, parsePolicyTokens } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import { type PresetName, presets } from "../rules/presets.ts";
 import type { Rules, RulesInput } from "../rules/rules.ts";
 import { parseTokensFile, type Token } from "../rules/tokens.ts";
@@ -74,7 +77,8 @@ export async function readRules(nameOrPath: string): Promise<Rules> {
   if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
   if (Object.hasOwn(policyPresets, nameOrPath)) return rulesOf(await readPolicy(nameOrPath));
   const text = await readText(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
-  return parseLimitsFile(text, nameOrPath);
+  if (!saysBase(text)) return parseLimitsFile(text, nameOrPath);
+  return parseLimits(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
 }
 
 /**
@@ -85,8 +89,40 @@ export async function readPolicy(nameOrPath: string): Promise<Policy> {
   if (Object.hasOwn(presets, nameOrPath)) return policyOf(parseRules(presets[nameOrPath as PresetName]));
   const preset = Object.hasOwn(policyPresets, nameOrPath) ? policyPresets[nameOrPath] : undefined;
   if (preset !== undefined) return parsePolicy(preset.policy);
-  const names = [...Object.keys(presets), ...Object.keys(policyPresets)].join(", ");
-  return parsePolicyFile(await readText(nameOrPath, `policy file (presets: ${names})`), nameOrPath);
+  const text = await readText(nameOrPath, `policy file (presets: ${presetNames.join(", ")})`);
+  return parsePolicy(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
+}
+
+const presetNames = [...Object.keys(presets), ...Object.keys(policyPresets)];
+
+/** A file without it is rules or a policy of its own, and keeps the errors of these. */
+const saysBase = (text: string): boolean => /"base"\s*:/.test(text);
+
+/**
+ * Fills in what a policy's `base` says: a policy by name, or a file beside it.
+ * @param files those that lead here, absolute
+ * @throws SpillwayError `POLICY_INVALID` where a file builds on itself
+ */
+async function onItsBase(document: unknown, files: readonly string[]): Promise<unknown> {
+  if (!isPlainObject(document) || typeof document["base"] !== "string") return document;
+  const { base } = document;
+  if (presetNames.includes(base)) return onBase(await readPolicy(base), document);
+  const path = resolve(dirname(files.at(-1) ?? "."), base);
+  if (files.includes(path))
+    throw new SpillwayError("POLICY_INVALID", "this policy builds on itself", {
+      problems: [
+        {
+          path: "base",
+          got: [...files.slice(files.indexOf(path)), path].map((file) => basename(file)).join(" on "),
+          allowed: `a policy by name (${presetNames.join(", ")}), or another file`,
+        },
+      ],
+    });
+  const text = await readText(
+    path,
+    `base of ${basename(files.at(-1) ?? "")}, a file or one of ${presetNames.join(", ")},`,
+  );
+  return onBase(await onItsBase(parseDocument(text, path, policyFile), [...files, path]), document);
 }
 
 /**
@@ -109,7 +145,9 @@ export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> 
   const complete = await readRules(nameOrPath);
   if (Object.hasOwn(presets, nameOrPath)) return complete;
   const written: unknown = JSON.parse((await readText(nameOrPath, "rules file")).replace(/^\uFEFF/, ""));
-  return isPolicy(written) ? complete : (withoutVersion(written) as RulesInput);
+  return isPolicy(written) || saysBase(JSON.stringify(written))
+    ? complete
+    : (withoutVersion(written) as RulesInput);
 }
 
 /**

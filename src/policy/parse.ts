@@ -1,7 +1,7 @@
 // Untrusted JSON → Policy. Version 1 rules are read as shorthand of a policy (`shorthand.ts`), for ever.
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
-import { parseDocument } from "../rules/json.ts";
+import { type DocumentKind, parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { calendarSeconds } from "./calendar.ts";
@@ -65,13 +65,14 @@ export function parsePolicy(input: unknown): Policy {
  * @throws SpillwayError `JSON_INVALID`, `POLICY_INVALID`, `RULES_INVALID`
  */
 export const parsePolicyFile = (text: string, file: string): Policy =>
-  parsePolicy(
-    parseDocument(text, file, {
-      name: "policy file",
-      code: "POLICY_INVALID",
-      pathOf: (path) => path.join("."),
-    }),
-  );
+  parsePolicy(parseDocument(text, file, policyFile));
+
+/** For errors. */
+export const policyFile: DocumentKind = {
+  name: "policy file",
+  code: "POLICY_INVALID",
+  pathOf: (path) => path.join("."),
+};
 
 /** Returns rules without the member that says they are of version 1. */
 export function withoutVersion(input: unknown): unknown {

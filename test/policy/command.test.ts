@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { spillwayHere } from "../support/command.ts";
@@ -18,6 +19,22 @@ beforeAll(async () => {
   await write("policy.json", policyOf(parseRules(rules)));
   await write("other.json", inference);
   await write("mixed.json", { ...rules, quotas: {} });
+  const enterprise = {
+    base: "github",
+    name: "enterprise",
+    quotas: { core: { algorithm: { limit: 15_000 } } },
+  };
+  await write("enterprise.json", { version: 2, ...enterprise });
+  await write("smaller.json", {
+    base: "./enterprise.json",
+    quotas: { search: null },
+    operations: { search: null },
+    routes: [{ path: "/**", operation: "read" }],
+  });
+  await write("few.json", { base: "buildkite", quotas: { rest_user: { algorithm: { limit: 9 } } } });
+  await write("itself.json", { base: "other-itself.json" });
+  await write("other-itself.json", { base: "itself.json" });
+  await write("nowhere.json", { base: "nowhere-else.json" });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -93,5 +110,47 @@ test("a policy of other quotas is said to be one, and half a policy to be none",
   expect(await simulate("--policy", "mixed.json", "d")).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/POLICY_INVALID.*quotas: got a member of version 2/s),
+  });
+});
+
+test("a policy says what differs from its base, which may have one", async () => {
+  const show = async (file: string) => {
+    const { code, stdout, stderr } = await spillwayHere(["policy", "show", file, "--json"], { cwd: folder });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return (JSON.parse(stdout) as { policy: Policy }).policy;
+  };
+  const github = await show("github");
+  const enterprise = await show("enterprise.json");
+  expect(enterprise).toEqual({
+    ...github,
+    name: "enterprise",
+    quotas: {
+      ...github.quotas,
+      core: { ...github.quotas["core"], algorithm: { ...github.quotas["core"]?.algorithm, limit: 15_000 } },
+    },
+  });
+  const smaller = await show("smaller.json");
+  expect(smaller.name).toBe("enterprise");
+  expect(Object.keys(smaller.quotas)).not.toContain("search");
+  expect(smaller.quotas["core"]).toEqual(enterprise.quotas["core"]);
+  expect(smaller.routes).toHaveLength(1);
+});
+
+test("a base of the default API's quotas is as good as rules", async () => {
+  expect(await simulate("--policy", "few.json", "few")).toMatchObject({ code: 0 });
+  const trace = await readFile(join(folder, "few", "trace.ndjson"), "utf8");
+  expect(JSON.parse(trace.slice(0, trace.indexOf("\n"))).rules.user.rest.limit).toBe(9);
+});
+
+test.each([
+  [
+    "itself.json",
+    /POLICY_INVALID.*base: got itself\.json on other-itself\.json on itself\.json, allowed: a policy by name/s,
+  ],
+  ["nowhere.json", /FILE_UNREADABLE.*nowhere-else\.json: got no such file/s],
+])("%s is refused", async (file, stderr) => {
+  expect(await spillwayHere(["policy", "check", file], { cwd: folder })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(stderr),
   });
 });

@@ -7,10 +7,13 @@ import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "./policies.ts";
 
-/** What valibot checks by functions is left out: the parser says it. */
+const { properties, required, ...parsed } = toJsonSchema(policySchema, { errorMode: "ignore" });
+/** What valibot checks by functions is left out: the parser says it. A `base` is filled in before the parser. */
 const made = {
   title: "A policy of spillway: an API's limits as data",
-  ...toJsonSchema(policySchema, { errorMode: "ignore" }),
+  ...parsed,
+  properties: { base: { type: "string", minLength: 1 }, ...properties },
+  anyOf: [{ required: ["base"] }, { required }],
 };
 
 test("the published schema is the parser's", async () => {
@@ -23,6 +26,8 @@ test("what the parser takes, it takes; what has another form, it refuses", () =>
   const takes = new Ajv({ strict: false }).compile(made as AnySchema);
   const buildkite = policyOf(parseRules({}));
   for (const policy of [inference, buildkite]) expect(takes(JSON.parse(JSON.stringify(policy)))).toBe(true);
+  expect(takes({ version: 2, base: "github", quotas: {} })).toBe(true);
+  expect(takes({ version: 2, name: "mine", quotas: {} })).toBe(false);
   for (const changed of [
     { version: 3 },
     { quotas: { rest: { ...buildkite.quotas["rest"], algorithm: { kind: "leaky" } } } },
