@@ -9,6 +9,7 @@ import type { Policy } from "../policy/policy.ts";
 import { presets as policyPresets } from "../policy/presets.ts";
 import { asRules, policyOf, rulesOf } from "../policy/shorthand.ts";
 import { type PolicyToken, parsePolicyTokens } from "../policy/tokens.ts";
+import { closest } from "../rules/closest.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseDocument } from "../rules/json.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -89,8 +90,25 @@ export async function readPolicy(nameOrPath: string): Promise<Policy> {
   if (Object.hasOwn(presets, nameOrPath)) return policyOf(parseRules(presets[nameOrPath as PresetName]));
   const preset = Object.hasOwn(policyPresets, nameOrPath) ? policyPresets[nameOrPath] : undefined;
   if (preset !== undefined) return parsePolicy(preset.policy);
-  const text = await readText(nameOrPath, `policy file (presets: ${presetNames.join(", ")})`);
+  await requireNamed(nameOrPath);
+  const text = await readText(nameOrPath, "policy file ('npx spillway policy list' names the presets)");
   return parsePolicy(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
+}
+
+/** A word that is neither a file nor a policy's name may be meant to be one of these. */
+async function requireNamed(word: string): Promise<void> {
+  const meant = /[\\/.]/.test(word) ? null : closest(word, presetNames);
+  if (meant === null || (await stat(word).catch(() => null)) !== null) return;
+  throw new SpillwayError("FILE_UNREADABLE", "there is no such policy, and no file", {
+    problems: [
+      {
+        path: word,
+        got: "no such file",
+        allowed: "a readable file, or a name of 'npx spillway policy list'",
+      },
+    ],
+    hint: `did you mean ${meant}?`,
+  });
 }
 
 const presetNames = [...Object.keys(presets), ...Object.keys(policyPresets)];

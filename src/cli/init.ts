@@ -4,14 +4,17 @@ import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { requireNoLink, writeNew } from "../files/whole-file.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
-import { openTerminal } from "./terminal.ts";
+import { readPolicy } from "./files.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 import { version } from "./version.ts";
 
 interface Args {
   readonly dir?: string | undefined;
   readonly ci?: boolean | undefined;
+  readonly policy?: string | undefined;
   readonly json?: boolean;
 }
 
@@ -62,14 +65,26 @@ export const verb = defineVerb<Args>({
       default: false,
       describe: "write ci.sh and a GitHub Actions workflow, too; a scenario and rules that exist are kept",
     },
+    policy: {
+      argument: "NAME",
+      type: "string",
+      describe:
+        "write a policy that builds on the preset NAME, and a scenario of its calls: 'policy list' names them",
+    },
   },
   examples: [
     ["$0 init", "write spillway/agents.ts and spillway/rules.json"],
     ["$0 init load-tests", "write the same two files to load-tests/"],
+    ["$0 init --policy github", "write spillway/policy.json and spillway/clients.ts"],
     ["$0 init --ci", "write spillway/ci.sh and .github/workflows/spillway.yml, too"],
   ],
-  handler: async ({ dir = "spillway", ci = false, json = false }) => {
+  handler: async ({ dir = "spillway", ci = false, policy, json = false }) => {
     const terminal = openTerminal(json);
+    if (policy !== undefined && ci)
+      throw new SpillwayError("USAGE", "--policy and --ci do not go together", {
+        hint: "the recipe for a build server loads and judges the default API",
+      });
+    if (policy !== undefined) return initPolicy(dir, policy, terminal);
     const [scenarioPath, rulesPath] = [join(dir, "agents.ts"), join(dir, "rules.json")];
     const first = [
       [scenarioPath, scenario.replaceAll("DIR", dir)],
@@ -90,6 +105,34 @@ export const verb = defineVerb<Args>({
     else terminal.say(`next: npx spillway simulate ${scenarioPath} --rules ${rulesPath}`);
   },
 });
+
+/** @throws SpillwayError `USAGE` for a name that is none, with the nearest */
+async function initPolicy(dir: string, name: string, terminal: Terminal): Promise<void> {
+  const [{ presets }, { policyText, scenarioText }, { closest }] = await Promise.all([
+    import("../policy/presets.ts"),
+    import("./init-policy.ts"),
+    import("../rules/closest.ts"),
+  ]);
+  const names = Object.keys(presets);
+  if (!names.includes(name)) {
+    const meant = closest(name, names);
+    throw new SpillwayError("USAGE", `there is no policy ${quote(name)}`, {
+      problems: [{ path: "--policy", got: quote(name), allowed: names.join(", ") }],
+      hint:
+        meant === null ? "npx spillway map proposes one from answers of your API" : `did you mean ${meant}?`,
+    });
+  }
+  const policy = await readPolicy(name);
+  const [policyPath, scenarioPath] = [join(dir, "policy.json"), join(dir, "clients.ts")];
+  await writeAll([
+    [policyPath, policyText(policy)],
+    [scenarioPath, scenarioText(policy, dir)],
+  ]);
+  terminal.result({ written: [policyPath, scenarioPath] });
+  terminal.say(`wrote ${policyPath}, ${scenarioPath}`);
+  if (!isInstalled()) for (const line of installing) terminal.say(line);
+  terminal.say(`next: npx spillway simulate ${scenarioPath} --policy ${policyPath}`);
+}
 
 const installing = [
   "spillway is not installed in this repository, and in no registry yet. In a clone of spillway run: npm ci && npm pack",

@@ -1,9 +1,11 @@
 // `--policy FILE` takes a file of either version, and rules as `--rules` does.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
+import { presets } from "../../src/policy/presets.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { spillwayHere } from "../support/command.ts";
@@ -152,5 +154,45 @@ test.each([
   expect(await spillwayHere(["policy", "check", file], { cwd: folder })).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(stderr),
+  });
+});
+
+test("a name that is mistyped is told the nearest", async () => {
+  expect(await spillwayHere(["policy", "show", "gitlap"], { cwd: folder })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/FILE_UNREADABLE.*did you mean gitlab\?/s),
+  });
+});
+
+describe("init --policy", () => {
+  const names = Object.entries(presets)
+    .filter(([, { policy }]) => {
+      const { quotas, operations } = parsePolicy(policy);
+      const isEnforced = Object.values(quotas).every(({ algorithm }) => /window|bucket/.test(algorithm.kind));
+      return isEnforced && Object.values(operations).some(({ samples }) => samples.length > 0);
+    })
+    .map(([name]) => name);
+
+  beforeAll(async () => {
+    await mkdir(join(folder, "node_modules"), { recursive: true });
+    await symlink(process.cwd(), join(folder, "node_modules", "spillway"));
+  });
+
+  test.each(names)("%s: a policy on it, and a scenario of its calls that it limits", async (name) => {
+    const dir = `of-${name}`;
+    expect(await spillwayHere(["init", dir, "--policy", name], { cwd: folder })).toMatchObject({ code: 0 });
+    const words = ["simulate", `${dir}/clients.ts`, "--policy", `${dir}/policy.json`, "--duration", "20s"];
+    const { code, stdout, stderr } = await spillwayHere([...words, "--json", "--no-trace"], { cwd: folder });
+    // 1 where the limits are too small for so many clients.
+    expect([0, 1], stderr).toContain(code);
+    expect(stderr).not.toContain("is limited by no quota");
+    expect((JSON.parse(stdout) as { figures: { calls: number } }).figures.calls).toBeGreaterThan(0);
+  });
+
+  test("names what there is for a name that is none", async () => {
+    expect(await spillwayHere(["init", "none", "--policy", "githup"], { cwd: folder })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no policy "githup".*did you mean github\?/s),
+    });
   });
 });

@@ -1,0 +1,73 @@
+// The files that `init --policy` writes: a policy that builds on a preset, and a scenario of its sample requests.
+import type { CallSample, Policy } from "../policy/policy.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+
+/** Returns the text of a policy file that has all of a preset's limits, and names one to change. */
+export function policyText({ name, quotas }: Policy): string {
+  const [quota = "", { algorithm } = { algorithm: undefined }] = Object.entries(quotas)[0] ?? [];
+  const limit =
+    algorithm?.kind === "token-bucket" ? { capacity: algorithm.capacity } : { limit: algorithm?.limit };
+  const text = { version: 2, base: name, name: `my-${name}`, quotas: { [quota]: { algorithm: limit } } };
+  return `${JSON.stringify(text, null, 2)}\n`;
+}
+
+/**
+ * Returns the text of a scenario in which a population makes the calls of each operation that has a sample.
+ * @param dir the folder that it is written to, for its first lines
+ */
+export function scenarioText({ name, operations }: Policy, dir: string): string {
+  const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
+    const [sample] = samples;
+    return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
+  });
+  const named = calls.map((call, index) => ({ ...call, variable: `call${index + 1}` }));
+  const functions = [
+    "defineScenario",
+    "poller",
+    "retryAfter",
+    ...["graphql", "rest"].filter((each) => calls.some(({ text }) => text.startsWith(each))),
+  ].sort();
+  return `// Clients of ${name}, four of each kind of call, that come back when a refusal says so.
+// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${dir}/policy.json
+import { ${functions.join(", ")} } from "spillway/scenario";
+
+${named.map(({ variable, text }) => `const ${variable} = ${text};`).join("\n")}
+
+export default defineScenario({
+  name: "clients",
+  description: "Four clients for each kind of call",
+  seed: 1,
+  duration: "10m",
+  populations: {
+${named.map(({ operation, variable }) => populationText(operation, variable)).join("\n")}
+  },
+  expect: { refusedShare: "<5%" },
+});
+`;
+}
+
+const populationText = (
+  operation: string,
+  variable: string,
+): string => `    ${operation.replace(/\W/g, "_")}: {
+      clients: 4,
+      user: "each",
+      startWithin: "5s",
+      behaviour: poller({ every: "5s", call: ${variable} }),
+      onRefused: retryAfter({ fallback: "1m" }),
+    },`;
+
+const literal = (options: Readonly<Record<string, unknown>>): string =>
+  `{ ${Object.entries(options)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(", ")} }`;
+
+/** A call as a scenario's code makes it. */
+function callText(operation: string, { method, path, body, cost }: CallSample): string {
+  const name = operation.replace(/\W/g, "_");
+  const query = isPlainObject(body) && typeof body["query"] === "string" ? body["query"] : null;
+  if (query !== null && /graphql/.test(path))
+    return `graphql(${JSON.stringify(query)}, ${literal({ cost, name })})`;
+  const options = { name, ...(method === "GET" ? {} : { method }), ...(cost === 1 ? {} : { cost }) };
+  return `rest(${JSON.stringify(path)}, ${literal(options)})`;
+}
