@@ -73,6 +73,7 @@ const replicationsMost = 10_000;
 export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedPlan {
   const varies = variesOf(scenario, options);
   const notes: string[] = [
+    ...(scenario.policy === undefined ? [] : [`the limits are those of the policy ${scenario.policy.name}`]),
     ...adviseScenario(scenario, scenario.rules ?? parseRules({})),
     ...errorNotes(scenario.fitError),
   ];

@@ -69,6 +69,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: {
       scenario: (file, { fresh }) => ["simulate", file, "--out", fresh],
       rules: (file, { scenario, fresh }) => ["simulate", scenario, "--rules", file, "--out", fresh],
+      policy: (file, { scenario }) => ["simulate", scenario, "--policy", file, "--duration", "1s"],
       tokens: (file, { scenario, fresh }) => ["simulate", scenario, "--tokens", file, "--out", fresh],
       run: (folder, { scenario, fresh }) => ["simulate", scenario, "--like", folder, "--out", fresh],
       adapter: (file, { scenario, fresh }) => ["simulate", scenario, "--adapter", file, "--out", fresh],

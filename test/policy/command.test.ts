@@ -93,7 +93,10 @@ test("a run under another policy is counted by its quotas, in simulate and in pl
   );
   expect(planned.code).toBe(0);
   // A call each two seconds is thirty in a minute; a window may hold the beginning of the next one, too.
-  expect(JSON.parse(planned.stdout)).toMatchObject({ answer: { value: 35 } });
+  expect(JSON.parse(planned.stdout)).toMatchObject({
+    answer: { value: 35 },
+    notes: expect.arrayContaining(["the limits are those of the policy github"]),
+  });
 });
 
 test("a run under another policy writes nothing, and takes no fault", async () => {
