@@ -6,7 +6,7 @@ import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
-import { readLimits } from "./files.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -42,6 +42,7 @@ interface Args {
   readonly seed?: number | undefined;
   readonly duration?: string | undefined;
   readonly rules?: string | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly out?: string | undefined;
   readonly force?: boolean | undefined;
   readonly importTimeout?: string | undefined;
@@ -108,6 +109,7 @@ export const verb = defineVerb<Args>({
       describe: "print the points as CSV on standard output, text on standard error",
     },
     ...runOptions,
+    "as-window": asWindowOption,
     open: openOption,
     "import-timeout": importTimeout,
   },
@@ -174,7 +176,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
   const adjustments = {
     seed: args.seed === undefined ? undefined : requireSeed(args.seed),
     durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-    ...(args.rules === undefined ? {} : await readLimits(args.rules)),
+    ...(args.rules === undefined ? {} : await limitsOf(args, "plan")),
   };
   const { planInto } = await import("./plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;

@@ -5,12 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ChosenFault } from "../faults/choice.ts";
-import { type Approximated, asWindows, unenforceable } from "../policy/as-window.ts";
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
+import { asWindowOption, enforceable } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
@@ -18,7 +18,7 @@ import { onInterrupt } from "./interrupt.ts";
 import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
-import { defineVerb, program } from "./verb.ts";
+import { defineVerb } from "./verb.ts";
 
 interface Args {
   readonly port: number;
@@ -72,10 +72,7 @@ export const verb = defineVerb<Args>({
       type: "number",
       describe: "answer by N processes that share their counters [default: this process]",
     },
-    "as-window": {
-      type: "boolean",
-      describe: "let fixed windows stand in for sliding ones, and leave limits of concurrent calls out",
-    },
+    "as-window": asWindowOption,
   },
   examples: [
     ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],
@@ -156,7 +153,7 @@ async function standIn(terminal: Terminal, args: Args, written: Policy): Promise
         ],
   );
   if (problems.length > 0) throw new SpillwayError("USAGE", "this policy cannot be served so", { problems });
-  const { policy, changes } = servable(written, args);
+  const { policy, changes } = enforceable(written, args, "serve");
   const { servePolicy } = await import("../service/serve.ts");
   const { samplePolicyTokens } = await import("../service/sample-tokens.ts");
   const { presets } = await import("../policy/presets.ts");
@@ -190,21 +187,6 @@ async function standIn(terminal: Terminal, args: Args, written: Policy): Promise
     await serving.close();
     interrupt.release();
   }
-}
-
-/** @throws SpillwayError `POLICY_UNSERVABLE` where a quota cannot be enforced, and no window may stand in for it */
-function servable(policy: Policy, { asWindow = false, rules }: Args): Approximated {
-  const names = unenforceable(policy);
-  if (names.length === 0) return { policy, changes: [] };
-  if (asWindow) return asWindows(policy);
-  throw new SpillwayError("POLICY_UNSERVABLE", "not all quotas of this policy can be enforced", {
-    problems: names.map((name) => ({
-      path: `quotas.${name}.algorithm.kind`,
-      got: quote(policy.quotas[name]?.algorithm.kind),
-      allowed: "fixed-window or token-bucket",
-    })),
-    hint: `${program} serve --policy ${shellCommand([rules])} --as-window lets windows stand in`,
-  });
 }
 
 function requireWhole(option: string, value: number, least: number, most: number): void {

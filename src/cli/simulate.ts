@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
-import { readLimits, readTokens } from "./files.ts";
+import { readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
@@ -27,6 +28,7 @@ interface Args {
   readonly out?: string | undefined;
   readonly force?: boolean | undefined;
   readonly rules?: string | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly duration?: string | undefined;
   readonly like?: string | undefined;
   readonly tokens?: string | undefined;
@@ -48,6 +50,7 @@ export const verb = defineVerb<Args>({
   operands: [{ ...scenarioOperand, required: false }],
   options: {
     ...runOptions,
+    "as-window": asWindowOption,
     like: {
       argument: "DIR",
       type: "string",
@@ -117,9 +120,9 @@ export const verb = defineVerb<Args>({
     }
     if (args.requireStates === true)
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
-    const limits = args.rules === undefined ? null : await readLimits(args.rules);
-    const isCounted = limits !== null && "policy" in limits;
-    if (isCounted) requireFiguresAlone(args, limits.policy.name);
+    const limits = args.rules === undefined ? {} : await limitsOf(args, "simulate");
+    const { policy } = limits;
+    if (policy !== undefined) requireFiguresAlone(args, policy.name);
     const task: SimulateTask = {
       world: args.world,
       changes: {
@@ -135,7 +138,9 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     try {
       const asked = { task, file, importMs, words, signal: interrupt.signal };
-      await (args.trace && !isCounted ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
+      await (args.trace && policy === undefined
+        ? simulateOne(args, asked, terminal)
+        : measureOne(asked, terminal));
     } finally {
       interrupt.release();
     }

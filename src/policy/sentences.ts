@@ -156,19 +156,15 @@ export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
   const theirs = isOfRules ? [] : ["the four quotas of rules, as in the preset buildkite"];
-  const noRoutes = routes.length === 0 ? ["routes"] : [];
-  const counted = [
-    ...noRoutes,
-    ...unenforced.map(([name, { algorithm }]) => `a window or bucket as quotas.${name}, a ${algorithm.kind}`),
+  const enforced = [
+    ...(routes.length === 0 ? ["routes"] : []),
+    ...unenforced.map(([name, { algorithm }]) => `--as-window: quotas.${name} is a ${algorithm.kind}`),
   ];
   return {
-    serve: [
-      ...noRoutes,
-      ...unenforced.map(([name, { algorithm }]) => `--as-window: quotas.${name} is a ${algorithm.kind}`),
-    ],
+    serve: enforced,
     load: [...theirs, ...samples],
-    simulate: counted,
-    plan: counted,
+    simulate: enforced,
+    plan: enforced,
     replay: theirs,
     verify: theirs,
     check: theirs,

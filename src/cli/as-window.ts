@@ -1,0 +1,60 @@
+// `--as-window`: a policy whose quotas the engine does not all enforce, with windows in their place.
+import { type Approximated, asWindows, unenforceable } from "../policy/as-window.ts";
+import type { Policy } from "../policy/policy.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import type { Rules } from "../rules/rules.ts";
+import { pc } from "./colors.ts";
+import { readLimits } from "./files.ts";
+import { shellCommand } from "./run-place.ts";
+import { warn } from "./terminal.ts";
+import { program, type VerbOption } from "./verb.ts";
+
+export const asWindowOption = {
+  type: "boolean",
+  describe: "let fixed windows stand in for sliding ones, and leave limits of concurrent calls out",
+} as const satisfies VerbOption;
+
+interface AsWindowArgs {
+  readonly asWindow?: boolean | undefined;
+  /** As it was named. */
+  readonly rules?: string | undefined;
+}
+
+/**
+ * Returns a policy that can be enforced, and what is not as it says.
+ * @param verb the words of the command before its options
+ * @throws SpillwayError `POLICY_UNSERVABLE` where a quota cannot be enforced, and no window may stand in for it
+ */
+export function enforceable(
+  policy: Policy,
+  { asWindow = false, rules }: AsWindowArgs,
+  verb: string,
+): Approximated {
+  const names = unenforceable(policy);
+  if (names.length === 0) return { policy, changes: [] };
+  if (asWindow) return asWindows(policy);
+  throw new SpillwayError("POLICY_UNSERVABLE", "not all quotas of this policy can be enforced", {
+    problems: names.map((name) => ({
+      path: `quotas.${name}.algorithm.kind`,
+      got: quote(policy.quotas[name]?.algorithm.kind),
+      allowed: "fixed-window or token-bucket",
+    })),
+    hint: `${program} ${verb} --policy ${shellCommand([rules])} --as-window lets windows stand in`,
+  });
+}
+
+/**
+ * Reads the limits of a simulation: rules, or a policy that can be enforced. What is not as the policy says is told.
+ * @param verb the words of the command before its options
+ * @throws SpillwayError as `readLimits` and `enforceable` do
+ */
+export async function limitsOf(
+  args: AsWindowArgs & { readonly rules?: string | undefined },
+  verb: string,
+): Promise<{ readonly rules?: Rules; readonly policy?: Policy }> {
+  const limits = await readLimits(args.rules ?? "default");
+  if (!("policy" in limits)) return limits;
+  const { policy, changes } = enforceable(limits.policy, args, verb);
+  if (changes.length > 0) warn(`${pc.yellow("approximated")} ${changes.join("; ")}`);
+  return { policy };
+}
