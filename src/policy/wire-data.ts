@@ -1,7 +1,7 @@
 // The wire format of an API as data (POLICY.md §8): by one table, answers are read and written.
 
 /**
- * Text with placeholders: `{limit}`, `{remaining}`, `{used}`, `{reset}`, `{window}` (seconds), `{quota}` (a name),
+ * Text with placeholders: `{limit}`, `{remaining}`, `{used}`, `{reset}`, `{window}` (seconds), `{windowMs}`, `{quota}` (a name),
  * `{retry}` and `{cost}`; `*` stands for any text. Of several, the first is written, and all are read.
  */
 export type Template = string | readonly string[];

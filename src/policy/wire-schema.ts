@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { byName, object, oneOf, text, whole } from "./forms.ts";
 import { answerKinds, outcomes, resetMeanings, timeForms } from "./wire-data.ts";
 
-const placeholders = ["limit", "remaining", "used", "reset", "window", "quota", "retry", "cost"];
+const placeholders = ["limit", "remaining", "used", "reset", "window", "windowMs", "quota", "retry", "cost"];
 const templateWords = `text with placeholders of {${placeholders.join("}, {")}}`;
 const line = v.pipe(
   v.string(templateWords),

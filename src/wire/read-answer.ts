@@ -167,7 +167,7 @@ function readingsOf(
   return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
 }
 
-const numbers = ["limit", "remaining", "used", "reset", "window"] as const;
+const numbers = ["limit", "remaining", "used", "reset", "window", "windowMs"] as const;
 const tells = (parts: Parts): boolean => numbers.some((name) => parts[name] !== undefined);
 
 /** Tells whether a member of a structured field shows no number, or two of one name show different ones. */
@@ -237,10 +237,12 @@ function reading(
     limit: row.limitPerSeconds === undefined ? number("limit") : null,
     remaining: number("remaining"),
     used: number("used"),
-    windowSeconds: number("window"),
+    windowSeconds: number("window") ?? secondsOf(number("windowMs")),
     reset: time === null || row.reset === undefined ? null : { ...time, means: row.reset.means },
   };
 }
+
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
 
 /** The header or pointer whose template has a placeholder. */
 function placeOf({ headers, body }: WireReading, placeholder: string): string | undefined {

@@ -5,11 +5,14 @@ import type { Template } from "../policy/wire-data.ts";
 export type Values = Readonly<Record<string, string | number | undefined>>;
 
 const placeholder = /\{(\w+)\}/g;
+/** Some write whole numbers as `596.0`. */
+const whole = "-?\\d{1,15}(?:\\.0+)?";
 const patterns: Readonly<Record<string, string>> = {
-  limit: "-?\\d{1,15}",
-  remaining: "-?\\d{1,15}",
-  used: "-?\\d{1,15}",
+  limit: whole,
+  remaining: whole,
+  used: whole,
   window: "\\d{1,15}",
+  windowMs: "\\d{1,15}",
   cost: "\\d{1,15}",
   // A name ends before what may separate it from another.
   quota: '[^",]+?',
@@ -20,23 +23,20 @@ const known = new Map<string, RegExp>();
 function patternOf(line: string): RegExp {
   const found = known.get(line);
   if (found !== undefined) return found;
+  const seen = new Set<string>();
   const source = line
     .split(/(\{\w+\}|\*)/)
     .map((part) => {
       if (part === "*") return ".*";
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       if (name === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+      // A placeholder that stands twice must stand for the same text.
+      if (seen.has(name)) return `\\k<${name}>`;
+      seen.add(name);
       return `(?<${name}>${patterns[name] ?? ".+?"})`;
     })
     .join("");
-  // A placeholder that stands twice must stand for the same text.
-  const seen = new Set<string>();
-  const once = source.replace(/\(\?<(\w+)>[^)]*\)/g, (group, name: string) => {
-    if (seen.has(name)) return `\\k<${name}>`;
-    seen.add(name);
-    return group;
-  });
-  const pattern = new RegExp(`^${once}$`, "s");
+  const pattern = new RegExp(`^${source}$`, "s");
   known.set(line, pattern);
   return pattern;
 }

@@ -93,7 +93,8 @@ const forms: Readonly<Record<TimeForm, Form>> = {
     write: (units) => new Date(units * second).toUTCString(),
   },
   rfc3339: {
-    pattern: /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/,
+    // Some leave the seconds out.
+    pattern: /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/,
     gridMs: second,
     isSpan: false,
     read: readIsoDate,

@@ -47,7 +47,7 @@ export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: n
     const shown = shownIn(row, told).map((reading) => valuesOf(row, quotas, reading, told, nowMs));
     for (const [name, form] of Object.entries(row.headers)) {
       const text = headerOf(form, shown);
-      if (text !== null) headers[name] = text;
+      if (text !== null) headers[name] = together(headers[name], text);
     }
     for (const [at, template] of Object.entries(row.body))
       for (const [index, values] of shown.entries())
@@ -55,6 +55,17 @@ export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: n
   }
   if (told.kind !== "refused") return { status: 200, headers, ...(body === undefined ? {} : { body }) };
   return refusal(wire, rule, quotas, told, nowMs, { headers, body });
+}
+
+/**
+ * Numbers of two quotas in one header: `600,*` of one row and `*,30000` of another are `600,30000`. A `*` that nothing
+ * fills stays.
+ */
+function together(earlier: string | number | undefined, text: string | number): string | number {
+  const [one, other] = [String(earlier ?? ""), String(text)];
+  if (!one.endsWith("*") || !other.startsWith("*")) return text;
+  const [before, after] = [one.slice(0, -1), other.slice(1)];
+  return before.endsWith(after.charAt(0)) ? before + after.slice(1) : before + after;
 }
 
 /** The first refusal that the format has for the quota. */
@@ -115,7 +126,7 @@ function valuesOf(
     limit: Math.ceil(limit * perSeconds),
     remaining: shownAs(Math.round(remaining / grain) * grain),
     used: shownAs(Math.round(used / grain) * grain),
-    ...(windowSeconds === undefined ? {} : { window: windowSeconds }),
+    ...(windowSeconds === undefined ? {} : { window: windowSeconds, windowMs: windowSeconds * 1000 }),
     ...(reset === undefined
       ? {}
       : {
