@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { presets } from "../../src/policy/presets.ts";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("list names each policy and its API", async () => {
-  const { code, stdout } = await spillway(["policy", "list"]);
+  const { code, stdout } = await spillwayHere(["policy", "list"]);
   expect(code).toBe(0);
   for (const [name, { title }] of Object.entries(presets))
     expect(stdout).toMatch(new RegExp(`^${name} +${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, "m"));
 });
 
 test("show says in plain sentences what a policy allows, and how it refuses", async () => {
-  const { code, stdout } = await spillway(["policy", "show", "github"]);
+  const { code, stdout } = await spillwayHere(["policy", "show", "github"]);
   expect(code).toBe(0);
   for (const said of [
     "Each user may use 5,000 requests in each hour. A window opens with its first call. Calls that it refuses cost nothing.",
@@ -34,9 +34,9 @@ test("show says in plain sentences what a policy allows, and how it refuses", as
 });
 
 test.each(Object.keys(presets))("show and check take %s", async (name) => {
-  const shown = await spillway(["policy", "show", name, "--json"]);
+  const shown = await spillwayHere(["policy", "show", name, "--json"]);
   expect(JSON.parse(shown.stdout)).toMatchObject({ title: presets[name]?.title, policy: { version: 2 } });
-  expect((await spillway(["policy", "check", name])).code).toBe(0);
+  expect((await spillwayHere(["policy", "check", name])).code).toBe(0);
 });
 
 describe("check", () => {
@@ -48,7 +48,7 @@ describe("check", () => {
       routes: [{ path: "/a", operation: "reed" }],
     };
     await writeFile(file, JSON.stringify(policy));
-    const { code, stderr } = await spillway(["policy", "check", file]);
+    const { code, stderr } = await spillwayHere(["policy", "check", file]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error POLICY_INVALID /);
     expect(stderr).toMatch(/wire: got "githup", allowed: .*did you mean github\?/);
@@ -66,7 +66,7 @@ describe("check", () => {
         operations: { call: { uses: { calls: 1 } } },
       }),
     );
-    const { code, stdout } = await spillway(["policy", "check", file]);
+    const { code, stdout } = await spillwayHere(["policy", "check", file]);
     expect(code).toBe(0);
     expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
     expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
@@ -82,7 +82,7 @@ test.each([
   [["serve", "--policy", "github", "--fault", "per-instance-counters=3"], "--fault: got"],
   [["serve", "--policy", "github", "--workers", "2"], "--workers: got 2"],
 ])("%j is a mistake that is named: 2", async (words, said) => {
-  const { code, stderr } = await spillway(words);
+  const { code, stderr } = await spillwayHere(words);
   expect(stderr).toContain(said);
   expect(code).toBe(2);
 });
@@ -99,7 +99,7 @@ test("serve refuses a quota that it cannot enforce, and says what would stand in
       routes: [{ path: "/**", operation: "call" }],
     }),
   );
-  const { code, stderr } = await spillway(["serve", "--policy", file]);
+  const { code, stderr } = await spillwayHere(["serve", "--policy", file]);
   expect(stderr).toContain("error POLICY_UNSERVABLE not all quotas of this policy can be enforced");
   expect(stderr).toContain('quotas.calls.algorithm.kind: got "sliding-counter"');
   expect(stderr).toContain("--as-window lets windows stand in");

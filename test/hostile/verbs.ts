@@ -199,8 +199,6 @@ export const verbs: Readonly<Record<string, Verb>> = {
     reads: {
       HAR: (file, { fresh }) => ["map", "--from", file, "--out", `${fresh}.json`],
       "JSON lines": (file) => ["map", "--from", file],
-      trace: (file) => ["map", "--from", file],
-      "access log": (file) => ["map", "--from", file],
     },
     writes: (folder, { trace }) => ["map", "--from", trace, "--out", `${folder}/out.json`],
   },
