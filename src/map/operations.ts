@@ -3,7 +3,7 @@ import type { PolicyInput } from "../policy/schema.ts";
 import { usesMost } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
-import { type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
+import { isAboutLimits, type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
 import type { Question } from "./question.ts";
 import type { Seen } from "./seen.ts";
 
@@ -11,8 +11,6 @@ type Parts = Pick<PolicyInput, "operations" | "routes">;
 type Readings = readonly (readonly AnswerReading[])[];
 type Answered = readonly (readonly [Seen, readonly AnswerReading[]])[];
 
-const statusPath = /rate[-_]?limit|limits?$|quotas?$|usage/i;
-const isStatus = ({ segments }: Seen): boolean => statusPath.test(segments?.at(-1) ?? "");
 const namesOf = (readings: readonly AnswerReading[], quotas: readonly string[]): string[] => [
   ...new Set(readings.map(({ quota }) => (quota !== null && quotas.includes(quota) ? quota : "requests"))),
 ];
@@ -28,7 +26,7 @@ export function operationsOf(
   const groups = new Map<string, Answered>();
   for (const [index, each] of seen.entries()) {
     const shown = readings[index] ?? [];
-    const key = isStatus(each) ? "status" : namesOf(shown, quotas).slice(0, usesMost).join(" ");
+    const key = isAboutLimits(each) ? "status" : namesOf(shown, quotas).slice(0, usesMost).join(" ");
     groups.set(key, [...(groups.get(key) ?? []), [each, shown]]);
   }
   const used = [...groups].filter(([key]) => key !== "status" && key !== "");
@@ -95,13 +93,8 @@ function nameOf(quotas: readonly string[], calls: readonly Seen[], isOnly: boole
   return `${quotas.join("_and_")}_call`;
 }
 
-/** What a call takes of a quota: the usual fall of `remaining` between answers that follow each other. */
-function costOf(
-  quota: string,
-  operation: string,
-  answered: Answered,
-  questions: Question[],
-): number | "declared" {
+/** Cost of a call in a quota: the usual fall of `remaining` between answers that follow each other. */
+function costOf(quota: string, operation: string, answered: Answered, questions: Question[]): number {
   const left = new Map<string, number>();
   const falls: number[] = [];
   for (const [{ caller }, shown] of answered.toSorted(

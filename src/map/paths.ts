@@ -7,6 +7,11 @@ export type PathShape = readonly (string | null)[];
 export const shapeOf = (segments: readonly string[], secrets: ReadonlySet<string>): PathShape =>
   segments.map((segment) => (isPlainWord(segment, secrets) ? segment : null));
 
+const statusPath = /rate[-_]?limit|limits?$|quotas?$|usage/i;
+
+/** Tells whether a request's path names limits: it is taken to be a status. */
+export const isAboutLimits = ({ segments }: Seen): boolean => statusPath.test(segments?.at(-1) ?? "");
+
 const isWithin = (prefix: PathShape, shape: PathShape): boolean =>
   prefix.every(
     (part, index) =>

@@ -6,6 +6,7 @@ import { isFailure, isRefusal } from "../wire/outcome.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
 import { readTime } from "../wire/times.ts";
 import { bodyPlaces, headerPlaces, numberAt, type Place, templateOf } from "./fields.ts";
+import { isAboutLimits } from "./paths.ts";
 import type { Question } from "./question.ts";
 import { type FoundForm, resetForm, type ShownReset } from "./reset-form.ts";
 import { isPlainWord, type Seen } from "./seen.ts";
@@ -41,7 +42,7 @@ export function buildWire(
   for (const [label, group] of inHeaders) add(group, quotaName(label));
   for (const [, group] of groupsOf(bodyPlaces(seen), ({ at }) => parentOf(at))) {
     const isStatus = isStatusOnly(group, seen);
-    // What headers show already is read there.
+    // Limits that headers show already are read there.
     if (inHeaders.size === 0 || isStatus)
       add(group, quotaName(group[0]?.label ?? ""), isStatus ? ["status"] : undefined);
   }
@@ -88,13 +89,9 @@ const quotaName = (label: string): string => {
   return plain === "" ? "requests" : /^[A-Za-z_]/.test(plain) ? plain : `q${plain}`;
 };
 
-const statusPath = /limit|quota|usage|rate/i;
-
 /** Tells whether a body's limits were shown by paths alone that are about limits. */
 const isStatusOnly = (group: readonly Place[], seen: readonly Seen[]): boolean =>
-  group.every(({ values }) =>
-    [...values.keys()].every((index) => statusPath.test(seen[index]?.segments?.at(-1) ?? "")),
-  );
+  group.every(({ values }) => [...values.keys()].every((index) => isAboutLimits(seen[index] as Seen)));
 
 /** One row of a wire format: all numbers of one quota, or of the quota that the answer names. */
 function rowOf(
