@@ -129,16 +129,15 @@ class Measurer {
     const admitted = caller.admitted[population.place] ?? 0;
     caller.admitted[population.place] = isRefusal(status) ? admitted : admitted + 1;
     if (isRefusal(status)) {
-      if (this.#quotas !== null) this.#refusedBy[call.refusingQuota] = this.#refusals(call.refusingQuota) + 1;
+      if (this.#quotas !== null) {
+        const { refusingQuota } = call;
+        this.#refusedBy[refusingQuota] = (this.#refusedBy[refusingQuota] as number) + 1;
+      }
       const { refusedBy } = call;
       tally.addRefusal(
         refusedBy === ADMITTED ? null : refusedBy === REFUSED_BY_ORGANIZATION ? "organization" : "user",
       );
     } else this.#admit(call, tally);
-  }
-
-  #refusals(quota: number): number {
-    return this.#refusedBy[quota] ?? 0;
   }
 
   #admit(call: AnsweredCall, tally: Tally<CountedWaits>): void {
@@ -219,7 +218,7 @@ class Measurer {
         ? {}
         : {
             refusedBy: Object.fromEntries(
-              this.#quotas.map((name, place) => [name, this.#refusals(place)] as const),
+              this.#quotas.map((name, place) => [name, this.#refusedBy[place] as number]),
             ),
           }),
     };

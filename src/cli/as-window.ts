@@ -44,15 +44,17 @@ export function enforceable(
 }
 
 /**
- * Reads the limits of a simulation: rules, or a policy that can be enforced. What is not as the policy says is told.
+ * Reads the limits of a simulation: rules, or a policy that can be enforced; nothing where none are named. A policy that
+ * is not kept as it says is told.
  * @param verb the words of the command before its options
  * @throws SpillwayError as `readLimits` and `enforceable` do
  */
 export async function limitsOf(
-  args: AsWindowArgs & { readonly rules?: string | undefined },
+  args: AsWindowArgs,
   verb: string,
 ): Promise<{ readonly rules?: Rules; readonly policy?: Policy }> {
-  const limits = await readLimits(args.rules ?? "default");
+  if (args.rules === undefined) return {};
+  const limits = await readLimits(args.rules);
   if (!("policy" in limits)) return limits;
   const { policy, changes } = enforceable(limits.policy, args, verb);
   if (changes.length > 0) warn(`${pc.yellow("approximated")} ${changes.join("; ")}`);

@@ -176,7 +176,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
   const adjustments = {
     seed: args.seed === undefined ? undefined : requireSeed(args.seed),
     durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
-    ...(args.rules === undefined ? {} : await limitsOf(args, "plan")),
+    ...(await limitsOf(args, "plan")),
   };
   const { planInto } = await import("./plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;

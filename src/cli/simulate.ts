@@ -120,7 +120,7 @@ export const verb = defineVerb<Args>({
     }
     if (args.requireStates === true)
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
-    const limits = args.rules === undefined ? {} : await limitsOf(args, "simulate");
+    const limits = await limitsOf(args, "simulate");
     const { policy } = limits;
     if (policy !== undefined) requireFiguresAlone(args, policy.name);
     const task: SimulateTask = {

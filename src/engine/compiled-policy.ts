@@ -1,4 +1,5 @@
 // A policy as decisions ask for it: names resolved to places, algorithms to integers, once.
+import { unenforceable } from "../policy/as-window.ts";
 import { isSettled } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -51,14 +52,13 @@ export const OWN = -1;
 const ELSEWHERE = -2;
 
 /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
-export function requireEnforceable({ quotas, name }: Policy): void {
-  const problems = Object.entries(quotas)
-    .filter(([, { algorithm }]) => !["fixed-window", "token-bucket"].includes(algorithm.kind))
-    .map(([quota, { algorithm }]) => ({
-      path: `quotas.${quota}.algorithm.kind`,
-      got: quote(algorithm.kind),
-      allowed: "fixed-window or token-bucket",
-    }));
+export function requireEnforceable(policy: Policy): void {
+  const { quotas, name } = policy;
+  const problems = unenforceable(policy).map((quota) => ({
+    path: `quotas.${quota}.algorithm.kind`,
+    got: quote(quotas[quota]?.algorithm.kind),
+    allowed: "fixed-window or token-bucket",
+  }));
   if (problems.length > 0)
     throw new SpillwayError("POLICY_UNSUPPORTED", `the engine does not enforce all of ${quote(name)}`, {
       problems,

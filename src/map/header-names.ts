@@ -1,4 +1,4 @@
-// What a header's name says: the number that it shows, and of which quota.
+// Names of headers → the number that each shows, and of which quota.
 
 export type FieldRole = "limit" | "remaining" | "used" | "reset" | "quota" | "policy" | "retry";
 

@@ -1,4 +1,4 @@
-// What people have of an API's answers → answers seen: a HAR, curl's output, JSON lines, an access log.
+// Records of an API's answers → answers seen: a HAR, curl's output, JSON lines, an access log.
 import { SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { entriesOf } from "../trace/logs/har.ts";
@@ -66,7 +66,7 @@ function fieldsOf(list: unknown): [string, string][] {
   });
 }
 
-/** What writers of logs put before a header's name. */
+/** Words that writers of logs put before a header's name. */
 const prefix = /^(?:sent_http_|upstream_http_|resp(?:onse)?_(?:headers?_)?|headers?_|http_)/i;
 const roles = {
   method: /^(?:method|request_method|http_method|verb)$/i,

@@ -1,5 +1,5 @@
 // A policy applied to one caller and one operation.
-import type { Policy, Quota } from "./policy.ts";
+import type { Algorithm, Policy, Quota } from "./policy.ts";
 
 /** Returns a quota with the overrides of a caller, of which a later one wins (POLICY.md §1). */
 export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<string, string>>): Quota {
@@ -14,6 +14,10 @@ export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<s
   }
   return quota;
 }
+
+/** Returns the most that a quota ever has room for. */
+export const limitOf = (algorithm: Algorithm): number =>
+  algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
 /** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */
 export function isSettled({ operations, quotas }: Policy, operation: string): boolean {

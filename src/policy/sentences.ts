@@ -1,5 +1,6 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
 import { count, counted, nounOf } from "../rules/words.ts";
+import { unenforceable } from "./as-window.ts";
 import type { Algorithm, Charge, FixedWindow, Operation, Policy, Quota } from "./policy.ts";
 import type { ResetMeaning, WireData } from "./wire-data.ts";
 
@@ -149,16 +150,15 @@ function secondsToFull(algorithm: Algorithm): number {
 /** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
 export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record<string, readonly string[]>> {
   const { operations, routes, quotas } = policy;
-  const unenforced = Object.entries(quotas).filter(
-    ([, { algorithm }]) => algorithm.kind !== "fixed-window" && algorithm.kind !== "token-bucket",
-  );
   const samples = Object.entries(operations).flatMap(([name, one]) =>
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
   const theirs = isOfRules ? [] : ["the four quotas of rules, as in the preset buildkite"];
   const enforced = [
     ...(routes.length === 0 ? ["routes"] : []),
-    ...unenforced.map(([name, { algorithm }]) => `--as-window: quotas.${name} is a ${algorithm.kind}`),
+    ...unenforceable(policy).map(
+      (name) => `--as-window: quotas.${name} is a ${quotas[name]?.algorithm.kind}`,
+    ),
   ];
   return {
     serve: enforced,

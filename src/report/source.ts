@@ -97,9 +97,10 @@ export function refusalWords({ figures }: Pick<Summary, "figures">): string {
   const answered = refused + (figures.admitted ?? 0);
   if (answered === 0) return "No call was answered.";
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
+  const verb = refused === 1 ? "was" : "were";
+  const said = `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused`;
   // Under a policy no figure names a window.
-  if (figures.refusedByUser === null)
-    return `${count(refused)} of ${counted(answered, "answered call")} ${refused === 1 ? "was" : "were"} refused.`;
+  if (figures.refusedByUser === null) return `${said}.`;
   const byUser = figures.refusedByUser ?? 0;
   const byOrganization = figures.refusedByOrganization ?? 0;
   const reasons: [number, string][] = [
@@ -110,6 +111,5 @@ export function refusalWords({ figures }: Pick<Summary, "figures">): string {
   const parts = reasons
     .filter(([amount]) => amount > 0)
     .map(([amount, reason]) => (amount === refused ? `all ${reason}` : `${count(amount)} ${reason}`));
-  const verb = refused === 1 ? "was" : "were";
-  return `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused: ${parts.join(", ")}.`;
+  return `${said}: ${parts.join(", ")}.`;
 }

@@ -1,5 +1,5 @@
 // Advice on parts of a scenario that are legal but surely not meant.
-import { quotaFor } from "../policy/effective.ts";
+import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { pointsMost } from "./calls.ts";
@@ -56,7 +56,7 @@ function policyAdvice({ name, organization }: Population, call: CallTemplate, po
   if (uses === undefined) return [`${name}: ${call.name} is limited by no quota of ${policy.name}`];
   return Object.entries(uses).flatMap(([quota, cost]) => {
     const { algorithm, charge, enforced } = quotaFor(policy, quota, caller);
-    const limit = algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
+    const limit = limitOf(algorithm);
     const asked = cost === "declared" ? call.cost : typeof cost === "number" ? cost : cost.atMost;
     return asked > limit && charge.fits === "whole" && enforced !== false
       ? [

@@ -1,5 +1,5 @@
 // Answers as a policy's API would give them: one with room left, and one refusal.
-import { quotaFor } from "../policy/effective.ts";
+import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Algorithm, Policy } from "../policy/policy.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import type { HttpAnswer } from "./answer.ts";
@@ -7,9 +7,6 @@ import { writeAnswer } from "./write-answer.ts";
 
 /** 2026-11-22T00:00:00Z: the same on every machine. */
 const NOW = 1_795_305_600_000;
-
-const limitOf = (algorithm: Algorithm): number =>
-  algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
 /** Ms until a bucket has so much room again, or from the middle of a window to its end. */
 function msUntilBack(algorithm: Algorithm, used: number): number {

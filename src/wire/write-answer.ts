@@ -173,7 +173,7 @@ const filled = (templates: Readonly<Record<string, string>>, values: Values): Ma
 const rowOf = (rows: readonly WireReading[], name: string): RowForm =>
   rows.find(({ reset, quotas }) => reset !== undefined && (quotas?.includes(name) ?? true)) ?? {};
 
-/** What a refusal says by its rule, beside what readings show. */
+/** Adds to an answer all that a refusal says by its rule, beside readings. */
 function refusal(
   { readings: rows, retryAfter }: WireData,
   rule: WireOutcome | undefined,

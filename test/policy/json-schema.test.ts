@@ -8,7 +8,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "./policies.ts";
 
 const { properties, required, ...parsed } = toJsonSchema(policySchema, { errorMode: "ignore" });
-/** What valibot checks by functions is left out: the parser says it. A `base` is filled in before the parser. */
+/** Checks by functions of valibot are left out: the parser says them. A `base` is filled in before the parser. */
 const made = {
   title: "A policy of spillway: an API's limits as data",
   ...parsed,

@@ -60,7 +60,7 @@ function placeOf(place: WirePlace): string {
   return at === "" ? "body" : `\`${at}\``;
 }
 
-/** What tells a refusal, beside its status. */
+/** Places that tell a refusal, beside its status. */
 function refusalWords(wire: WireData): string[] {
   const rules = wire.outcomes.filter(({ outcome }) => outcome === "refused");
   const places = rules.flatMap(({ headers, body }) => [

@@ -1,4 +1,4 @@
-// What a wire format as data may say beyond readings (POLICY.md §8): refusals without readings, several places of one
+// Wire formats as data say more than readings (POLICY.md §8): refusals without readings, several places of one
 // advice, values of a body that are no text.
 import { expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
