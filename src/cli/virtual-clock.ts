@@ -42,6 +42,13 @@ class Handle {
   }
 }
 
+/** A clock's own in place of the process's: made once, and put in place for each of a limiter's calls. */
+interface Fakes {
+  readonly globals: object;
+  readonly now: () => number;
+  readonly hrtime: typeof process.hrtime;
+}
+
 /** Node's longest timer; a longer one fires after 1 ms. */
 const longestMs = 2_147_483_647;
 
@@ -58,6 +65,7 @@ export class Clock {
   #readings = 0;
   #running = 0;
   #restore: () => void = () => {};
+  #fakes: Fakes | null = null;
 
   /** Moves the clock, and fires in order the timers that fall due. Back as well as on. */
   set(nowMs: number): void {
@@ -193,6 +201,18 @@ export class Clock {
     const { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
     const { now } = performance;
     const { hrtime } = process;
+    this.#fakes ??= this.#fakesOf(RealDate);
+    Object.assign(globalThis, this.#fakes.globals);
+    performance.now = this.#fakes.now;
+    process.hrtime = this.#fakes.hrtime;
+    return () => {
+      Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval });
+      performance.now = now;
+      process.hrtime = hrtime;
+    };
+  }
+
+  #fakesOf(RealDate: DateConstructor): Fakes {
     const clock = this;
     class FakeDate extends RealDate {
       constructor(...parts: [] | [number | string | Date]) {
@@ -220,23 +240,20 @@ export class Clock {
       const whole = Math.floor(total / 1_000_000_000);
       return [whole, total - whole * 1_000_000_000];
     };
-    Object.assign(globalThis, {
-      Date: FakeDate,
-      setTimeout: start(false),
-      setInterval: start(true),
-      clearTimeout: stop,
-      clearInterval: stop,
-    });
-    performance.now = () => this.nowMs;
     const bigint = (): bigint => {
       const [seconds, nanos] = elapsed();
       return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
     };
-    process.hrtime = Object.assign(elapsed, { bigint });
-    return () => {
-      Object.assign(globalThis, { Date: RealDate, setTimeout, setInterval, clearTimeout, clearInterval });
-      performance.now = now;
-      process.hrtime = hrtime;
+    return {
+      globals: {
+        Date: FakeDate,
+        setTimeout: start(false),
+        setInterval: start(true),
+        clearTimeout: stop,
+        clearInterval: stop,
+      },
+      now: () => this.nowMs,
+      hrtime: Object.assign(elapsed, { bigint }),
     };
   }
 }

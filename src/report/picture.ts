@@ -63,7 +63,7 @@ function compose({ size, margins, frame, plot, times }: Drawing): string {
 /** Draws a page's pictures, and keeps them for the files beside it. */
 export class Gallery {
   readonly #folder: string | null;
-  readonly #pictures: Picture[] = [];
+  readonly #drawn: { readonly picture: Picture; readonly wide: Drawing }[] = [];
 
   /** @param folder where the files are to stand, seen from the page; `null` where there are to be none */
   constructor(folder: string | null) {
@@ -72,9 +72,9 @@ export class Gallery {
 
   /** The picture with its legend and its files, as it stands in the page. */
   draw(picture: Picture): Html {
-    this.#pictures.push(picture);
     const drawings = layouts.map((layout) => {
       const drawing = picture.draw(`${picture.id}-${layout}`, layout);
+      if (layout === "wide") this.#drawn.push({ picture, wide: drawing });
       const { size, margins } = drawing;
       const { left, right, top, bottom } = margins;
       const plot = [left, top, size.width - right, size.height - bottom].join(" ");
@@ -97,8 +97,8 @@ ${trusted(compose(drawing))}</svg>
   /** The files of all pictures that were drawn, by name. */
   files(): Map<string, string> {
     return new Map(
-      this.#pictures.flatMap((picture) => [
-        [`${picture.id}.svg`, standaloneSvg(picture)],
+      this.#drawn.flatMap(({ picture, wide }) => [
+        [`${picture.id}.svg`, standaloneSvg(picture, wide)],
         [`${picture.id}.csv`, renderCsv(picture.data)],
       ]),
     );
@@ -116,8 +116,7 @@ function drawLegend(entries: readonly LegendEntry[]): Html | null {
 }
 
 /** The picture as a file of its own, which brings its colours along and follows the reader's light or dark. */
-function standaloneSvg(picture: Picture): string {
-  const drawing = picture.draw(picture.id, "wide");
+function standaloneSvg(picture: Picture, drawing: Drawing): string {
   const { width, height } = drawing.size;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escapeMarkup(picture.title)}</title>

@@ -67,6 +67,16 @@ export function userLimit(rules: Rules, organization: string, user: string, scop
   return override === undefined ? rules.user[scope] : { ...rules.user[scope], ...override };
 }
 
+/** Semantics by scope of rules that were asked for before: they are asked for at each call. */
+const known = new WeakMap<Rules["semantics"], Readonly<Record<Scope, Semantics>>>();
+
 /** The semantics of one scope. */
-export const semanticsOf = ({ semantics }: Rules, scope: Scope): Semantics =>
-  eachSwitch((name) => semantics[name][scope]) as Semantics;
+export function semanticsOf({ semantics }: Rules, scope: Scope): Semantics {
+  let both = known.get(semantics);
+  if (both === undefined) {
+    const of = (one: Scope): Semantics => eachSwitch((name) => semantics[name][one]) as Semantics;
+    both = { rest: of("rest"), graphql: of("graphql") };
+    known.set(semantics, both);
+  }
+  return both[scope];
+}

@@ -28,8 +28,8 @@ export default { name: "mine", algorithm: "fixed-window", claims: "all", create:
 }) };
 `;
 
-/** The word that is waited for. */
-const loop = `console.log("looping"); for (;;) {}`;
+/** The word that is waited for; then a loop that never ends, nor returns to its caller, and leaves the processor to others. */
+const loop = `console.log("looping"); for (const cell = new Int32Array(new SharedArrayBuffer(4)); ; ) Atomics.wait(cell, 0, 0, 5);`;
 const later = `setImmediate(() => { throw new TypeError("too late"); });`;
 
 const files: Readonly<Record<string, string>> = {
