@@ -11,6 +11,7 @@ import { lookUpPrograms } from "./support/programs.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const counts = `${root}node_modules/.cache/spillway-tests.json`;
 const inCI = process.env["CI"] !== undefined;
+const isCovered = process.env["NODE_V8_COVERAGE"] !== undefined;
 const programs = await lookUpPrograms();
 const closingLines = new ClosingLines(programs, { mayLeaveOut: !inCI });
 
@@ -42,7 +43,7 @@ function project(name: string, include: string[], test: NonNullable<ViteUserConf
       pool: "forks",
       restoreMocks: true,
       unstubEnvs: true,
-      setupFiles: "test/support/seed.ts",
+      setupFiles: ["test/support/seed.ts", ...(isCovered ? ["test/mutants/cover.ts"] : [])],
       // picocolors colours whatever runs in CI; the tests read plain text.
       env: { NO_COLOR: "1" },
       tags: [{ name: realTime }, ...programs.map(({ name, path }) => ({ name, skip: path === null }))],

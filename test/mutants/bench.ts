@@ -12,10 +12,13 @@ export interface Trial {
 
 export class Bench {
   readonly #root: string;
+  readonly #env: NodeJS.ProcessEnv;
   #host: ChildProcess | null = null;
 
-  constructor(root: string) {
+  /** @param env what the host knows besides this process's environment */
+  constructor(root: string, env: NodeJS.ProcessEnv = {}) {
     this.#root = root;
+    this.#env = env;
   }
 
   /**
@@ -62,6 +65,7 @@ export class Bench {
     // A group of its own: what tests started ends with it.
     const host = fork("test/support/run.mjs", ["test/mutants/host.ts", this.#root], {
       cwd: this.#root,
+      env: { ...process.env, ...this.#env },
       detached: true,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });

@@ -122,7 +122,8 @@ test("a mutant's tests: of its room, then those that import its file; the neares
     ]),
   );
   const costs: Readonly<Record<string, number>> = { "test/rules/slow.test.ts": 900 };
-  expect(nets.of("src/rules/words.ts", (file) => costs[file] ?? 5)).toEqual([
+  const cost = (file: string): number => costs[file] ?? 5;
+  expect(nets.of("src/rules/words.ts", cost, new Set())).toEqual([
     "test/rules/words.test.ts",
     "test/rules/slow.test.ts",
     "test/rules/next.test.ts",
@@ -130,5 +131,21 @@ test("a mutant's tests: of its room, then those that import its file; the neares
     "test/cli/words.test.ts",
     "test/plan/plan.test.ts",
     "test/cli/thread.test.ts",
+  ]);
+  const running = ["cli/other", "rules/timed", "cli/words", "rules/slow"].map(
+    (name) => `test/${name}.test.ts`,
+  );
+  // Those that run its place are known: no other is asked, and the one that may fail by itself comes last.
+  expect(nets.of("src/rules/words.ts", cost, new Set(running))).toEqual([
+    "test/rules/slow.test.ts",
+    "test/cli/words.test.ts",
+    "test/cli/other.test.ts",
+    "test/rules/timed.test.ts",
+  ]);
+  expect(nets.isApart("test/cli/hostile.test.ts")).toBe(true);
+  expect(nets.importsOf("src/plan/thread.ts")).toEqual([
+    "src/plan/plan.ts",
+    "src/plan/thread.ts",
+    "src/rules/words.ts",
   ]);
 });

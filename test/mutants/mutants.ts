@@ -6,10 +6,9 @@
 //                        goes on with a kept run: what it did not come to, and survivors whose time was over
 //   npm run mutants -- --sample 20 --seed 7 --only sim/fit          of one folder
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { Bench } from "./bench.ts";
+import { Coverage } from "./coverage.ts";
 import { drawn } from "./drawing.ts";
 import { whyEquivalent } from "./equivalents.ts";
 import { type Mutation, mutationsOf } from "./mutations.ts";
@@ -45,7 +44,7 @@ function settingsOf(args: readonly string[]): Settings {
     options: {
       sample: { type: "string", default: "100" },
       seed: { type: "string", default: "1" },
-      budget: { type: "string", default: "60" },
+      budget: { type: "string", default: "120" },
       only: { type: "string", default: "" },
       out: { type: "string" },
       again: { type: "boolean", default: false },
@@ -90,19 +89,20 @@ export async function run(args: string[]): Promise<number> {
     bench.end();
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
-  const times = await knownTimes();
   try {
-    const trials = new Trials(
-      workshop,
-      bench,
-      new Nets(workshop.files),
-      1000 * settings.budgetSeconds,
-      times,
+    const nets = new Nets(workshop.files);
+    const coverage = await Coverage.of(workshop, nets, coverageFile);
+    await coverage.measure(
+      nets.tests,
+      (text) => console.error(text),
+      () => interrupted,
     );
+    const trials = new Trials(workshop, bench, nets, coverage, 1000 * settings.budgetSeconds);
     const startedMs = performance.now();
     const mutations = mutationsFor(workshop, settings, kept);
     const mutants: JudgedMutant[] = [];
     for (const mutation of mutations) {
+      if (interrupted) break;
       const judged = await judge(mutation, workshop, trials).catch((error: unknown) => {
         if (interrupted) return null;
         throw error;
@@ -118,7 +118,6 @@ export async function run(args: string[]): Promise<number> {
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     bench.end();
-    await keepTimes(times);
     await workshop.remove();
   }
 }
@@ -226,18 +225,4 @@ async function tell(run: MutantRun, { out, json }: Settings): Promise<number> {
   return survived.length > 0 ? 1 : 0;
 }
 
-const timesFile = "node_modules/.cache/spillway-mutants.json";
-
-/** Ms of test files in earlier runs: which are cheap. */
-async function knownTimes(): Promise<Map<string, number>> {
-  const text = await readFile(timesFile, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "{}";
-    throw error;
-  });
-  return new Map(Object.entries(JSON.parse(text) as Record<string, number>));
-}
-
-async function keepTimes(times: ReadonlyMap<string, number>): Promise<void> {
-  await mkdir(dirname(timesFile), { recursive: true });
-  await writeFile(timesFile, JSON.stringify(Object.fromEntries(times)));
-}
+const coverageFile = "node_modules/.cache/spillway-mutants.json";

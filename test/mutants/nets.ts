@@ -1,4 +1,5 @@
-// Which test files may see a mutant: those of its room, and those that import its file, directly or not.
+// Which test files may see a mutant, and in which order: those that run its place; where none is known to, those of its
+// room and those that import its file, directly or not.
 import { dirname, join } from "node:path/posix";
 import { importsOf } from "../support/imports.ts";
 import type { Sources } from "./drawing.ts";
@@ -18,7 +19,11 @@ const byPath = /"(\.[\w./-]+)\.js"/g;
 export class Nets {
   /** Files that import a file, by its path. */
   readonly #importers = new Map<string, string[]>();
-  readonly #tests: readonly string[];
+  /** Files that a file imports, by its path. */
+  readonly #imports = new Map<string, string[]>();
+  readonly #apart = new Set<string>();
+  /** All test files. */
+  readonly tests: readonly string[];
 
   /** @param files all TypeScript of the repository */
   constructor(files: Sources) {
@@ -26,48 +31,72 @@ export class Nets {
       for (const name of modulesOf(path, text)) {
         const target = packages[name] ?? (name.startsWith(".") ? join(dirname(path), name) : null);
         if (target === null || !files.has(target)) continue;
-        const known = this.#importers.get(target);
-        if (known === undefined) this.#importers.set(target, [path]);
-        else known.push(path);
+        listIn(this.#importers, target).push(path);
+        listIn(this.#imports, path).push(target);
       }
-    const isApart = new Set<string>();
     for (const [path, text] of files)
       if (path.startsWith("test/") && apart.test(text))
-        for (const importer of this.#distances(path).keys()) isApart.add(importer);
-    this.#tests = [...files.keys()].filter((path) => path.endsWith(".test.ts") && !isApart.has(path)).sort();
+        for (const importer of distancesFrom(path, this.#importers).keys()) this.#apart.add(importer);
+    this.tests = [...files.keys()].filter((path) => path.endsWith(".test.ts")).sort();
+  }
+
+  /** Whether a test file depends on real time or on other programs: it may fail by itself. */
+  isApart(test: string): boolean {
+    return this.#apart.has(test);
+  }
+
+  /** A file and all that it imports, directly or not. */
+  importsOf(path: string): string[] {
+    return [...distancesFrom(path, this.#imports).keys()].sort();
   }
 
   /**
    * The test files for a source's mutants: those of its room, then those that import it; of each the nearest first, and
-   * of these the cheap ones.
+   * of these the cheap ones. Those that may fail by themselves come last.
    * @param costMs how long a test file takes, as far as that is known
+   * @param running those that run the mutant's place: where there are any, no other is asked
    */
-  of(path: string, costMs: (test: string) => number): string[] {
-    const distances = this.#distances(path);
+  of(path: string, costMs: (test: string) => number, running: ReadonlySet<string>): string[] {
+    const distances = distancesFrom(path, this.#importers);
     const room = roomOf(path);
-    const ranked = this.#tests.flatMap((test) => {
+    const ranked = this.tests.flatMap((test) => {
       const distance = distances.get(test);
       const isOwn = roomOf(test) === room;
-      if (distance === undefined && !isOwn) return [];
-      return [{ test, isOwn, distance: distance ?? Number.POSITIVE_INFINITY, cost: costMs(test) }];
+      const isApart = this.isApart(test);
+      const mayRun = !isApart && (isOwn || distance !== undefined);
+      if (running.size > 0 ? !running.has(test) : !mayRun) return [];
+      return [{ test, isApart, isOwn, distance: distance ?? unreached, cost: costMs(test) }];
     });
     return ranked
       .sort(
         (a, b) =>
+          Number(a.isApart) - Number(b.isApart) ||
           Number(b.isOwn) - Number(a.isOwn) ||
-          (a.distance === b.distance ? a.cost - b.cost : a.distance - b.distance),
+          a.distance - b.distance ||
+          a.cost - b.cost,
       )
       .map(({ test }) => test);
   }
+}
 
-  /** Counts the imports between this file and each that imports it. */
-  #distances(path: string): ReadonlyMap<string, number> {
-    const distances = new Map([[path, 0]]);
-    for (const [file, distance] of distances)
-      for (const importer of this.#importers.get(file) ?? [])
-        if (!distances.has(importer)) distances.set(importer, distance + 1);
-    return distances;
-  }
+/** More than there are steps between any two files. */
+const unreached = 1_000_000;
+
+function listIn(lists: Map<string, string[]>, key: string): string[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** Counts the steps from a file to each that it leads to. */
+function distancesFrom(
+  path: string,
+  next: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, number> {
+  const distances = new Map([[path, 0]]);
+  for (const [file, distance] of distances)
+    for (const one of next.get(file) ?? []) if (!distances.has(one)) distances.set(one, distance + 1);
+  return distances;
 }
 
 const modulesOf = (path: string, text: string): string[] => [

@@ -102,9 +102,9 @@ where a test fails, or never ends, that passes without it. Repeat a row at its c
 
     npm run mutants -- --sample N --seed N
 
-A mutant meets the tests of its room, then those that import its file, the nearest first, until its time is over
-(${runs[0]?.budgetSeconds ?? 0} s of tests). Tests that depend on real time or other programs are not asked: \`npm test\` sees
-more. The share is of a first run, before any test was written for its survivors. *Killed since* are
+A mutant meets the test files that run its place, as V8 counted before: those of its room first, then the nearest by
+imports, until its time is over (120 s of tests; 60 s of tests chosen by imports alone, up to seed 88105). Test files that
+depend on real time or other programs come last, and have to fail twice. The share is of a first run, before any test was written for its survivors. *Killed since* are
 survivors that a later look kills, by tests that were written afterwards or with more time: they are no part of the share.
 *Out of time* are survivors that some test files were not asked about: on a busy machine, most of them. \`--resume --budget 300\`
 asks the rest, before tests are written.

@@ -1,5 +1,6 @@
 // One mutant before the tests that may see it.
 import type { Bench, Trial } from "./bench.ts";
+import type { Coverage } from "./coverage.ts";
 import { type Mutation, mutated } from "./mutations.ts";
 import type { Nets } from "./nets.ts";
 import type { Workshop } from "./workshop.ts";
@@ -26,22 +27,21 @@ export class Trials {
   readonly #workshop: Workshop;
   readonly #bench: Bench;
   readonly #nets: Nets;
+  readonly #coverage: Coverage;
   readonly #budgetMs: number;
   /** Least ms that test files took: how busy the machine is matters little so. */
-  readonly #times: Map<string, number>;
-  /** True for a test file that passes without a mutant, by file. */
+  readonly #times = new Map<string, number>();
+  /** True for a test file that passes without a mutant, by file, as far as that was asked here. */
   readonly #sound = new Map<string, boolean>();
 
-  /**
-   * @param budgetMs time of tests for one mutant
-   * @param times ms of test files by path; filled
-   */
-  constructor(workshop: Workshop, bench: Bench, nets: Nets, budgetMs: number, times: Map<string, number>) {
+  /** @param budgetMs time of tests for one mutant */
+  constructor(workshop: Workshop, bench: Bench, nets: Nets, coverage: Coverage, budgetMs: number) {
     this.#workshop = workshop;
     this.#bench = bench;
     this.#nets = nets;
+    this.#coverage = coverage;
     this.#budgetMs = budgetMs;
-    this.#times = times;
+    for (const file of coverage.unsound) this.#sound.set(file, false);
   }
 
   /** Test files that fail without any mutant here, and so say nothing. */
@@ -50,9 +50,11 @@ export class Trials {
   }
 
   async judge(mutation: Mutation): Promise<Judgement> {
-    const { files } = this.#workshop;
-    const cost = (file: string): number => this.#times.get(file) ?? (files.get(file)?.length ?? 0) / 4;
-    const tests = this.#nets.of(mutation.path, cost).filter((file) => this.#sound.get(file) !== false);
+    const cost = (file: string): number => this.#msOf(file) ?? 0;
+    const running = await this.#coverage.testsOf(mutation);
+    const tests = this.#nets
+      .of(mutation.path, cost, running)
+      .filter((file) => this.#sound.get(file) !== false);
     let passed = 0;
     let spentMs = 0;
     while (tests.length > 0 && spentMs < this.#budgetMs) {
@@ -66,13 +68,19 @@ export class Trials {
       }
       const { file, test } = failed;
       const alone = await this.#alone(file, failed.hung);
-      if (alone === "passes") return { outcome: "killed", by: file, test, passed, left: tests.length };
+      if (alone === "passes" && (await this.#failsAgain(mutation, file)))
+        return { outcome: "killed", by: file, test, passed, left: tests.length };
       passed += times.size - (times.has(file) ? 1 : 0);
       // Those behind it were not run; where it is slow by itself it has more time now.
       const again = alone === "is slow" ? [file] : [];
       tests.unshift(...again, ...order.filter((one) => one !== file && !times.has(one)));
     }
     return { outcome: "survived", by: null, test: "", passed, left: tests.length };
+  }
+
+  /** A busy machine may fail what depends on real time: such a file has to fail twice. */
+  async #failsAgain(mutation: Mutation, file: string): Promise<boolean> {
+    return !this.#nets.isApart(file) || (await this.#with(mutation, [file])).failed !== null;
   }
 
   #with(mutation: Mutation, tests: readonly string[]): Promise<Trial> {
@@ -82,11 +90,15 @@ export class Trials {
   }
 
   #least(file: string, ms: number): number {
-    return Math.min(ms, this.#times.get(file) ?? ms);
+    return Math.min(ms, this.#msOf(file) ?? ms);
+  }
+
+  #msOf(file: string): number | undefined {
+    return this.#times.get(file) ?? this.#coverage.msOf(file);
   }
 
   #limitMs(file: string): number {
-    return Math.max(loopMs, loopTimes * (this.#times.get(file) ?? 0));
+    return Math.max(loopMs, loopTimes * (this.#msOf(file) ?? 0));
   }
 
   /** What the file does without the mutant; it is slow where the time that it was given may have been too short. */

@@ -9,7 +9,8 @@ import { builtText } from "./built-text.ts";
 import type { Sources } from "./drawing.ts";
 
 const isLeftOut = (path: string): boolean => /(^|[\\/])(node_modules|dist|\.git|\.vite)$/.test(path);
-const moduleOf = (path: string): string => `dist/${path.replace(/\.ts$/, ".js")}`;
+/** The built module of a source. */
+export const moduleOf = (path: string): string => `dist/${path.replace(/\.ts$/, ".js")}`;
 
 export class Workshop {
   readonly root: string;
@@ -34,7 +35,17 @@ export class Workshop {
           const path = `${top}/${name.replaceAll("\\", "/")}`;
           files.set(path, await readFile(join(root, path), "utf8"));
         }
-    return new Workshop(root, files);
+    const workshop = new Workshop(root, files);
+    await workshop.#buildAsMutants();
+    return workshop;
+  }
+
+  /** Builds every source as its mutants are built, so that places of their modules compare. Bundled ones stay. */
+  async #buildAsMutants(): Promise<void> {
+    const build = await readFile(join(this.root, ".build.mjs"), "utf8");
+    for (const [path, text] of this.sources)
+      if (!build.includes(`"${moduleOf(path)}"`))
+        await writeFile(join(this.root, moduleOf(path)), await builtText(path, text));
   }
 
   /** The sources that have mutants. */

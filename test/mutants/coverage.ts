@@ -1,0 +1,209 @@
+// Which parts of which modules a test file runs, in its own process and in those that it starts: V8 counts, and Node
+// writes the counts where NODE_V8_COVERAGE says. What was measured is kept in a file, since it takes minutes.
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Bench } from "./bench.ts";
+import { builtText } from "./built-text.ts";
+import type { Sources } from "./drawing.ts";
+import { type Mutation, mutated } from "./mutations.ts";
+import type { Nets } from "./nets.ts";
+import { moduleOf, type Workshop } from "./workshop.ts";
+
+/** Places of a text that were run: start, end, start, end, ... in order. */
+export type Spans = readonly number[];
+
+interface Measured {
+  /** Mark of the test file's text, and of what it imports from `test`. */
+  readonly key: string;
+  readonly ms: number;
+  /** False where the file fails without a mutant. */
+  readonly passes: boolean;
+  /** Mark of a source's text and what was run of its module, by the source's path. */
+  readonly ran: Readonly<Record<string, { readonly key: string; readonly spans: Spans }>>;
+}
+
+/** What Node writes for one process. */
+interface Written {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly { readonly ranges: readonly CountedRange[] }[];
+  }[];
+}
+
+interface CountedRange {
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly count: number;
+}
+
+const markOf = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 12);
+
+/** The places that were run: the innermost range of a place has its count. */
+export function spansOf(ranges: readonly CountedRange[]): Spans {
+  const inOrder = [...ranges].sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
+  const spans: number[] = [];
+  const open: CountedRange[] = [];
+  let at = 0;
+  const advance = (to: number): void => {
+    if (to > at && (open.at(-1)?.count ?? 0) > 0) {
+      if (spans.at(-1) === at) spans.pop();
+      else spans.push(at);
+      spans.push(to);
+    }
+    at = Math.max(at, to);
+  };
+  const closeUntil = (end: number): void => {
+    for (let last = open.at(-1); last !== undefined && last.endOffset <= end; last = open.at(-1)) {
+      advance(last.endOffset);
+      open.pop();
+    }
+  };
+  for (const range of inOrder) {
+    closeUntil(range.startOffset);
+    advance(range.startOffset);
+    open.push(range);
+  }
+  closeUntil(Number.POSITIVE_INFINITY);
+  return spans;
+}
+
+/** The places that are in either. */
+export function unionOf(one: Spans, other: Spans): Spans {
+  const pairs = [one, other].flatMap((spans) =>
+    spans.flatMap((start, at) => (at % 2 === 0 ? [{ start, end: spans[at + 1] ?? start }] : [])),
+  );
+  const union: number[] = [];
+  for (const { start, end } of pairs.sort((a, b) => a.start - b.start)) {
+    const last = union.at(-1);
+    if (last === undefined || start > last) union.push(start, end);
+    else if (end > last) union[union.length - 1] = end;
+  }
+  return union;
+}
+
+const has = (spans: Spans, place: number): boolean =>
+  spans.some((start, at) => at % 2 === 0 && start <= place && place < (spans[at + 1] ?? start));
+
+export class Coverage {
+  readonly #workshop: Workshop;
+  readonly #nets: Nets;
+  readonly #file: string;
+  readonly #measured: Map<string, Measured>;
+
+  private constructor(workshop: Workshop, nets: Nets, file: string, measured: Map<string, Measured>) {
+    this.#workshop = workshop;
+    this.#nets = nets;
+    this.#file = file;
+    this.#measured = measured;
+  }
+
+  /** @param file what earlier runs measured; it need not exist */
+  static async of(workshop: Workshop, nets: Nets, file: string): Promise<Coverage> {
+    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return "{}";
+      throw error;
+    });
+    const known = new Map(Object.entries(JSON.parse(text) as Record<string, Measured>));
+    return new Coverage(workshop, nets, file, known);
+  }
+
+  /** Ms that a test file took, where it was measured. */
+  msOf(test: string): number | undefined {
+    return this.#measured.get(test)?.ms;
+  }
+
+  /** Test files that fail without any mutant here, and so say nothing. */
+  get unsound(): string[] {
+    return [...this.#measured].filter(([, { passes }]) => !passes).map(([test]) => test);
+  }
+
+  /**
+   * Measures test files that were not measured yet, or whose text is another one now.
+   * @param tell is told of each
+   * @param isOver asked before each; what was measured until then is kept
+   */
+  async measure(
+    tests: readonly string[],
+    tell: (text: string) => void,
+    isOver: () => boolean,
+  ): Promise<void> {
+    const { files, root } = this.#workshop;
+    const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test, files));
+    if (stale.length === 0) return;
+    const folder = join(root, ".coverage");
+    const bench = new Bench(root, { NODE_V8_COVERAGE: folder });
+    try {
+      for (const [at, test] of stale.entries()) {
+        if (isOver()) break;
+        await rm(folder, { recursive: true, force: true });
+        await mkdir(folder);
+        const { failed, times } = await bench.run({ tests: [test] }, () => 240_000);
+        this.#measured.set(test, {
+          key: this.#keyOf(test, files),
+          ms: times.get(test) ?? 0,
+          passes: failed === null,
+          ran: await this.#ranIn(folder),
+        });
+        tell(`${at + 1} of ${stale.length}  ${failed === null ? "measured" : "fails"}  ${test}`);
+      }
+    } finally {
+      bench.end();
+      await mkdir(dirname(this.#file), { recursive: true });
+      await writeFile(this.#file, JSON.stringify(Object.fromEntries(this.#measured)));
+    }
+  }
+
+  /** The test files that run the place of a mutant; each that loads its module, where the module has changed since. */
+  async testsOf(mutation: Mutation): Promise<ReadonlySet<string>> {
+    const { path } = mutation;
+    const text = this.#workshop.files.get(path) ?? "";
+    const place = differenceOf(await builtText(path, text), await builtText(path, mutated(text, mutation)));
+    const key = markOf(text);
+    const found = [...this.#measured].filter(([, { ran }]) => {
+      const known = ran[path];
+      return known !== undefined && (known.key !== key || has(known.spans, place));
+    });
+    return new Set(found.map(([test]) => test));
+  }
+
+  #keyOf(test: string, files: Sources): string {
+    const texts = this.#nets.importsOf(test).filter((path) => path.startsWith("test/"));
+    return markOf(texts.map((path) => files.get(path) ?? "").join("\0"));
+  }
+
+  async #ranIn(folder: string): Promise<Measured["ran"]> {
+    const { files, root, sources } = this.#workshop;
+    const pathOf = new Map([...sources.keys()].map((path) => [join(root, moduleOf(path)), path]));
+    const ran: Record<string, { key: string; spans: Spans }> = {};
+    for (const name of await readdir(folder)) {
+      const text = await readFile(join(folder, name), "utf8");
+      for (const { url, functions } of resultOf(text)) {
+        const path = url.startsWith("file:") ? pathOf.get(fileURLToPath(url)) : undefined;
+        if (path === undefined) continue;
+        const spans = spansOf(functions.flatMap(({ ranges }) => ranges));
+        const before = ran[path]?.spans ?? [];
+        ran[path] = { key: markOf(files.get(path) ?? ""), spans: unionOf(before, spans) };
+      }
+    }
+    return ran;
+  }
+}
+
+/** What a process wrote; nothing where it was ended while it wrote. */
+function resultOf(text: string): Written["result"] {
+  try {
+    return (JSON.parse(text) as Written).result;
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+/** The first place where texts differ. */
+function differenceOf(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
+}
