@@ -30,6 +30,8 @@ export interface Alarms {
   /** Number of runs that had each value of each switch in a scope. */
   readonly switches: Readonly<Record<string, number>>;
   readonly withoutRules: number;
+  /** Commit of the judge, in a count that is published: rows that are made later keep the count. */
+  readonly commit?: string;
 }
 
 class Dice {

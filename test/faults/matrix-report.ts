@@ -132,10 +132,10 @@ function controlRow({ control, laws, simulated, k6 }: Control): string {
 }
 
 function alarmText(alarms: Alarms): string {
-  const { runs, records, unknown, withoutRules, switches } = alarms;
+  const { runs, records, unknown, withoutRules, switches, commit } = alarms;
   const fewest = Math.min(...Object.values(switches));
   return `${counted(alarms.alarms.length)} in ${counted(runs)} simulated runs of right deployments, ${counted(records)} records in
-all. Each run is a world of its own: rules over every value of every switch (the rarest value of a scope in
+all${commit === undefined ? "" : `, at commit ${commit}`}. Each run is a world of its own: rules over every value of every switch (the rarest value of a scope in
 ${counted(fewest)} runs), ${counted(withoutRules)} judged without being told the rules, some traces not complete, cut at the start, with calls
 that have no answer or no line. ${unknown === 0 ? "All could be judged." : `${counted(unknown)} could not be judged.`} The unit of a false alarm is a run${
     runs >= 3_000 && alarms.alarms.length === 0
@@ -211,12 +211,14 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 
 /** Writes `README.md` and `matrix.json`. */
 /**
- * Puts rows into a matrix that stands in a folder, in the catalogue's order; other rows keep what they have.
+ * Puts rows into a matrix that stands in a folder, in the catalogue's order; other rows keep what they have. Where there
+ * are no rows, it puts the count of false alarms there.
  * @param order all rows' names
  * @throws Error where the two were not made alike
  */
 export async function withRowsOf(folder: string, found: Matrix, order: readonly string[]): Promise<Matrix> {
   const kept = JSON.parse(await readFile(join(folder, "matrix.json"), "utf8")) as Matrix;
+  if (found.rows.length === 0) return { ...kept, alarms: found.alarms };
   const made = ({ seed, seeds, lawRuns, versions }: Matrix): string =>
     JSON.stringify([seed, seeds, lawRuns, versions]);
   if (made(kept) !== made(found))

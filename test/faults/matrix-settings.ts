@@ -51,22 +51,25 @@ export function settingsOf(args: readonly string[]): Settings {
       out: { type: "string" },
       driver: { type: "string" },
       quick: { type: "boolean", default: false },
+      alarms: { type: "boolean", default: false },
       publish: { type: "boolean", default: false },
       resume: { type: "boolean", default: false },
     },
   });
-  const { quick, only, nets, publish } = values;
+  const { quick, only, nets, alarms } = values;
+  const publish = values.publish || alarms;
   const whole = (text: string | undefined, usual: number): number => {
     const number = text === undefined ? usual : Number(text);
     if (!Number.isSafeInteger(number) || number < 0) throw new TypeError(`${text} is no whole number`);
     return number;
   };
-  const wanted = nets?.split(",") ?? ALL;
+  if (alarms && only !== undefined) throw new TypeError("--alarms is of no fault: without --only");
+  const wanted = alarms ? [] : (nets?.split(",") ?? ALL);
   if (publish && (quick || nets !== undefined || values.driver !== undefined))
     throw new TypeError("--publish is of whole rows: with --only alone");
   const isPart = only !== undefined || nets !== undefined || values.driver !== undefined;
   return {
-    only: only === undefined ? forms : only.split(",").flatMap(formsOf),
+    only: alarms ? [] : only === undefined ? forms : only.split(",").flatMap(formsOf),
     nets: ALL.filter((net) => wanted.includes(net)),
     seed: whole(values.seed, 1),
     driver: driverOf(values.driver),

@@ -43,6 +43,13 @@ describe("what is asked for", () => {
       expect(() => settingsOf([...word, "--publish"])).toThrow("--publish");
   });
 
+  test("the count of false alarms alone, published beside all rows", () => {
+    const count = settingsOf(["--alarms"]);
+    expect(count).toMatchObject({ only: [], nets: [], out: "reports/faults", publish: true });
+    expect([count.alarmRuns, count.alarmRecords]).toEqual([3_000, 10_000_000]);
+    expect(() => settingsOf(["--alarms", "--only", "double-count"])).toThrow("--alarms");
+  });
+
   test("the bounded form runs by k6 what k6 alone can show", () => {
     const { isReal } = settingsOf(["--quick"]);
     const real = (name: string): boolean => isReal(parseFault(name));
@@ -172,6 +179,12 @@ test("rows are put into a matrix that stands, in the catalogue's order, unless i
   const whole = await withRowsOf(folder, found, ["a", "b", "c"]);
   expect(whole).toEqual({ ...matrix, rows: [named("a"), named("b", "new"), named("c")], alarms });
   await expect(withRowsOf(folder, { ...found, seeds: matrix.seeds + 1 }, [])).rejects.toThrow("run it whole");
+  const counted = { ...alarms, runs: 4, commit: "abc1234" };
+  expect(await withRowsOf(folder, { ...found, rows: [], alarms: counted }, ["a", "b", "c"])).toEqual({
+    ...matrix,
+    rows: [named("c"), named("b"), named("gone")],
+    alarms: counted,
+  });
 });
 
 test("the table says what caught a fault and after how much, in bold what missed, and no date", () => {

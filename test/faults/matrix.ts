@@ -3,8 +3,11 @@
 //   npm run faults -- --quick               a bounded form, for CI
 //   npm run faults -- --only double-count,skewed-nodes=3.7 --nets V
 //   npm run faults -- --only double-count --publish   all of it, whose other rows stay as they are
+//   npm run faults -- --alarms              the count of false alarms alone, into reports/faults
 //   npm run faults -- --nets L --driver node        real runs by Node; by k6 where it is found otherwise
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
 import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
 import { type K6Cell, type K6Rig, openRig } from "./matrix-k6.ts";
@@ -143,14 +146,19 @@ async function castReal(
 }
 
 /** Not kept: what an interrupted count has is part of its report. */
-function countAlarms({ seed, alarmRuns, alarmRecords }: Settings, signal: AbortSignal): Promise<Alarms> {
-  return falseAlarmsByThreads({
+async function countAlarms(
+  { seed, alarmRuns, alarmRecords }: Settings,
+  signal: AbortSignal,
+): Promise<Alarms> {
+  const { stdout } = await promisify(execFile)("git", ["rev-parse", "--short", "HEAD"]);
+  const alarms = await falseAlarmsByThreads({
     seed,
     runs: alarmRuns,
     records: alarmRecords,
     signal,
     onProgress: (runs, records) => progress(`false alarms: ${runs} runs, ${records} records`),
   });
+  return { ...alarms, commit: stdout.trim() };
 }
 
 async function versionsOf(rig: K6Rig | null): Promise<Record<string, string>> {
