@@ -114,6 +114,7 @@ test("a mutant's tests: of its room, then those that import its file; the neares
       ["test/rules/slow.test.ts", 'import "../../src/rules/words.ts";'],
       ["test/rules/words.test.ts", 'import "../../src/rules/words.ts";'],
       ["test/rules/timed.test.ts", "// @module-tag real-time"],
+      ["test/rules/redis.test.ts", 'import "../../src/rules/words.ts";\n// @module-tag redis-server'],
       ["test/plan/plan.test.ts", 'import "../../src/plan/plan.ts";'],
       ["test/cli/words.test.ts", 'import { words } from "../../src/rules/words.ts";'],
       ["test/cli/hostile.test.ts", 'import "../support/hostile.ts"; import "../../src/rules/words.ts";'],
@@ -142,6 +143,8 @@ test("a mutant's tests: of its room, then those that import its file; the neares
     "test/cli/other.test.ts",
     "test/rules/timed.test.ts",
   ]);
+  expect(nets.tests).toContain("test/rules/timed.test.ts");
+  expect(nets.tests).not.toContain("test/rules/redis.test.ts");
   expect(nets.isApart("test/cli/hostile.test.ts")).toBe(true);
   expect(nets.importsOf("src/plan/thread.ts")).toEqual([
     "src/plan/plan.ts",

@@ -11,8 +11,9 @@ const packages: Readonly<Record<string, string>> = {
   "spillway/scenario": "src/scenario/index.ts",
 };
 
-/** Marks of what depends on real time or on other programs. */
+/** Marks of what depends on real time or on other programs; the latter's tests are not asked. */
 const apart = /^\/\/ @module-tag |runner\.mjs/m;
+const byPrograms = /^\/\/ @module-tag (?!real-time$)/m;
 /** A module that is named by its path: a thread's, a worker process's, k6's entry. */
 const byPath = /"(\.[\w./-]+)\.js"/g;
 
@@ -22,7 +23,7 @@ export class Nets {
   /** Files that a file imports, by its path. */
   readonly #imports = new Map<string, string[]>();
   readonly #apart = new Set<string>();
-  /** All test files. */
+  /** All test files, but for those that need other programs. */
   readonly tests: readonly string[];
 
   /** @param files all TypeScript of the repository */
@@ -37,7 +38,12 @@ export class Nets {
     for (const [path, text] of files)
       if (path.startsWith("test/") && apart.test(text))
         for (const importer of distancesFrom(path, this.#importers).keys()) this.#apart.add(importer);
-    this.tests = [...files.keys()].filter((path) => path.endsWith(".test.ts")).sort();
+    const isAsked = ([path, text]: [string, string]): boolean =>
+      path.endsWith(".test.ts") && !byPrograms.test(text);
+    this.tests = [...files]
+      .filter(isAsked)
+      .map(([path]) => path)
+      .sort();
   }
 
   /** Whether a test file depends on real time or on other programs: it may fail by itself. */

@@ -104,7 +104,7 @@ where a test fails, or never ends, that passes without it. Repeat a row at its c
 
 A mutant meets the test files that run its place, as V8 counted before: those of its room first, then the nearest by
 imports, until its time is over (120 s of tests; 60 s of tests chosen by imports alone, up to seed 88105). Test files that
-depend on real time or other programs come last, and have to fail twice. The share is of a first run, before any test was written for its survivors. *Killed since* are
+depend on real time come last, and have to fail twice. Those that need other programs are not asked. The share is of a first run, before any test was written for its survivors. *Killed since* are
 survivors that a later look kills, by tests that were written afterwards or with more time: they are no part of the share.
 *Out of time* are survivors that some test files were not asked about: on a busy machine, most of them. \`--resume --budget 300\`
 asks the rest, before tests are written.
