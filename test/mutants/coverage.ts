@@ -120,7 +120,7 @@ export class Coverage {
   }
 
   /**
-   * Measures test files that were not measured yet, or whose text is another one now.
+   * Measures test files that were not measured yet, whose text is another one now, or that failed.
    * @param tell is told of each
    * @param isOver asked before each; what was measured until then is kept
    */
@@ -130,7 +130,10 @@ export class Coverage {
     isOver: () => boolean,
   ): Promise<void> {
     const { files, root } = this.#workshop;
-    const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test, files));
+    const stale = tests.filter((test) => {
+      const known = this.#measured.get(test);
+      return known?.passes !== true || known.key !== this.#keyOf(test, files);
+    });
     if (stale.length === 0) return;
     const folder = join(root, ".coverage");
     const bench = new Bench(root, { NODE_V8_COVERAGE: folder });

@@ -1,7 +1,7 @@
 // A copy of the repository that mutants are put into: the checkout itself is never changed. It has its own build, which
 // is what tests load and start.
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -26,7 +26,7 @@ export class Workshop {
   static async of(checkout: string): Promise<Workshop> {
     const root = await realpath(await mkdtemp(join(tmpdir(), "spillway-mutants-")));
     await cp(checkout, root, { recursive: true, filter: (from) => from === checkout || !isLeftOut(from) });
-    await symlink(join(checkout, "node_modules"), join(root, "node_modules"), "junction");
+    await linkPackages(join(checkout, "node_modules"), join(root, "node_modules"));
     await promisify(execFile)(process.execPath, [".build.mjs"], { cwd: root });
     const files = new Map<string, string>();
     for (const top of ["src", "sim", "scenarios", "test"])
@@ -71,4 +71,11 @@ export class Workshop {
   remove(): Promise<void> {
     return rm(this.root, { recursive: true, force: true });
   }
+}
+
+/** A folder of its own, since tests write into its cache and load from there. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const name of await readdir(from))
+    if (name !== ".cache") await symlink(join(from, name), join(to, name), "junction");
 }
