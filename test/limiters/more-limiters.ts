@@ -1,4 +1,5 @@
 // More limiters of npm, among the most used: those that are asked by a key, queues, and more of Redis.
+import { adonisAttempt, adonisPenalize } from "./adapters/adonis-limiter.ts";
 import { asyncSema, pRatelimit, pThrottle } from "./adapters/begun-at-once.ts";
 import {
   dFischerRateLimiter,
@@ -13,7 +14,8 @@ import {
   tanstackPacer,
   tokenbucket,
 } from "./adapters/by-key.ts";
-import { expressSlowDown, expressThrottle } from "./adapters/express-like.ts";
+import { expressBrute, expressSlowDown, expressThrottle } from "./adapters/express-like.ts";
+import { hapiRateLimitor } from "./adapters/hapi-rate-limit.ts";
 import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { orpcRedis } from "./adapters/sliding-redis.ts";
 import {
@@ -26,6 +28,7 @@ import {
   type Wording,
 } from "./stranger.ts";
 
+const adonisDocs = "https://docs.adonisjs.com/guides/security/rate-limiting";
 const orpcDocs = npm("@orpc/experimental-ratelimit");
 const pacerDocs = "https://tanstack.com/pacer/latest/docs/framework/vanilla/guides/rate-limiting";
 const pacerReference = "https://tanstack.com/pacer/latest/docs/reference/classes/RateLimiter";
@@ -370,5 +373,92 @@ export const moreStrangers: readonly Stranger[] = [
       },
     ],
     limiter: (claims, redis) => nestRedis("nestjs-throttler-storage-redis", claims, redis),
+  },
+  {
+    name: "hapi-rate-limitor",
+    package: "hapi-rate-limitor",
+    setting:
+      "the plugin on a real Redis by the client that it makes, asked by `inject`, a key by `getIp`; its reset, rounded down, is read as the next second",
+    share: 0.1,
+    promises: [
+      {
+        words: "`max`: the maximum number of requests allowed in a `duration`",
+        link: npm("hapi-rate-limitor"),
+        laws: [...perKey, "rate-bound", "twice-at-most", "recovers", "time-translates"],
+      },
+      {
+        words: "`X-Rate-Limit-Limit`: total request limit (`max`) within `duration`",
+        link: npm("hapi-rate-limitor"),
+        laws: ["limit-agrees"],
+      },
+      {
+        words: "`X-Rate-Limit-Reset`: time since epoch in seconds that the rate limiting period will end",
+        link: npm("hapi-rate-limitor"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: hapiRateLimitor,
+  },
+  {
+    name: "express-brute",
+    package: "express-brute",
+    setting:
+      "`prevent` with its store in memory, `refreshTimeoutOnRequest: false`, and waits as long as the lifetime: so many attempts in it",
+    promises: [
+      {
+        words:
+          "Useful for allowing limits over fixed periods of time, for example: a limited number of requests per day.",
+        link: npm("express-brute"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+      {
+        words: 'the "Retry-After" header to the number of seconds until it is safe to try again',
+        link: npm("express-brute"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: expressBrute,
+  },
+  {
+    name: "@adonisjs/limiter, attempt",
+    package: "@adonisjs/limiter",
+    setting: "a LimiterManager with the store in memory, `attempt`, then `get`",
+    promises: [
+      {
+        words: "uses atomic increments to avoid race conditions",
+        link: adonisDocs,
+        laws: [...perKey, ...fixedWindow, "rate-bound", "conserved", "monotone", "limit-agrees"],
+      },
+      {
+        words: "Number of seconds after which the requests count will reset",
+        link: npm("@adonisjs/limiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: adonisAttempt,
+  },
+  {
+    name: "@adonisjs/limiter, penalize",
+    package: "@adonisjs/limiter",
+    setting: "a LimiterManager with the store in memory, `penalize` of a function that fails a turn later",
+    broken: {
+      rows: [overlapping],
+      why: "`penalize` reads the count, runs the function, and counts its failure afterwards: calls that overlap all read the same count, and all run.",
+      issue: "issues/adonis-limiter.md",
+    },
+    promises: [
+      {
+        words:
+          "Returns error if rate limit is exhausted. Executes callback if requests are available. Increments counter and blocks key on callback failure",
+        link: npm("@adonisjs/limiter"),
+        laws: [...perKey, ...fixedWindow, "rate-bound"],
+      },
+      {
+        words: "Number of seconds after which the requests count will reset",
+        link: npm("@adonisjs/limiter"),
+        laws: ["honest-wait"],
+      },
+    ],
+    limiter: adonisPenalize,
   },
 ];

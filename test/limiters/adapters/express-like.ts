@@ -1,9 +1,9 @@
-// Middleware of Express beside express-rate-limit: express-slow-down, which delays, and express-throttle.
+// Middleware of Express beside express-rate-limit: express-slow-down, which delays, express-throttle, and express-brute.
 import { setImmediate } from "node:timers/promises";
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { load } from "../strangers.ts";
-import { answering, restLimiter, type Said } from "./keyed.ts";
+import { type Asks, answering, type Limit, restLimiter, type Said } from "./keyed.ts";
 
 interface Request {
   readonly ip: string;
@@ -59,4 +59,51 @@ export function expressThrottle(claims: readonly LimiterLawName[]): LimiterFacto
     },
     { algorithm: "token-bucket", refused: "uncounted" },
   );
+}
+
+interface Brute {
+  readonly MemoryStore: new () => unknown;
+  new (
+    store: unknown,
+    options: {
+      freeRetries: number;
+      refreshTimeoutOnRequest: false;
+      minWait: number;
+      maxWait: number;
+      lifetime: number;
+      failCallback(request: Request, response: Response, next: unknown, validFrom: Date): void;
+    },
+  ): { readonly prevent: Middleware };
+}
+
+/**
+ * express-brute with its store in memory, as its documentation limits attempts "per day": the first one and the free
+ * retries, and then none until the lifetime is over.
+ */
+export function expressBrute(claims: readonly LimiterLawName[]): LimiterFactory {
+  const name = "express-brute";
+  const ExpressBrute = load<Brute>(name);
+  const create = ({ limit, windowMs }: Limit): Asks => {
+    const refusals = new Map<Request, number>();
+    const brute = new ExpressBrute(new ExpressBrute.MemoryStore(), {
+      freeRetries: limit - 1,
+      refreshTimeoutOnRequest: false,
+      minWait: windowMs,
+      maxWait: windowMs,
+      lifetime: windowMs / 1000,
+      failCallback: (request, _response, _next, validFrom) => void refusals.set(request, validFrom.getTime()),
+    });
+    return answering(async (key, nowMs): Promise<Said> => {
+      const request: Request = { ip: key, app: { get: () => undefined }, headers: {} };
+      const response: Response = { on: () => {}, status: () => response, end: () => {} };
+      let admitted = false;
+      brute.prevent(request, response, () => {
+        admitted = true;
+      });
+      await setImmediate();
+      const validFromMs = refusals.get(request);
+      return { admitted, ...(validFromMs !== undefined && { retryAfterMs: validFromMs - nowMs }) };
+    });
+  };
+  return restLimiter(name, claims, create, { refused: "uncounted" });
 }

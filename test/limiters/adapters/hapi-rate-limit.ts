@@ -1,8 +1,10 @@
-// hapi-rate-limit with hapi's cache in memory, in a hapi server, asked without a socket.
+// Plugins of hapi, in a server that is asked without a socket: hapi-rate-limit with hapi's cache in memory, and
+// hapi-rate-limitor on Redis.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
+import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { headersSay, keyOf, restLimiter, type Said } from "./keyed.ts";
+import { type Asks, headersSay, keyOf, restLimiter, type Said, underClock } from "./keyed.ts";
 
 interface Server {
   register(plugin: { plugin: unknown; options: object }): Promise<void>;
@@ -15,12 +17,32 @@ interface Server {
   }>;
 }
 
+/** A server with the plugin. @param read what the plugin's headers say of a window, by a header's name */
+async function serving(
+  plugin: unknown,
+  options: object,
+  read: (header: (name: string) => unknown, nowMs: number) => Omit<Said, "admitted">,
+): Promise<Asks> {
+  const { server } = load<{ server(): Server }>("@hapi/hapi");
+  const application = server();
+  await application.register({ plugin, options });
+  application.route({ method: "GET", path: "/", handler: () => "done" });
+  await application.initialize();
+  return {
+    decide: async (call, nowMs) => {
+      const asked = { url: "/", headers: { "x-forwarded-for": keyOf(call) } };
+      const { statusCode, headers } = await application.inject(asked);
+      if (statusCode !== 200 && statusCode !== 429) throw new Error(`the answer has status ${statusCode}`);
+      return { admitted: statusCode === 200, ...read((name) => headers[name], nowMs) };
+    },
+    close: () => application.stop(),
+  };
+}
+
 /** @param name the package as test/limiters/package.json names it */
 export function hapiRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
   const plugin = load<unknown>(name);
-  const { server } = load<{ server(): Server }>("@hapi/hapi");
-  return restLimiter(name, claims, async ({ limit, windowMs }) => {
-    const application = server();
+  return restLimiter(name, claims, ({ limit, windowMs }) => {
     const options = {
       userLimit: limit,
       userCache: { expiresIn: windowMs },
@@ -28,28 +50,39 @@ export function hapiRateLimit(name: string, claims: readonly LimiterLawName[]): 
       authLimit: false,
       trustProxy: true,
     };
-    await application.register({ plugin, options });
-    application.route({ method: "GET", path: "/", handler: () => "done" });
-    await application.initialize();
-    return {
-      decide: (call, nowMs) => ask(application, keyOf(call), nowMs),
-      close: () => application.stop(),
-    };
+    return serving(plugin, options, (header, nowMs) => {
+      const { limit, remaining, reset } = headersSay((field) => header(`x-ratelimit-user${field}`));
+      return {
+        ...(limit === undefined ? {} : { limit }),
+        // A refusal shows -1, whatever the count is.
+        ...(remaining === undefined ? {} : { remaining: Math.max(0, remaining) }),
+        ...(reset === undefined || reset < nowMs ? {} : { resetAtMs: reset }),
+      };
+    });
   });
 }
 
-async function ask(application: Server, caller: string, nowMs: number): Promise<Said> {
-  const { statusCode, headers } = await application.inject({
-    url: "/",
-    headers: { "x-forwarded-for": caller },
-  });
-  if (statusCode !== 200 && statusCode !== 429) throw new Error(`the answer has status ${statusCode}`);
-  const { limit, remaining, reset } = headersSay((field) => headers[`x-ratelimit-user${field}`]);
-  return {
-    admitted: statusCode === 200,
-    ...(limit === undefined ? {} : { limit }),
-    // A refusal shows -1, whatever the count is.
-    ...(remaining === undefined ? {} : { remaining: Math.max(0, remaining) }),
-    ...(reset === undefined || reset < nowMs ? {} : { resetAtMs: reset }),
-  };
+/** hapi-rate-limitor: a log of calls on Redis, refused ones with them. */
+export function hapiRateLimitor(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
+  const name = "hapi-rate-limitor";
+  // Its log takes the time when it is loaded, and from then on counts by the monotonic clock.
+  const plugin = underClock(() => load<unknown>(name));
+  return restLimiter(
+    name,
+    claims,
+    ({ limit: max, windowMs: duration }) => {
+      const getIp = ({ headers }: { headers: Record<string, string> }) => headers["x-forwarded-for"];
+      const options = { max, duration, getIp, redis: { host: "127.0.0.1", port: redis.port } };
+      return serving(plugin, options, (header) => {
+        const { limit, remaining, reset } = headersSay((field) => header(`x-rate-limit-${field}`));
+        return {
+          ...(limit === undefined ? {} : { limit }),
+          ...(remaining === undefined ? {} : { remaining }),
+          // Whole seconds, rounded down: meant to be over at the next one.
+          ...(reset === undefined ? {} : { resetAtMs: (reset + 1) * 1000 }),
+        };
+      });
+    },
+    { algorithm: "sliding-log", redis },
+  );
 }
