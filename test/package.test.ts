@@ -109,10 +109,10 @@ describe("installed into an empty project", () => {
       expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, "m"));
   });
 
-  test.each(entries)("import of %s works", async (entry) => {
-    const script = `console.log(Object.keys(await import(${JSON.stringify(entry)})).length)`;
+  test("every entry can be imported", async () => {
+    const script = `for (const entry of ${JSON.stringify(entries)}) console.log(entry, Object.keys(await import(entry)).length > 0)`;
     const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
-    expect(Number(stdout)).toBeGreaterThan(0);
+    expect(stdout.trim().split("\n")).toEqual(entries.map((entry) => `${entry} true`));
   });
 
   test("a scenario by name is simulated and judged", async () => {
