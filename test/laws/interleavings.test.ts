@@ -130,7 +130,7 @@ function found({ outcome, counterexample }: InterleavingReport): Unexplained {
 const callsOf = ({ rounds }: Unexplained): number => rounds.flatMap(({ events }) => events).length;
 
 describe("a store that is read, and then written", () => {
-  test.each([1, 2, 3, 4, 5])(
+  test.each([1, 2, 3])(
     "is found through the seam made two calls, and repeated by its path, seed %i",
     async (seed) => {
       const report = await checkInterleavings(racy(seamed), { seed });
@@ -320,9 +320,9 @@ describe("the clock may move while a call is under way", () => {
     ["that counts in one step", ending(1)],
     ["that takes the time once", adding(seamed, false)],
   ])("a limiter %s is not accused", async (_, factory) => {
-    const report = await checkInterleavings(factory, { seed: 4, runs: 200, overlap: 3, clockMoves: true });
+    const report = await checkInterleavings(factory, { seed: 4, runs: 100, overlap: 3, clockMoves: true });
     expect(report).toMatchObject({ outcome: "no-counterexample" });
-    expect(report.overlapped).toBeGreaterThan(100);
+    expect(report.overlapped).toBeGreaterThan(50);
   });
 });
 
@@ -339,7 +339,7 @@ describe("what some order explains is not accused", () => {
   });
 
   test("calls of one point each may be taken back: a refusal meanwhile found no room, either", async () => {
-    const report = await checkInterleavings(adding(seamed, true), { seed: 7, runs: 100 });
+    const report = await checkInterleavings(adding(seamed, true), { seed: 7, runs: 60 });
     // Two are let in of two that are left, a third is added and taken back; a fourth in between is refused rightly.
     expect(renderInterleaving(report).join("\n")).toBe("");
   });

@@ -82,7 +82,8 @@ describe("every value of every switch", () => {
 
 describe("every value of every switch under the other charges", () => {
   const charges = switchValues.graphqlCharge.filter((charge) => charge !== "reserved");
-  test.each(charges.flatMap((charge) => cases.map((one) => ({ ...one, charge }))))(
+  // Each under one of them, in turn.
+  test.each(cases.map((one, index) => ({ ...one, charge: charges[index % charges.length] })))(
     "$charge, $name: $value, for $scope",
     async ({ name, value, scope, charge }) => {
       const semantics = { graphqlCharge: charge, [name]: { [scope]: value } };

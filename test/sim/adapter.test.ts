@@ -22,7 +22,7 @@ import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { crowd, crowdRules, suited } from "../faults/crowd.ts";
 
-const shorter = { durationMs: 60_000 };
+const shorter = { durationMs: 40_000 };
 
 async function linesOf(calls: AsyncIterable<TraceCall> | Iterable<TraceCall>): Promise<string[]> {
   const lines: string[] = [];
@@ -75,7 +75,7 @@ const switches: readonly [string, RulesInput][] = Object.entries(switchValues).f
 
 describe("our own engine behind the adapter is the right deployment, byte for byte", () => {
   test.each([["the default switches", crowdRules] as const, ...switches])("%s", async (_, input) => {
-    const options = { durationMs: 30_000, seed: 3, rules: parseRules(input) };
+    const options = { durationMs: 15_000, seed: 3, rules: parseRules(input) };
     const right = simulate(crowd, options);
     const adapted = simulateLimiter(crowd, engineFactory, options);
     expect(adapted.header).toEqual(right.header);

@@ -97,16 +97,19 @@ const weather = defineScenario({
   },
 });
 
+/** Windows of each world end and are followed by others in it. */
+const minute = { durationMs: 70_000 } as const;
+
 const worlds: readonly (readonly [name: string, scenario: Scenario, options?: SimulateOptions])[] = [
-  ["audit", audit],
-  ["ci-fleet", ciFleet, { seed: 4 }],
-  ["herd", herd],
-  ["steady, by the documented rules", steady, { rules: parseRules(presets.documented) }],
-  ["a crowd", crowd, { rules: parseRules(crowdRules), seed: 2 ** 40 + 3 }],
+  ["audit", audit, minute],
+  ["ci-fleet", ciFleet, { ...minute, seed: 4 }],
+  ["herd", herd, minute],
+  ["steady, by the documented rules", steady, { ...minute, rules: parseRules(presets.documented) }],
+  ["a crowd", crowd, { ...minute, rules: parseRules(crowdRules), seed: 2 ** 40 + 3 }],
   [
     "a crowd under a fault that draws",
     crowd,
-    { rules: parseRules(crowdRules), fault: parseFault("per-instance-counters") },
+    { ...minute, rules: parseRules(crowdRules), fault: parseFault("per-instance-counters") },
   ],
   ["weather", weather],
   ["weather, later", weather, { seed: 8, startAtMs: Date.UTC(2031, 1, 28, 23, 59, 59, 999) }],

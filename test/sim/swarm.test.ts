@@ -27,13 +27,13 @@ const found = (failures: readonly FailingWorld[]): FailingWorld => {
 };
 
 describe("the right deployment", () => {
-  test("breaks no law in 120 worlds of seed 20261, which reach every interesting state", async () => {
-    const result = await swarm({ worlds: 120, seed: 20_261 });
+  test("breaks no law in 80 worlds of seed 20261, which reach every interesting state", async () => {
+    const result = await swarm({ worlds: 80, seed: 20_261 });
     expect(result.failures).toEqual([]);
     expect(result.unreached).toEqual([]);
-    expect(result.worlds).toBe(120);
-    expect(result.calls).toBeGreaterThan(20_000);
-    expect(result.windows).toBeGreaterThan(2_000);
+    expect(result.worlds).toBe(80);
+    expect(result.calls).toBeGreaterThan(13_000);
+    expect(result.windows).toBeGreaterThan(1_300);
   });
 
   test("the same seed is the same swarm, another one another", async () => {
