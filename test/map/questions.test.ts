@@ -1,0 +1,185 @@
+// Questions on what answers do not settle: what was seen is said in the words and numbers of the answers. And names of
+// headers, from which quotas and their numbers are told.
+import { describe, expect, test } from "vitest";
+import { isLimitLike, namedField } from "../../src/map/header-names.ts";
+import { propose } from "../../src/map/propose.ts";
+import { readTranscript } from "../../src/map/transcripts.ts";
+
+const START = Date.UTC(2026, 10, 23, 10, 0, 20);
+
+interface Answer {
+  readonly afterMs?: number;
+  readonly status?: number;
+  readonly path?: string;
+  readonly token?: string;
+  readonly limit?: number;
+  readonly remaining?: number | string;
+  readonly reset?: string | number;
+  readonly more?: Readonly<Record<string, string | number>>;
+}
+
+function questionsOf(...answers: readonly Answer[]): Record<string, string> {
+  const text = answers
+    .map(({ afterMs = 0, status = 200, path, token, limit, remaining, reset, more }) => {
+      const shown = { limit, remaining, reset };
+      return [
+        ...(path === undefined
+          ? []
+          : [`$ curl -i https://x.example${path} -H 'Authorization: Bearer ${token ?? "one-token"}'`]),
+        `HTTP/1.1 ${status} x`,
+        `date: ${new Date(START + afterMs).toUTCString()}`,
+        ...Object.entries(shown).flatMap(([name, value]) =>
+          value === undefined ? [] : [`x-ratelimit-${name}: ${value}`],
+        ),
+        ...Object.entries(more ?? {}).map(([name, value]) => `${name}: ${value}`),
+        "",
+        "{}",
+      ].join("\n");
+    })
+    .join("\n");
+  const secrets = new Set<string>();
+  const { questions } = propose(readTranscript(text, "answers.txt", secrets), secrets, "my-api");
+  return Object.fromEntries(questions.map(({ path, seen }) => [path, seen]));
+}
+
+const limitPath = "quotas.requests.algorithm.limit";
+const windowPath = "quotas.requests.algorithm.windowSeconds";
+const anchorPath = "quotas.requests.algorithm.anchor";
+const resetPath = "wire.readings.0.reset";
+const usesPath = "operations.call.uses.requests";
+
+describe("a question says what was seen", () => {
+  test("of a limit that differs, or is not shown", () => {
+    expect(questionsOf({ limit: 5, remaining: 4 }, { limit: 50, remaining: 9 })[limitPath]).toBe(
+      "Answers showed 2 limits: 5, 50; the greatest is taken.",
+    );
+    expect(questionsOf({ remaining: 4 }, { remaining: 9 })[limitPath]).toBe(
+      "No limit was shown; 10 is one more than the most that was left.",
+    );
+    expect(questionsOf({ limit: 5, remaining: 4 })).not.toHaveProperty(limitPath);
+  });
+
+  test("of a reset in no form, or in several that one value cannot tell apart", () => {
+    const shown = { limit: 5, remaining: 4 };
+    expect(questionsOf({ ...shown, reset: "soon" })[resetPath]).toBe(
+      "x-ratelimit-reset may be of no known form; it is left out.",
+    );
+    expect(questionsOf({ ...shown, reset: 40 })[resetPath]).toBe(
+      "x-ratelimit-reset may be delta-s or delta-ms; it is left out.",
+    );
+  });
+
+  test("of a window's length: nothing, or the longest wait and the usual length that holds it", () => {
+    expect(questionsOf({ limit: 5, remaining: 4 })[windowPath]).toBe(
+      "Nothing tells the window's length and beginning; 60 s from the first request on is a guess.",
+    );
+    // Two values that move with the time: seconds. A wait may lie 1.5 s beyond the length, and no more.
+    const waiting = (seconds: number) =>
+      questionsOf(
+        { limit: 9, remaining: 8, reset: seconds },
+        { afterMs: 5_000, limit: 9, remaining: 7, reset: seconds - 5 },
+      )[windowPath];
+    const said = (wait: number, length: number): string =>
+      `The longest wait for a reset was ${wait} s; ${length} s is the usual length that holds it.`;
+    expect(waiting(61)).toBe(said(61, 60));
+    expect(waiting(62)).toBe(said(62, 300));
+    expect(waiting(3_000)).toBe(said(3_000, 3_600));
+    expect(waiting(80_000)).toBe(said(80_000, 86_400));
+  });
+
+  test("of windows' ends: on the grid, off it, or unknown", () => {
+    const ending = (endMs: number) =>
+      questionsOf(
+        { limit: 9, remaining: 8, reset: (endMs - START) / 1000 },
+        { afterMs: 5_000, limit: 9, remaining: 7, reset: (endMs - START) / 1000 - 5 },
+      )[anchorPath];
+    const minute = START + 40_000;
+    expect(ending(minute)).toBe("1 reset lay on the grid of 60 s.");
+    expect(ending(minute + 1_000)).toBe("1 reset lay on the grid of 60 s.");
+    expect(ending(minute - 1_000)).toBe("1 reset lay on the grid of 60 s.");
+    expect(ending(minute - 2_000)).toBe("1 reset did not all lie on the grid of 60 s.");
+    const full = (afterMs: number, remaining: number) => ({
+      afterMs,
+      limit: 9,
+      remaining,
+      reset: new Date(START + 30_000).toISOString(),
+    });
+    expect(questionsOf(full(0, 8))[anchorPath]).toBe(
+      'No end of a window is known; "first-request" is a guess.',
+    );
+  });
+
+  test("of a call's cost, where remaining fell by more than one", () => {
+    const falling = (...left: readonly number[]) =>
+      questionsOf(...left.map((remaining, at) => ({ afterMs: 1_000 * at, limit: 90, remaining })))[usesPath];
+    expect(falling(80, 79, 78)).toBeUndefined();
+    expect(falling(80, 75, 70)).toBe("Remaining fell by 5 from answer to answer, 2 times.");
+    expect(falling(80, 75, 89, 86)).toBe(
+      "Remaining fell by 3 to 5 from answer to answer; the least is taken for a call's cost.",
+    );
+  });
+
+  test("of callers, credentials, refusals and paths", () => {
+    const shown = { limit: 5, remaining: 4 };
+    const bare = questionsOf(shown);
+    expect(bare["quotas"]).toContain("the answers are those of 1 caller.");
+    expect(Object.keys(bare)).toEqual(
+      expect.arrayContaining(["auth", "wire.outcomes", "operations.call.samples"]),
+    );
+    const whole = questionsOf(
+      { ...shown, path: "/v1/things", token: "one-token" },
+      { ...shown, path: "/v1/things", token: "two-token", status: 429 },
+    );
+    expect(whole["quotas"]).toContain("the answers are those of 2 callers.");
+    for (const path of ["auth", "wire.outcomes", "operations.call.samples"])
+      expect(whole).not.toHaveProperty(path);
+    expect(
+      questionsOf({ ...shown, path: "/v1/limits" }, { ...shown, path: "/v1/things" })["routes"],
+    ).toContain("A path names limits");
+  });
+
+  test("of advice when to come back that is in no form", () => {
+    const shown = { limit: 5, remaining: 4 };
+    expect(questionsOf({ ...shown, more: { "retry-after": "later" } })["wire.retryAfter"]).toBe(
+      "retry-after is in no known form of time; it is left out.",
+    );
+    for (const advice of ["7", "1.5", "Mon, 23 Nov 2026 10:00:42 GMT", "1m30s"])
+      expect(questionsOf({ ...shown, more: { "retry-after": advice } })).not.toHaveProperty(
+        "wire.retryAfter",
+      );
+  });
+});
+
+describe("the name of a header", () => {
+  test.each([
+    ["X-RateLimit-Limit", { role: "limit", label: "" }],
+    ["x-rate-limit-max", { role: "limit", label: "" }],
+    ["x-ratelimit-limit-requests", { role: "limit", label: "requests" }],
+    ["acme-ratelimit-build-minutes-remaining", { role: "remaining", label: "acme_build_minutes" }],
+    ["x-quota-left", { role: "remaining", label: "quota" }],
+    ["x-ratelimit-reset-after", { role: "reset", label: "" }],
+    ["x-ratelimit-used", { role: "used", label: "" }],
+    ["x-ratelimit-bucket", { role: "quota", label: "" }],
+    ["ratelimit-policy", { role: "policy", label: "" }],
+    ["ratelimit", { role: "limit", label: "" }],
+    ["x-ms-retry-after", { role: "retry", label: "" }],
+    ["x-request-id", null],
+  ])("%s says %j", (name, field) => {
+    expect(namedField(name)).toEqual(field);
+  });
+
+  test("may be a limit's or not", () => {
+    const names = [
+      "rate-limit",
+      "RateLimit",
+      "retry-after",
+      "retry-in",
+      "limit-day",
+      "x-quota",
+      "x-throttle",
+      "x-reset",
+    ];
+    expect(names.filter((name) => !isLimitLike(name))).toEqual([]);
+    expect(["x-limit-day", "remaining", "x-resetting", "date", "retry"].filter(isLimitLike)).toEqual([]);
+  });
+});
