@@ -200,7 +200,13 @@ describe("what to change", () => {
 
   test("compares the refused populations alone, under each policy and limit", () => {
     expect(result.comparison?.populations).toEqual(["herd"]);
-    expect(alternatives[0]).toMatchObject({ asIs: true, population: null, replications: 16 });
+    expect(alternatives[0]).toMatchObject({
+      asIs: true,
+      population: null,
+      policy: "as it is",
+      limits: "as they are",
+      replications: 16,
+    });
     const words = alternatives.slice(1).map(({ policy, limits }) => `${policy}, ${limits}`);
     expect(new Set(words).size).toBe(words.length);
     expect(words).toContain("waitReset+0..5s, as they are");

@@ -1,0 +1,162 @@
+// Amounts and comparisons in words: the numbers are those that were measured, each in its unit.
+import { describe, expect, test } from "vitest";
+import { comparisonSentences } from "../../src/plan/comparison-sentences.ts";
+import {
+  goalsText,
+  listText,
+  meanText,
+  shareText,
+  spreadText,
+  sureText,
+  valueText,
+} from "../../src/plan/words.ts";
+import type { PlanAlternative, PlanFigure, PlanGoal } from "../../src/summary/plan-result.ts";
+import { herd } from "./worlds.ts";
+
+const figure = (name: string, mean: number | null, half = 0): PlanFigure => ({
+  figure: name,
+  measured: mean === null ? 0 : 8,
+  mean,
+  interval: mean === null ? null : { low: mean - half, high: mean + half },
+  least: mean === null ? null : mean - half,
+  most: mean === null ? null : mean + half,
+});
+
+describe("an amount", () => {
+  test.each([
+    [0, "0 ms"],
+    [350.4, "350 ms"],
+    [1_499.9, "1.5 s"],
+    [119_999, "120 s"],
+    [120_000, "2 min"],
+    [7_199_999, "120 min"],
+    [7_200_000, "2 h"],
+    [9_876_543, "2.74 h"],
+  ])("%s ms is %s", (ms, text) => {
+    expect(valueText("ms", ms)).toBe(text);
+  });
+
+  test.each([
+    [0.00456, "0.46%"],
+    [0.0999, "10%"],
+    [0.1, "10%"],
+    [0.12345, "12.3%"],
+    [1, "100%"],
+  ])("a share of %s is %s", (share, text) => {
+    expect(shareText(share)).toBe(text);
+    expect(valueText("share", share)).toBe(text);
+  });
+
+  test("counts keep their digits, and choices their words", () => {
+    expect([
+      valueText("count", 123_456),
+      valueText("count", 1.23456),
+      valueText("choice", "waitReset"),
+    ]).toEqual(["123456", "1.235", "waitReset"]);
+    expect(sureText(0.95)).toBe("(95% confidence)");
+  });
+
+  test("of a figure is in the figure's unit, with its spread by run", () => {
+    expect(spreadText(figure("agents.waitP95Ms", 2_000, 500))).toBe("2 s on average, 1.5 s to 2.5 s by run");
+    expect(spreadText(figure("refusedShare", 0.5))).toBe("50%");
+    expect(spreadText(figure("gaveUp", null))).toBe("nothing to measure");
+    expect([meanText(figure("admitted", 12)), meanText(figure("admitted", null))]).toEqual(["12", "–"]);
+  });
+
+  test("goals and lists are joined as one speaks", () => {
+    const goal = (name: string, bound: string): PlanGoal => ({ figure: name, bound, value: 1 }) as PlanGoal;
+    expect(goalsText([goal("refusedShare", "<1%"), goal("waitP95Ms", "<2s")])).toBe(
+      "refusedShare <1% and waitP95Ms <2s",
+    );
+    expect([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listText)).toEqual([
+      "",
+      "a",
+      "a and b",
+      "a, b and c",
+    ]);
+  });
+});
+
+describe("a comparison", () => {
+  const goal = { figure: "herd.gaveUp", bound: "=0", value: 0 } as PlanGoal;
+
+  interface Tried {
+    readonly policy: string;
+    readonly limits?: string;
+    readonly refused: number;
+    readonly gaveUp?: number;
+    readonly half?: number;
+    readonly held?: number;
+  }
+  const alternative = ({
+    policy,
+    limits = "as they are",
+    refused,
+    gaveUp = 5,
+    half = 1,
+    held = 0,
+  }: Tried): PlanAlternative => ({
+    population: policy === "as it is" ? null : "herd",
+    policy,
+    limits,
+    asIs: policy === "as it is",
+    replications: 8,
+    held,
+    figures: [
+      figure("herd.refusedShare", refused),
+      figure("herd.refusedFirstSecondShare", refused / 2),
+      figure("herd.waitP95Ms", 1_000),
+      figure("herd.gaveUp", gaveUp, half),
+    ],
+  });
+  const sentences = (goals: readonly PlanGoal[], ...tried: readonly Tried[]): string[] =>
+    comparisonSentences(
+      {
+        populations: ["herd"],
+        alternatives: [{ policy: "as it is", refused: 0.4 }, ...tried].map(alternative),
+      },
+      herd(),
+      goals,
+    );
+  const alone: Tried = { policy: "waitReset", refused: 0.3 };
+  const jittered: Tried = { policy: "waitReset+0..5s", refused: 0.2 };
+
+  test("says what jitter does, and which policy is refused least", () => {
+    expect(sentences([], alone, jittered)).toEqual([
+      "30 herd: waiting for the reset alone refuses 15% in the first second after it; with 0-5 s jitter 10%. " +
+        "Over the whole run: 30% and 20%; as things stand 40%.",
+      "With the limits as they are, waiting for the reset with 0-5 s jitter refuses herd least without losing more: " +
+        "20% of calls, 95% of jobs within 1 s (as things stand 40%, 1 s).",
+    ]);
+  });
+
+  test("names no policy that surely loses more jobs, nor one that is refused as much as now", () => {
+    // 5 ± 1 jobs are lost now: 8 ± 1 are surely more, 6 ± 1 are not.
+    const losing = (gaveUp: number) => sentences([], { ...alone, refused: 0.4 }, { ...jittered, gaveUp });
+    expect(losing(8)).toHaveLength(1);
+    expect(losing(6)[1]).toContain("refuses herd least");
+    expect(losing(7)[1]).toContain("refuses herd least");
+  });
+
+  test("says what larger limits alone bring, and takes none of them for a policy", () => {
+    const own = "own (wait-reset-organization)";
+    expect(
+      sentences(
+        [],
+        { policy: own, limits: "+50%", refused: 0.1 },
+        { policy: own, limits: "x2", refused: 0 },
+      ).slice(1),
+    ).toEqual(["Larger limits alone refuse herd 10% at +50% and 0% at x2, in place of 40%."]);
+  });
+
+  test("says with which changes the goals hold in every run", () => {
+    const larger = { ...jittered, limits: "x2", held: 8 };
+    expect(sentences([goal], { ...alone, held: 7 }, jittered)[0]).toBe(
+      "herd.gaveUp =0 holds in 0 of 8 runs as things stand; it holds in all of them with none of the changes tried.",
+    );
+    expect(sentences([goal, goal], { ...alone, held: 8 }, larger)[0]).toBe(
+      "herd.gaveUp =0 and herd.gaveUp =0 hold in 0 of 8 runs as things stand; they hold in all of them with " +
+        "waitReset for herd and waitReset+0..5s for herd and limits x2.",
+    );
+  });
+});
