@@ -16,6 +16,16 @@ describe("a member that stands twice", () => {
     expect(repeatedPath(text)).toEqual(path);
   });
 
+  test.each([
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":[1,{"b":1}],"c":"\\",","c":2}', "c"],
+    ['{"a":1,"b":[2,3],"c":{"d":4,"e":5}}', null],
+    ['{"a":1,"b":2}', null],
+    ["{}", null],
+  ])("of the outermost object: %s: %s", (text, name) => {
+    expect(repeatedMember(text, JSON.parse(text))).toBe(name);
+  });
+
   test("is not looked for deeper than asked", () => {
     const text = '{"a":{"b":1,"b":2},"c":1}';
     expect(repeatedMember(text, JSON.parse(text))).toBeNull();
