@@ -38,6 +38,15 @@ describe("a pace", () => {
     expect(paceText({ perSecond: 1.26, leftMs: 12_000 }, "run")).toBe(", 1.3 runs/s, about 12 s left");
   });
 
+  test("says no time that is left of less than half a second", () => {
+    const text = (leftMs: number) => paceText({ perSecond: 10, leftMs }, "run");
+    expect([text(499), text(500), text(0)]).toEqual([
+      ", 10 runs/s",
+      ", 10 runs/s, about 500 ms left",
+      ", 10 runs/s",
+    ]);
+  });
+
   test("is none where no time has passed, or nothing is done", () => {
     expect(pacesOf([0, 0.1, 5], [1_000, 0, 0])).toEqual([null, null]);
   });

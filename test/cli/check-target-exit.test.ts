@@ -1,0 +1,20 @@
+// The exit status of `check --target`: what a CI job does next hangs on it.
+import { expect, test } from "vitest";
+import { exitOf } from "../../src/cli/check-target.ts";
+
+type Report = Parameters<typeof exitOf>[0];
+
+const ended = (why: "interrupted" | "unwelcome" | "budget") => ({ why, reason: "" });
+
+test.each<[string, number, Partial<Report>]>([
+  ["a law held", 0, {}],
+  ["a law held before the budget was used up", 0, { ended: ended("budget") }],
+  ["a law is violated", 1, { ok: false }],
+  ["a law is violated, and the run was interrupted", 1, { ok: false, ended: ended("interrupted") }],
+  ["no law could be judged", 2, { laws: { conserved: "skipped" } as never }],
+  ["the target had enough of it", 3, { ended: ended("unwelcome") }],
+  ["it was interrupted", 130, { ended: ended("interrupted") }],
+])("%s: %i", (_, status, members) => {
+  const report = { ok: true, ended: null, laws: { conserved: "held", monotone: "skipped" }, ...members };
+  expect(exitOf(report as unknown as Report)).toBe(status);
+});
