@@ -28,8 +28,12 @@ beforeAll(async () => {
 });
 afterAll(() => removed(folder));
 
+/** In a process of its own. */
 const typed = (words: readonly string[], given: NodeJS.ProcessEnv = env): Promise<Ended> =>
   spillway(words, { cwd: folder, env: given });
+/** In this process. */
+const typedHere = (words: readonly string[], given: NodeJS.ProcessEnv = env): Promise<Ended> =>
+  spillwayHere(words, { cwd: folder, env: given });
 const json = async (...path: string[]) =>
   JSON.parse(await readFile(join(folder, ...path), "utf8")) as Record<string, unknown>;
 
@@ -48,7 +52,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
     const path = await scenarioFile(
       folder,
       "held",
-      busy("4s", `{ refusedShare: "<99%", unanswered: "==0" }`),
+      busy("2s", `{ refusedShare: "<99%", unanswered: "==0" }`),
     );
     const { code, stdout, stderr } = await typed(["load", path, "--rules", "short.json", "--out", "held"]);
     expect(stderr).not.toContain("error");
@@ -84,7 +88,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
 
   test("--json is the result alone; an expectation that is missed is 1, and named", async () => {
     const path = await scenarioFile(folder, "missed", busy("1s", `{ refusedShare: "<1%" }`));
-    const { code, stdout, stderr } = await typed([
+    const { code, stdout, stderr } = await typedHere([
       "load",
       path,
       "--rules",
@@ -115,7 +119,7 @@ describe("spillway load", { tags: ["k6"] }, () => {
       user: { rest: { limit: 25, windowSeconds: 60 } },
     };
     await writeFile(join(folder, "claimed.json"), JSON.stringify(claimed));
-    const { code, stdout } = await typed([...words, "--rules", "claimed.json", "--duration", "3s"]);
+    const { code, stdout } = await typedHere([...words, "--rules", "claimed.json", "--duration", "2s"]);
     await service.close();
     expect(stdout).toMatch(/laws? (?:is|are) broken: /);
     expect(code).toBe(1);
@@ -202,7 +206,7 @@ describe("spillway load with Node alone", () => {
     const path = await scenarioFile(
       folder,
       "alone",
-      busy("3s", `{ refusedShare: "<99%", unanswered: "==0" }`),
+      busy("2s", `{ refusedShare: "<99%", unanswered: "==0" }`),
     );
     const words = ["load", path, "--rules", "short.json", "--out", "alone"];
     const { code, stdout, stderr } = await typed(words, await withoutK6());
@@ -230,7 +234,14 @@ describe("spillway load with Node alone", () => {
     const path = await scenarioFile(folder, "checked", busy("1s", "{}"));
     const service = await countingService(shortRules, tokensOf(4));
     const words = ["load", path, "--target", service.url, "--tokens", "tokens.json", "--out", "checked"];
-    const { code, stdout } = await typed([...words, "--rules", "wide.json", "--driver", "node", "--json"]);
+    const { code, stdout } = await typedHere([
+      ...words,
+      "--rules",
+      "wide.json",
+      "--driver",
+      "node",
+      "--json",
+    ]);
     await service.close();
     const result = JSON.parse(stdout) as { checks: { name: string }[]; notes: string[] };
     expect(result.checks[0]?.name).toBe("limit-agrees: RateLimit-Limit is not that of the rules");
@@ -248,12 +259,12 @@ test("a disk that is full at the end is told by the folder that was named, and w
   expect([code, stderr]).toEqual([2, expect.stringContaining("full/report.html: got EFBIG")]);
   expect(stderr).toContain("next npx spillway verify full judges what was measured until then");
   expect(stderr).not.toContain(".unfinished");
-  expect((await typed(["verify", "full"])).stdout).toContain("this run did not end");
+  expect((await typedHere(["verify", "full"])).stdout).toContain("this run did not end");
 });
 
 describe("spillway bundle", () => {
   test("writes one file, and says how to run it", async () => {
-    const { code, stdout } = await typed(["bundle", "herd", "-o", "herd.js"]);
+    const { code, stdout } = await typedHere(["bundle", "herd", "-o", "herd.js"]);
     expect(stdout).toContain("k6 run -e TARGET=http://127.0.0.1:4100");
     expect(await readFile(join(folder, "herd.js"), "utf8")).toMatch(/^\/\/ Scenario herd/);
     expect(code).toBe(0);
@@ -261,7 +272,7 @@ describe("spillway bundle", () => {
 
   test("not into a directory", async () => {
     await mkdir(join(folder, "taken"));
-    const { code, stderr } = await typed(["bundle", "herd", "-o", "taken"]);
+    const { code, stderr } = await typedHere(["bundle", "herd", "-o", "taken"]);
     expect(stderr).toMatch(/FILE_UNWRITABLE.*a directory/s);
     expect(code).toBe(2);
   });
@@ -272,7 +283,7 @@ describe("spillway bundle", () => {
       path,
       `import { readFileSync } from "node:fs";\nimport { defineScenario, poller, rest } from "spillway/scenario";\nreadFileSync("/dev/null");\nexport default defineScenario({ name: "reading", duration: "1s", populations: { one: { clients: 1, behaviour: poller({ every: "1s", call: rest("/v2/user") }) } } });\n`,
     );
-    const { code, stderr } = await typed(["bundle", path]);
+    const { code, stderr } = await typedHere(["bundle", path]);
     expect(stderr).toMatch(/SCENARIO_INVALID.*cannot be bundled for k6/);
     expect(stderr).toContain("reading.ts:1");
     expect(code).toBe(2);
@@ -281,7 +292,7 @@ describe("spillway bundle", () => {
 
 describe("spillway doctor", () => {
   test("is 0 where all is there, and says where", { tags: ["k6"] }, async () => {
-    const { code, stdout } = await typed(["doctor"]);
+    const { code, stdout } = await typedHere(["doctor"]);
     expect(stdout).toMatch(/^ok node +\d+\./m);
     expect(stdout).toContain(`at ${env["K6_PATH"]} (K6_PATH)`);
     expect(stdout).toMatch(/^ok esbuild/m);
@@ -292,7 +303,7 @@ describe("spillway doctor", () => {
 
   test("is 0 where k6 is missing, for Node drives then, and says how to get it; --json for scripts", async () => {
     const given = { ...env, PATH: await barePath(), XDG_CACHE_HOME: join(folder, "empty"), K6_PATH: "" };
-    const { code, stdout } = await typed(["doctor", "--json"], given);
+    const { code, stdout } = await typedHere(["doctor", "--json"], given);
     const { ok, findings } = JSON.parse(stdout) as {
       ok: boolean;
       findings: { name: string; state: string; advice: string[] }[];
@@ -313,7 +324,7 @@ describe("spillway doctor", () => {
   test("is 3 where reports cannot be written", async () => {
     const closed = await newFolder();
     await writeFile(join(closed, "reports"), "a file in the way");
-    const { code, stdout } = await spillway(["doctor"], { cwd: closed, env });
+    const { code, stdout } = await spillwayHere(["doctor"], { cwd: closed, env });
     expect(stdout).toMatch(/^no reports .* cannot be written \(ENOTDIR\)/m);
     expect(code).toBe(3);
     await removed(closed);

@@ -19,7 +19,7 @@ describe("one axis", () => {
         const { answer } = plan(crowd({ limit }), { vary: ["crowd.clients=1..60"], until: ["refused==0"] });
         expect(answer).toEqual({ kind: "value", value: limit, holds: limit, fails: limit + 1 });
       }),
-      { numRuns: 10 },
+      { numRuns: 5 },
     );
   });
 
