@@ -49,6 +49,29 @@ describe("--help", () => {
     expect(help).toContain("Exit codes: 0 held");
   });
 
+  test("values of options that are left out stay what scripts rely on", () => {
+    const set = (value: unknown): boolean => value !== undefined && value !== false;
+    const defaults = verbs.map(({ name, options }) => {
+      const named = Object.entries(options).map(([option, { default: value }]) => [option, value] as const);
+      return [name, Object.fromEntries(named.filter(([, value]) => set(value)))] as const;
+    });
+    const paths = {
+      "status-path": "/v2/organizations/:organization/rate_limit",
+      "graphql-path": "/v1/graphql",
+      "allow-unread": "1%",
+    };
+    expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
+      demo: { scenario: "ci-fleet", duration: "25s", runs: 50, seed: 7 },
+      simulate: { trace: true },
+      replay: { seed: 1, ...paths },
+      fit: { check: true, ...paths },
+      serve: { port: 4100, host: "127.0.0.1", rules: "default", users: 30, seed: 1 },
+      probe: { budget: 80, points: 30_000, timeout: "10s" },
+      status: { every: "5s" },
+      report: { pictures: true },
+    });
+  });
+
   test.each(verbs)("of $name has phrases with their arguments, and common options last", (verb) => {
     const help = verbHelp(verb, 100);
     for (const [name, option] of Object.entries(verb.options)) {
