@@ -41,6 +41,13 @@ const equivalents: readonly Equivalent[] = [
     reason: "a batch's array of numbers has one for each of its rows",
   },
   {
+    path: "src/verify/plain-calls.ts",
+    text: "const at = 2 * (batch.client[row] ?? 0) + scope;",
+    was: "0",
+    becomes: "1",
+    reason: "a batch's array of numbers has one for each of its rows",
+  },
+  {
     path: "src/rules/depth.ts",
     text: "for (let depth = 0; depth <= depthMost && level.length > 0; depth++)",
     was: ">",
