@@ -1,4 +1,5 @@
-// Where runs go, as users find it: several at once, a kill, a full disk, a folder that is somebody else's.
+// Where runs go, as users find it: several at once, a kill, a full disk, a folder that is somebody else's. It takes
+// long: whole runs, each with its report.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -33,7 +34,7 @@ async function snapshot(...path: string[]): Promise<Map<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-/** A run that writes until it is ended. */
+/** A run that has written, and would write for ever: it is stopped, and holds its folder until it is ended. */
 async function endless(out: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [main, "simulate", "endless.ts", "--out", out], {
     cwd: folder,
@@ -43,6 +44,7 @@ async function endless(out: string): Promise<ChildProcess> {
     const [hidden = ""] = await hiddenFolders(join(folder, out));
     return (await readFile(join(hidden, "trace.ndjson"))).length > 200_000;
   });
+  child.kill("SIGSTOP");
   return child;
 }
 

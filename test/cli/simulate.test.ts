@@ -1,4 +1,5 @@
-// `spillway simulate` as a user runs it: what it leaves, what it says, how it ends.
+// `spillway simulate` as a user runs it: what it leaves, what it says, how it ends. It takes long: whole runs, each
+// with its report.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { access, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// What the operating system refuses or never gives, as a user meets it: a coded error or Ctrl-C, never a bug or a hang.
+// What the operating system refuses or never gives, as a user meets it: a coded error or Ctrl-C, never a bug or a
+// hang. It takes long: what the system refuses, it refuses to a process.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Whole plans over scenarios whose answers can be worked out by hand, and over noise whose truth is known.
+// Whole plans over scenarios whose answers can be worked out by hand, and over noise whose truth is known. It takes
+// long: an answer takes hundreds of simulated runs.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerAlong } from "../../src/plan/edge-answer.ts";

@@ -1,4 +1,4 @@
-// The verbs probe and status as a user types them.
+// The verbs probe and status as a user types them. It takes long: a probe waits for windows to end.
 // @module-tag real-time
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

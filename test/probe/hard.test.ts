@@ -1,5 +1,5 @@
 // Targets that make it hard: silent, broken, hostile, shared, or with clocks of their own. What the probe says of
-// them is less, and never wrong.
+// them is less, and never wrong. It takes long: over a hundred whole probes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NoAnswer } from "../../src/connect/no-answer.ts";

@@ -1,4 +1,5 @@
-// The probe and the status over real sockets on loopback: one whole probe of short windows.
+// The probe and the status over real sockets on loopback: one whole probe of short windows. It takes long: a probe
+// waits for windows to end.
 // @module-tag real-time
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 // The swarm: no world of the right deployment breaks a law, whatever was drawn; a fault is found within a few worlds,
-// and what is left of such a world is a scenario's file that shows it still.
+// and what is left of such a world is a scenario's file that shows it still. It takes long: dozens of worlds are
+// simulated, judged and made smaller.
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

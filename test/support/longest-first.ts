@@ -3,23 +3,31 @@ import { relative } from "node:path";
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 
-/** Files of half a minute and more where nothing else runs, or nearly; the longest first. */
+/** Files that take longest, the longest first; those that depend on real time last, as they run. */
 const longest: readonly string[] = [
   "test/readme.test.ts",
   "test/limiters/limiters.test.ts",
   "test/limiters/past-bugs.test.ts",
+  "test/cli/user-code.test.ts",
   "test/hostile/reads.test.ts",
   "test/plan/command.test.ts",
-  "test/cli/user-code.test.ts",
   "test/package.test.ts",
-  "test/sim/determinism.test.ts",
   "test/cli/check.test.ts",
-  "test/report/chromium.test.ts",
+  "test/probe/hard.test.ts",
+  "test/cli/run-places.test.ts",
+  "test/cli/system.test.ts",
   "test/sim/swarm.test.ts",
+  "test/cli/simulate.test.ts",
+  "test/plan/plan.test.ts",
   "test/load/command.test.ts",
-  "test/probe/live.test.ts",
-  "test/probe/wire.test.ts",
+  "test/probe/command.test.ts",
+  "test/service/command.test.ts",
+  "test/load/load.test.ts",
+  "test/load/target.test.ts",
+  "test/load/runs.test.ts",
   "test/service/workers.test.ts",
+  "test/faults/matrix-runs.test.ts",
+  "test/probe/wire.test.ts",
 ];
 
 /** Sorts as vitest does, by what the last run took where there was one, and puts the longest files before the others. */
