@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { compiled } from "./support/build.ts";
 import { built, builtModules } from "./support/built.ts";
 import { ClosingLines } from "./support/closing-lines.ts";
 import { LongestFirst } from "./support/longest-first.ts";
@@ -44,8 +45,9 @@ function project(name: string, include: string[], test: NonNullable<ViteUserConf
       restoreMocks: true,
       unstubEnvs: true,
       setupFiles: ["test/support/seed.ts", ...(isCovered ? ["test/mutants/cover.ts"] : [])],
-      // picocolors colours whatever runs in CI; the tests read plain text.
-      env: { NO_COLOR: "1" },
+      // picocolors colours whatever runs in CI; the tests read plain text. Programs that they start keep their compiled
+      // modules, from Node 22 on: a sixth of what short commands take.
+      env: { NO_COLOR: "1", NODE_COMPILE_CACHE: compiled },
       tags: [{ name: realTime }, ...programs.map(({ name, path }) => ({ name, skip: path === null }))],
       ...test,
     },
