@@ -266,7 +266,7 @@ describe.concurrent("while Node loads with it", () => {
   });
 
   test("what it prints goes to standard error, so that JSON stays JSON", async () => {
-    const words = [...load("talkative.ts", "prints"), "--duration", "1s", "--json"];
+    const words = [...load("talkative.ts", "prints"), "--duration", "2s", "--json"];
     const { stdout, stderr } = await run(words);
     expect(JSON.parse(stdout)).toMatchObject({ folder: "prints", driver: "node" });
     expect(stderr).toContain("working");
