@@ -4,11 +4,15 @@ import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
 import type { Policy, Shown } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
-import type { AnswerKind, WireReading } from "../src/policy/wire-data.ts";
+import type { AnswerKind, WireData, WireReading } from "../src/policy/wire-data.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
-import { policyCall } from "../src/scenario/policy-calls.ts";
+import { type PolicyCall, policyCall } from "../src/scenario/policy-calls.ts";
 import type { Seat } from "../src/scenario/seats.ts";
+import { answerMembers, noAnswer } from "../src/trace/quota-answer.ts";
+import type { QuotaCall } from "../src/trace/quota-record.ts";
 import { REFUSED } from "../src/wire/outcome.ts";
+import { readAnswer } from "../src/wire/read-answer.ts";
+import { writeAnswer } from "../src/wire/write-answer.ts";
 import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
 
@@ -21,7 +25,13 @@ interface Known {
   /** Places of the quotas that it uses, or that a status shows. */
   readonly quotas: readonly number[];
   readonly isSettled: boolean;
+  readonly asked: PolicyCall;
 }
+
+/** The parts of a call's line that its answer tells; who asked, and when, is the client's to add. */
+export type QuotaAnswer = Pick<QuotaCall, "caller" | "operation" | "cost" | "status"> &
+  Partial<QuotaCall> &
+  ReturnType<typeof answerMembers>;
 
 const FREE = -1;
 /** The handle of a caller of free calls. */
@@ -50,15 +60,25 @@ export class PolicyDeployment implements Deployment {
   readonly #shows: Readonly<Record<AnswerKind, readonly Shows[]>>;
   readonly #advises: readonly boolean[];
   readonly #rounds: readonly Shown["reset"][];
+  readonly #wire: WireData;
+  readonly #quotas: ReadonlySet<string>;
+  /** Each flight's answer, for its line; `null` where no trace is kept. */
+  readonly #answers: QuotaAnswer[] | null;
 
-  /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
-  constructor(policy: Policy, flights: Flight.FlightTable) {
+  /**
+   * @param traced whether answers are kept for a trace
+   * @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
+   */
+  constructor(policy: Policy, flights: Flight.FlightTable, traced: boolean) {
     this.#policy = policy;
     this.#limiter = new PolicyLimiter(policy);
     this.#core = this.#limiter.core;
     this.#flights = flights;
     this.#names = Object.keys(policy.quotas);
-    const { readings, retryAfter } = wireOf(policy);
+    this.#wire = wireOf(policy);
+    this.#quotas = new Set(this.#names);
+    this.#answers = traced ? [] : null;
+    const { readings, retryAfter } = this.#wire;
     const shows = (kind: AnswerKind): Shows[] => this.#names.map((name) => showsOf(readings, name, kind));
     this.#shows = { admitted: shows("admitted"), refused: shows("refused"), status: shows("status") };
     this.#rounds = Object.values(policy.quotas).map(({ shown }) => shown.reset);
@@ -109,7 +129,24 @@ export class PolicyDeployment implements Deployment {
   }
 
   answer(): Answer {
-    throw new RangeError("answers of other quotas than a trace holds are counted alone");
+    throw new RangeError("a trace of version 1 holds no quotas of a policy");
+  }
+
+  /**
+   * The members of a call's line that its answer tells; to be asked once.
+   * @param isDecided whether the limiter had a part in it: `status` is another's otherwise
+   */
+  quotaAnswer(
+    flight: number,
+    caller: number,
+    call: CallTemplate,
+    isDecided: boolean,
+    status: number,
+  ): QuotaAnswer {
+    if (isDecided) return this.#answers?.[flight] as QuotaAnswer;
+    const { asked } = this.#look(caller, call);
+    const error = status === 0 ? "timeout" : undefined;
+    return { ...asked, cost: costOf(asked, call), status, ...noAnswer, error };
   }
 
   #look(caller: number, call: CallTemplate): Known {
@@ -128,23 +165,25 @@ export class PolicyDeployment implements Deployment {
   }
 
   #find(caller: number, call: CallTemplate): Known {
-    const { operation, caller: attributes } = policyCall(this.#policy, call, this.#seats[caller] as Seat);
+    const asked = policyCall(this.#policy, call, this.#seats[caller] as Seat);
+    const { operation, caller: attributes } = asked;
     const isStatus = operation === "status";
     const place = this.#core.operations.findIndex(({ name }) => name === operation);
     const [first] = this.#core.operations;
     if (place < 0 && (!isStatus || first === undefined))
-      return { operation: FREE, isStatus, handle: NOBODY, quotas: [], isSettled: false };
+      return { operation: FREE, isStatus, handle: NOBODY, quotas: [], isSettled: false, asked };
     const handle = this.#limiter.handleOf(attributes, isStatus ? (first?.name ?? "") : operation);
     if (isStatus) {
       const quotas = [...this.#names.keys()].filter((quota) => this.#core.rowOf(handle, quota) !== NO_ROW);
-      return { operation: FREE, isStatus, handle, quotas, isSettled: false };
+      return { operation: FREE, isStatus, handle, quotas, isSettled: false, asked };
     }
     const { quotas, isSettled } = this.#core.operations[place] as PolicyCore["operations"][number];
-    return { operation: place, isStatus, handle, quotas, isSettled };
+    return { operation: place, isStatus, handle, quotas, isSettled, asked };
   }
 
   /** Writes the answer into the flight. The status tells the outcome alone: a refusal may be a 403 of the API's. */
-  #reply(flight: number, known: Known, refused: number, { cost }: CallTemplate, nowMs: number): void {
+  #reply(flight: number, known: Known, refused: number, call: CallTemplate, nowMs: number): void {
+    const { cost } = call;
     const isRefused = refused !== NONE_REFUSED;
     const { ints, doubles } = this.#flights;
     ints[flight * Flight.INTS + Flight.STATUS] = isRefused ? REFUSED : 200;
@@ -159,6 +198,31 @@ export class PolicyDeployment implements Deployment {
     const next = this.#tightest(known, refused, told, shows, nowMs);
     this.#show(at + Flight.LIMIT, known, told, shows, nowMs);
     this.#show(at + Flight.USER_LIMIT, known, next === NONE ? told : next, shows, nowMs);
+    if (this.#answers !== null) this.#answers[flight] = this.#traced(known, kind, refused, call, nowMs);
+  }
+
+  /** What a trace keeps of an answer: it is written in the API's format, and read back. */
+  #traced(known: Known, kind: AnswerKind, refused: number, call: CallTemplate, nowMs: number): QuotaAnswer {
+    const { handle, quotas, asked, isSettled, isStatus } = known;
+    const reading = this.#reading;
+    const readings = quotas.map((quota) => {
+      this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
+      return { quota: this.#names[quota] as string, ...reading };
+    });
+    const refusedBy = this.#names[refused] ?? null;
+    const retryAtMs =
+      refusedBy === null ? null : this.#core.roomAt(refused, this.#core.rowOf(handle, refused), call.cost);
+    const told = { kind, readings, refusedBy, retryAtMs, cost: call.cost };
+    const answer = writeAnswer(this.#wire, this.#policy.quotas, told, nowMs);
+    const used = readings.map(({ quota }) => quota);
+    const read = readAnswer(this.#wire, answer, { quotas: used, isStatus });
+    return {
+      ...asked,
+      cost: costOf(asked, call),
+      status: answer.status,
+      ...answerMembers(read, this.#quotas),
+      actual: isSettled && kind === "admitted" ? Math.min(call.actual, call.cost) : undefined,
+    };
   }
 
   /** Writes limit, remaining and reset of a quota, as far as answers show them. */
@@ -206,6 +270,10 @@ export class PolicyDeployment implements Deployment {
     return tightest;
   }
 }
+
+/** What a call declares; nothing of one that no quota counts. */
+const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
+  operation === "status" || operation === "other" ? null : cost;
 
 const NONE = -1;
 const nothing: Shows = { limit: false, remaining: false, reset: false };

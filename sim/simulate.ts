@@ -61,7 +61,7 @@ export interface Simulation {
 export function simulate(scenario: Scenario, options: SimulateOptions = {}): Simulation {
   const world = worldOf(scenario, options);
   if (world.scenario.policy !== undefined)
-    throw new RangeError("a trace holds no quotas of a policy: measure the scenario");
+    throw new RangeError("a trace of version 1 holds no quotas of a policy: ask simulateQuotas");
   return { header: headerOf(world), calls: { [Symbol.iterator]: () => callsOf(world) } };
 }
 
@@ -187,7 +187,7 @@ function runOf(world: World, traced: boolean) {
 function deploymentOf({ scenario, rules, fault, limiter }: World, flights: FlightTable, traced: boolean) {
   if (fault !== undefined)
     return new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
-  if (scenario.policy !== undefined) return new PolicyDeployment(scenario.policy, flights);
+  if (scenario.policy !== undefined) return new PolicyDeployment(scenario.policy, flights, false);
   if (limiter === undefined) return new RightDeployment(rules, flights, traced);
   tellFactory(limiter, scenario.startAtMs);
   const made = limiter.create(rules);

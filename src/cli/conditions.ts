@@ -19,7 +19,7 @@ export interface Changes {
   readonly seed?: number | undefined;
   readonly durationMs?: number | undefined;
   readonly rules?: Rules | undefined;
-  /** Limits of any API, in place of rules: a run of these is measured, and leaves no trace. */
+  /** Limits of any API, in place of rules. */
   readonly policy?: Policy | undefined;
   /** Whose names the trace has. */
   readonly tokens?: readonly Token[] | null | undefined;

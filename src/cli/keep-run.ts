@@ -11,9 +11,11 @@ import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
-import { readTrace, type TraceLine } from "../trace/read.ts";
+import { tellerOf } from "../summary/told.ts";
+import { openTrace } from "../trace/read.ts";
 import { claimedVerdict } from "../verify/claims.ts";
-import { judge } from "../verify/judge.ts";
+import { type JudgeOptions, judge } from "../verify/judge.ts";
+import { judgeQuotas } from "../verify/policy-judge.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
 
@@ -49,12 +51,9 @@ export async function keepRun(
   options: KeepOptions = {},
 ): Promise<KeptRun> {
   const { folder, staging } = writer;
-  const { header, calls } = await readTrace(traceOf(staging));
-  const summarizer = new Summarizer(header);
   const accept = acceptedBy(record.expect);
-  const judged = await judge(header, counted(calls, summarizer, options.onProgress), accept);
+  const { judged, summary } = await judgedAndCounted(staging, accept, options.onProgress);
   const verdict = claimedVerdict(judged, options.claims ?? "all");
-  const summary = summarizer.finish();
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeParts(writer, { record, summary, verdict });
   const { series } = await addReport(writer, staging, { compare: options.compare });
@@ -63,11 +62,28 @@ export async function keepRun(
   return { folder, summary, verdict, series, expectations, held };
 }
 
-async function* counted(
-  lines: AsyncIterable<TraceLine>,
-  summarizer: Summarizer,
+/** Judges and counts a trace in one pass. */
+async function judgedAndCounted(
+  folder: string,
+  accept: JudgeOptions,
+  onProgress: KeepOptions["onProgress"],
+): Promise<{ readonly judged: Verdict; readonly summary: Summary }> {
+  const trace = await openTrace(traceOf(folder));
+  if (trace.version === 1) {
+    const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
+    const judged = await judge(trace.header, counted(trace.calls, summarizer, onProgress), accept);
+    return { judged, summary: summarizer.finish() };
+  }
+  const summarizer = new Summarizer(trace.header, tellerOf(trace.header));
+  const judged = await judgeQuotas(trace.header, counted(trace.calls, summarizer, onProgress), accept);
+  return { judged, summary: summarizer.finish() };
+}
+
+async function* counted<Line extends { readonly call: Call }, Call>(
+  lines: AsyncIterable<Line>,
+  summarizer: Summarizer<Call>,
   onProgress: ((records: number) => void) | undefined,
-): AsyncIterable<TraceLine> {
+): AsyncIterable<Line> {
   let records = 0;
   for await (const line of lines) {
     summarizer.add(line.call);

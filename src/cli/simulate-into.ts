@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { share } from "../report/format.ts";
 import { endLines } from "../report/result-writer.ts";
-import { type RunRecord, runFiles } from "../report/run.ts";
+import { limitsIn, type RunRecord, runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { unfinishedTrace } from "../trace/unfinished.ts";
@@ -90,7 +90,7 @@ async function simulated(
     target: null,
     command,
     versions: { spillway: version, node: process.versions.node },
-    rules: header.rules,
+    ...limitsIn(header),
     expect: Object.fromEntries(scenario.expect.map(({ figure, bound }) => [figure, bound])),
     interrupted,
     notes,

@@ -2,12 +2,15 @@
 import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import { type Measurement, type MeasureStep, measureSteps } from "../../sim/measure.ts";
 import { type Simulation, simulate } from "../../sim/simulate.ts";
+import { type QuotaSimulation, simulateQuotas } from "../../sim/simulate-quotas.ts";
 import { worldNamed } from "../../sim/swarm/swarm.ts";
 import { scenarioOf } from "../../sim/swarm/world-recipe.ts";
 import { parseFault } from "../faults/choice.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import type { LawName } from "../rules/laws.ts";
 import type { Scenario } from "../scenario/scenario.ts";
+import { encodeQuotaCall } from "../trace/quota-lines.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { encodeCall } from "../trace/write.ts";
 import { type Changes, conditionsOf } from "./conditions.ts";
@@ -27,7 +30,7 @@ export interface SimulateTask {
 export interface SimulationFacts {
   readonly kind: "facts";
   readonly scenario: Pick<Scenario, "name" | "description" | "seed" | "durationMs" | "expect">;
-  readonly header: TraceHeader;
+  readonly header: TraceHeader | QuotaTraceHeader;
   /** The laws that the limiter claims. */
   readonly claims: "all" | readonly LawName[];
   /** Facts that a reader of the run must know. */
@@ -64,7 +67,9 @@ export async function* simulateJob(
   const { scenario, options, notes } = await conditionsOf(chosen, changes);
   const simulation =
     limiter === null
-      ? simulate(scenario, { ...options, fault, signal })
+      ? scenario.policy === undefined
+        ? simulate(scenario, { ...options, fault, signal })
+        : simulateQuotas(scenario, { ...options, fault, signal })
       : simulateLimiter(scenario, limiter.factory, { ...options, signal, clock: limiter.clock });
   const { name, description, seed, durationMs, expect } = scenario;
   yield {
@@ -128,7 +133,9 @@ class Parts {
     this.#turns = new Turns(clock);
   }
 
-  async *of({ calls }: Simulation | LimiterSimulation): AsyncGenerator<TracePart, void, undefined> {
+  async *of({
+    calls,
+  }: Simulation | LimiterSimulation | QuotaSimulation): AsyncGenerator<TracePart, void, undefined> {
     // To await each call of a limiter that answers at once would take longer than the call.
     if (Symbol.asyncIterator in calls) {
       for await (const call of calls) if (this.#add(call)) yield this.#part();
@@ -137,8 +144,8 @@ class Parts {
   }
 
   /** @returns whether the part is to be told */
-  #add(call: TraceCall): boolean {
-    const line = encodeCall(call);
+  #add(call: TraceCall | QuotaCall): boolean {
+    const line = "readings" in call ? encodeQuotaCall(call) : encodeCall(call);
     this.#lines = this.#lines === "" ? line : `${this.#lines}\n${line}`;
     this.#calls += 1;
     this.#endedAt = call.received;

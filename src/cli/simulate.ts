@@ -122,7 +122,7 @@ export const verb = defineVerb<Args>({
       throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
     const limits = await limitsOf(args, "simulate");
     const { policy } = limits;
-    if (policy !== undefined) requireFiguresAlone(args, policy.name);
+    if (policy !== undefined) requireRules(args, policy.name);
     const task: SimulateTask = {
       world: args.world,
       changes: {
@@ -138,9 +138,7 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     try {
       const asked = { task, file, importMs, words, signal: interrupt.signal };
-      await (args.trace && policy === undefined
-        ? simulateOne(args, asked, terminal)
-        : measureOne(asked, terminal));
+      await (args.trace ? simulateOne(args, asked, terminal) : measureOne(asked, terminal));
     } finally {
       interrupt.release();
     }
@@ -201,13 +199,11 @@ function requireNoPlace(args: Args): void {
   });
 }
 
-/** A trace holds the quotas of the default API alone: under another policy a run is counted, and not judged. */
-function requireFiguresAlone(args: Args, policy: string): void {
-  const wrong = (["out", "open", "adapter", "fault", "like", "world"] as const).find(
-    (name) => args[name] !== undefined,
-  );
+/** What stands in a deployment's place, or comes from an earlier run, knows no policy yet. */
+function requireRules(args: Args, policy: string): void {
+  const wrong = (["adapter", "fault", "like", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
-  throw new SpillwayError("POLICY_UNSUPPORTED", `a run under ${policy} is counted, and leaves no trace yet`, {
+  throw new SpillwayError("POLICY_UNSUPPORTED", `--${wrong} goes with rules, and with no policy yet`, {
     problems: [
       {
         path: `--${wrong}`,
@@ -215,7 +211,6 @@ function requireFiguresAlone(args: Args, policy: string): void {
         allowed: "rules, as of the preset buildkite",
       },
     ],
-    hint: "--json prints all figures of the run",
   });
 }
 
@@ -237,10 +232,11 @@ async function measureOne({ task, file, importMs, words, signal }: Asked, termin
 }
 
 function commandOf(args: Args, file: string | null, seed: number, words: FaultWords | null): string {
-  const { world, rules, duration, like, tokens, adapter } = args;
+  const { world, rules, asWindow, duration, like, tokens, adapter } = args;
   return repeatCommand("simulate", file ?? ["--world", world ?? ""], {
     seed: world === undefined ? seed : undefined,
     rules,
+    "as-window": asWindow,
     duration,
     like,
     tokens,

@@ -20,6 +20,7 @@ import { parseExpectation } from "../rules/figures.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
+import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { acceptedBy } from "./accepted.ts";
 import { openBytes } from "./byte-source.ts";
@@ -254,12 +255,18 @@ function byReason(laws: readonly [string, LawVerdict][]): ReadonlyMap<string, re
   return reasons;
 }
 
+/** `acme, ann, rest`; of a policy's quota `core, ann`. */
+function whoseWords(whose: Whose): string {
+  if ("quota" in whose) return [whose.quota, ...Object.values(whose.key)].map(shortName).join(", ");
+  const { org, user, scope } = whose;
+  return `${user === null ? shortName(org) : `${shortName(org)}, ${shortName(user)}`}, ${scope}`;
+}
+
 function sayViolation(violation: Violation, terminal: Terminal): void {
-  const { law, suspects, org, user, scope, window, count, lines, explanation } = violation;
-  const whose = user === null ? shortName(org) : `${shortName(org)}, ${shortName(user)}`;
+  const { law, suspects, window, count, lines, explanation } = violation;
   const when = window === null ? "" : `, the window until ${instant(window.endsAt)}`;
   const times = count === 1 ? "" : `, ${counted(count, "time")}`;
-  terminal.say(`  ${pc.red("violated")} ${pc.bold(law)} ${whose}, ${scope}${when}${times}`);
+  terminal.say(`  ${pc.red("violated")} ${pc.bold(law)} ${whoseWords(violation)}${when}${times}`);
   terminal.say(`    ${explanation}`);
   const guess = suspects.length === 0 ? "" : `; likely ${suspects.slice(0, 3).join(", ")}`;
   terminal.say(`    ${pc.dim(`${linesText(lines)}${guess}`)}`);

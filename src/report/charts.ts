@@ -1,9 +1,11 @@
 // The pictures of a run, as ECharts options.
 
 import { count } from "../rules/words.ts";
-import { type Point, refusalSlots, type WindowKey, type WindowSeries } from "../summary/series.ts";
+import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
 import type { Figures, PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
+import { isNarrow } from "../summary/told.ts";
+import type { Whose } from "../trace/whose.ts";
 import {
   countAxis,
   gridLine,
@@ -38,11 +40,10 @@ function stepLine(points: readonly Point[], color: string, dashed: boolean) {
 const highestOf = (points: readonly Point[]): number => Math.max(0, ...points.map(([, value]) => value));
 
 /** An organization's windows look different from a user's. */
-export const windowColor = ({ user }: WindowKey): string =>
-  user === null ? "var(--admitted)" : "var(--user)";
+export const windowColor = (whose: Whose): string => (isNarrow(whose) ? "var(--user)" : "var(--admitted)");
 
-export const refusalColor = ({ user }: WindowKey): string =>
-  user === null ? "var(--refused)" : "var(--refused-user)";
+export const refusalColor = (whose: Whose): string =>
+  isNarrow(whose) ? "var(--refused-user)" : "var(--refused)";
 
 /** Above the windows, if they refused anything: a strip of bars. */
 const strip = { top: 8, height: 26, gap: 8 } as const;

@@ -3,14 +3,16 @@
 import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
-import type { WindowKey, WindowSeries } from "../summary/series.ts";
+import type { WindowSeries } from "../summary/series.ts";
 import type { Figures, Summary } from "../summary/summary.ts";
+import { whoseName } from "../summary/told.ts";
+import type { Whose } from "../trace/whose.ts";
 import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
 import { refusalColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { duration, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
-import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
+import { ownerWords, type ReportSource, unitsOf } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 import { waitData, waiting, waitReadings, waitWords } from "./waits-section.ts";
 import { windowData, windowReadings, windowRows } from "./window-rows.ts";
@@ -99,8 +101,7 @@ function difference(name: FigureName, ours: number | null, theirs: number | null
   return sign + (unit === "ms" ? duration(Math.abs(by)) : count(Math.abs(by)));
 }
 
-const sameKey = (a: WindowKey, b: WindowKey): boolean =>
-  a.org === b.org && a.user === b.user && a.scope === b.scope;
+const sameKey = (a: Whose, b: Whose): boolean => whoseName(a) === whoseName(b);
 
 function comparisonPictures(comparison: Comparison): Picture[] {
   const { measured, predicted } = comparison;
@@ -119,7 +120,7 @@ function windowComparison(
 ): Picture {
   const lengthMs = Math.max(measured.series.lengthMs, predicted.series.lengthMs);
   const legend: LegendEntry[] = [
-    { name: `${scopeUnits[ours.scope]}, ${measuredName}`, swatch: "line", color: windowColor(ours) },
+    { name: `${unitsOf(ours)}, ${measuredName}`, swatch: "line", color: windowColor(ours) },
     { name: predictedName, swatch: "dashed", color: "var(--predicted)" },
     { name: limitWords(ours), swatch: "dashed", color: "var(--limit)" },
   ];

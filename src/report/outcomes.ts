@@ -6,6 +6,7 @@ export const outcomeColors: Readonly<Record<CallOutcome, string>> = {
   admitted: "var(--admitted)",
   refusedByUser: "var(--refused-user)",
   refusedByOrganization: "var(--refused)",
+  refusedByQuota: "var(--refused)",
   refusedByUnknown: "var(--refused-unknown)",
   unanswered: "var(--unanswered)",
 };
@@ -14,6 +15,7 @@ export const outcomeWords: Readonly<Record<CallOutcome, string>> = {
   admitted: "admitted",
   refusedByUser: "refused by the user's own window",
   refusedByOrganization: "refused by the organization's window",
+  refusedByQuota: "refused",
   refusedByUnknown: "refused, not said by which",
   unanswered: "unanswered",
 };
@@ -23,6 +25,7 @@ export const outcomeKeys: Readonly<Record<CallOutcome, string>> = {
   admitted: "admitted",
   refusedByUser: "refused_by_user",
   refusedByOrganization: "refused_by_organization",
+  refusedByQuota: "refused",
   refusedByUnknown: "refused_by_unknown",
   unanswered: "unanswered",
 };
@@ -34,7 +37,7 @@ export const outcomesOf = (counts: readonly OutcomeCounts[]): CallOutcome[] =>
   callOutcomes.filter((outcome) => counts.some((one) => one[outcome] > 0));
 
 export const refusedOf = (counts: OutcomeCounts): number =>
-  counts.refusedByUser + counts.refusedByOrganization + counts.refusedByUnknown;
+  counts.refusedByUser + counts.refusedByOrganization + counts.refusedByQuota + counts.refusedByUnknown;
 
 export const callsOf = (counts: OutcomeCounts): number =>
   callOutcomes.reduce((sum, outcome) => sum + counts[outcome], 0);

@@ -12,7 +12,7 @@ import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import type { Readings } from "./readings.ts";
-import { ownerWords, scopeUnits } from "./source.ts";
+import { ownerWords, unitsOf } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 
 interface Accused {
@@ -63,9 +63,9 @@ function nearest(answers: readonly Place[], lines: ReadonlySet<number>): readonl
 export const placesKey =
   "Each bar is what one answer says that its call took of the window's count, over the time that it was on its way; a flat one only reads. Calls of a right limiter lie one on top of the other, and rise.";
 
-function words({ answers, lines, limit, fromMs, violation: { scope } }: Accused): string {
+function words({ answers, lines, limit, fromMs, violation }: Accused): string {
   const shown = answers.filter(({ line }) => lines.has(line)).length;
-  return `${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused; the count in ${scopeUnits[scope]} of ${count(limit)}, from ${instant(fromMs)} on.`;
+  return `${counted(answers.length, "answer")} around the breach, ${count(shown)} of them accused; the count in ${unitsOf(violation)} of ${count(limit)}, from ${instant(fromMs)} on.`;
 }
 
 function picture(accused: Accused, index: number): Picture {

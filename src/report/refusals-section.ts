@@ -87,12 +87,21 @@ function trafficLabel(summary: Summary, { traffic, slotMs, lengthMs }: Series): 
   return `Calls over ${duration(lengthMs)}. ${refusalWords(summary)}${peak}`;
 }
 
+const byQuota: Column<TrafficSlot> = {
+  title: "Refused",
+  number: true,
+  cell: ({ refusedByQuota }) => count(refusedByQuota),
+};
+const byOwner: readonly Column<TrafficSlot>[] = [
+  { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
+  { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
+];
+
 function trafficTable({ traffic, slotMs }: Series): Html {
   const columns: Column<TrafficSlot>[] = [
     { title: "From", name: true, cell: ({ atMs }) => duration(atMs) },
     { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
-    { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
-    { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
+    ...(traffic.some(({ refusedByQuota }) => refusedByQuota > 0) ? [byQuota] : byOwner),
     { title: "Unanswered", number: true, cell: ({ unanswered }) => count(unanswered) },
   ];
   return foldedTable(columns, traffic, { caption: `Answers in each ${duration(slotMs)}` });
@@ -135,6 +144,7 @@ function userNames({ users }: Summary): (user: UserSummary) => string {
 }
 
 function callBar(name: string, figures: Figures): CallBar {
+  const isByQuota = figures.refusedByUser === null;
   const refusedByUser = figures.refusedByUser ?? 0;
   const refusedByOrganization = figures.refusedByOrganization ?? 0;
   return {
@@ -142,7 +152,8 @@ function callBar(name: string, figures: Figures): CallBar {
     admitted: figures.admitted ?? 0,
     refusedByUser,
     refusedByOrganization,
-    refusedByUnknown: (figures.refused ?? 0) - refusedByUser - refusedByOrganization,
+    refusedByQuota: isByQuota ? (figures.refused ?? 0) : 0,
+    refusedByUnknown: isByQuota ? 0 : (figures.refused ?? 0) - refusedByUser - refusedByOrganization,
     unanswered: figures.unanswered ?? 0,
   };
 }

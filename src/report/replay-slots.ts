@@ -10,6 +10,7 @@ export function callSlots(slots: readonly ReplaySlot[]): CallSlot[] {
     admitted: calls - refusedByOrganization - refusedByUser,
     refusedByUser,
     refusedByOrganization,
+    refusedByQuota: 0,
     refusedByUnknown: 0,
     unanswered: 0,
   }));

@@ -22,6 +22,7 @@ export function usersSection(result: ReplayResult, gallery: Gallery): Html | nul
       admitted: calls - refusedByUser - refusedByOrganization,
       refusedByUser,
       refusedByOrganization,
+      refusedByQuota: 0,
       refusedByUnknown: 0,
       unanswered: 0,
     }),

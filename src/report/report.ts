@@ -1,7 +1,9 @@
 // A run folder → its documents for people: report.html, summary.md, junit.xml, and its pictures as SVG and CSV.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
-import { readTrace } from "../trace/read.ts";
+import type { Summary } from "../summary/summary.ts";
+import { type Teller, tellerOf } from "../summary/told.ts";
+import { openTrace } from "../trace/read.ts";
 import { type Page, type PageOptions, writeDocuments, writePage } from "./result-writer.ts";
 import { type Run, runFiles } from "./run.ts";
 import { placeIn, readRun, requireFolder, traceOf } from "./run-folder.ts";
@@ -58,8 +60,20 @@ export async function addReport(
 /** A run and its series, which take a second reading of the trace: the summary says which are worth drawing. */
 async function readSource(folder: string): Promise<ReportSource> {
   const run = await readRun(folder);
-  const { header, calls } = await readTrace(traceOf(folder));
-  const collector = new SeriesCollector(run.summary, header.rules, windowsWorthDrawing(run.summary));
+  const trace = await openTrace(traceOf(folder));
+  const series =
+    trace.version === 1
+      ? await seriesOf(run.summary, tellerOf(trace.header), trace.calls)
+      : await seriesOf(run.summary, tellerOf(trace.header), trace.calls);
+  return { run, series };
+}
+
+async function seriesOf<Call>(
+  summary: Summary,
+  teller: Teller<Call>,
+  calls: AsyncIterable<{ readonly call: Call }>,
+): Promise<Series> {
+  const collector = new SeriesCollector(summary, teller, windowsWorthDrawing(summary));
   for await (const { call } of calls) collector.add(call);
-  return { run, series: collector.finish() };
+  return collector.finish();
 }

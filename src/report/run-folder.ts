@@ -4,6 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { hiddenFolders } from "../files/folder-writer.ts";
+import { parsePolicy } from "../policy/parse.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectations } from "../rules/figures.ts";
 import { parseDocument } from "../rules/json.ts";
@@ -34,21 +35,26 @@ export async function readRun(folder: string): Promise<Run> {
 export async function readRecord(folder: string): Promise<RunRecord> {
   const path = join(folder, runFiles.record);
   const record = await readPart(path, recordSchema);
-  const rules = record.rules === null ? null : checkRules(path, record.rules);
+  const rules = record.rules === null ? null : checked(path, "rules", () => parseRules(record.rules));
+  const policy =
+    record.policy === undefined ? undefined : checked(path, "policy", () => parsePolicy(record.policy));
   const { problems } = parseExpectations(record.expect);
   if (problems.length > 0) throw invalid(path, problems);
-  return { ...record, rules };
+  return { ...record, rules, policy };
 }
 
 /** @throws SpillwayError `RUN_INVALID` naming the file's fields that are wrong */
-export function checkRules(path: string, input: unknown): Rules {
+export const checkRules = (path: string, input: unknown): Rules =>
+  checked(path, "rules", () => parseRules(input));
+
+function checked<T>(path: string, member: string, parse: () => T): T {
   try {
-    return parseRules(input);
+    return parse();
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
     throw invalid(
       path,
-      error.problems.map((problem) => ({ ...problem, path: `rules.${problem.path}` })),
+      error.problems.map((problem) => ({ ...problem, path: `${member}.${problem.path}` })),
     );
   }
 }

@@ -1,5 +1,7 @@
 // The run exactly, and the command that repeats it.
 
+import type { Policy } from "../policy/policy.ts";
+import { quotaSentences } from "../policy/sentences.ts";
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
 import { shortName } from "../rules/printable.ts";
@@ -9,6 +11,7 @@ import { count, counted } from "../rules/words.ts";
 import { duration, instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { factList } from "./parts.ts";
+import type { RunRecord } from "./run.ts";
 import { driverWords, latenessWords, type ReportSource, scopeUnits, scopeWords } from "./source.ts";
 import { table } from "./table.ts";
 
@@ -38,7 +41,23 @@ export function runSection({ run }: ReportSource): Html {
 ${factList(facts)}
 <h3>The command that repeats it</h3>
 <pre><code>${record.command}</code></pre>
-${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dashboard, is in the folder's <code>k6/</code>.</p>\n` : null}${record.rules === null ? html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n` : rulesBlock(record.rules)}</section>
+${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dashboard, is in the folder's <code>k6/</code>.</p>\n` : null}${limitsBlock(record)}</section>
+`;
+}
+
+function limitsBlock({ rules, policy }: RunRecord): Html {
+  if (policy !== undefined) return policyBlock(policy);
+  if (rules !== null) return rulesBlock(rules);
+  return html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n`;
+}
+
+/** The quotas of a policy in sentences. */
+function policyBlock({ name, quotas }: Policy): Html {
+  const items = Object.entries(quotas).map(
+    ([quota, rest]) => html`<li><code>${shortName(quota)}</code>: ${quotaSentences(rest).join(" ")}</li>\n`,
+  );
+  return html`<h3>Its policy, ${shortName(name)}</h3>
+<ul>${items}</ul>
 `;
 }
 

@@ -1,10 +1,12 @@
 // A run folder's contents, as data, and the schemas that read it back: a folder may have been edited, cut off,
 // or written by another version.
 import * as v from "valibot";
+import type { Policy } from "../policy/policy.ts";
 import { type FigureName, figureNames } from "../rules/figures.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Summary } from "../summary/summary.ts";
-import { traceSources } from "../trace/record.ts";
+import type { QuotaTraceHeader } from "../trace/quota-record.ts";
+import { type TraceHeader, traceSources } from "../trace/record.ts";
 import type { Verdict } from "../verify/verdict.ts";
 
 /** run.json: what was run, and how to run it again. */
@@ -32,6 +34,8 @@ export interface RunRecord {
   readonly versions: Readonly<Record<string, string>>;
   /** The rules that the target claims to follow, where they are known. */
   readonly rules: Rules | null;
+  /** The policy that it claims to follow, where the trace speaks of the quotas of one. */
+  readonly policy?: Policy | undefined;
   /** The scenario's expectations, as written. */
   readonly expect: Readonly<Record<string, string>>;
   /** Lateness at which calls left, ms of the run's clock; only Node's driver measures it. */
@@ -48,6 +52,10 @@ export interface RunRecord {
   /** Facts that a reader must know: `the target stopped answering after 12 s`. */
   readonly notes: readonly string[];
 }
+
+/** The members of a record that say what its trace claims to follow. */
+export const limitsIn = (header: TraceHeader | QuotaTraceHeader): Pick<RunRecord, "rules" | "policy"> =>
+  header.version === 1 ? { rules: header.rules } : { rules: null, policy: header.policy };
 
 /** A run folder, read back. */
 export interface Run {
@@ -99,6 +107,8 @@ export const recordSchema = v.object({
   versions: v.record(text, text),
   // Checked by `parseRules`.
   rules: v.nullable(v.record(text, v.unknown(), "rules or null")),
+  // Checked by `parsePolicy`.
+  policy: v.optional(v.record(text, v.unknown(), "a policy")),
   expect: v.record(text, text),
   lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
   interrupted: v.boolean("true or false"),
@@ -113,6 +123,12 @@ const figures = v.object(
   Object.fromEntries(figureNames.map((name) => [name, entryOf(name)])) as FigureEntries,
 );
 const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
+const rulesOwner = { org: text, user: v.nullable(text), scope };
+const quotaOwner = { quota: text, key: v.record(text, text) };
+
+/** What is told of a window, by organization, user and scope, or by a policy's quota. */
+const ofOwner = <E extends v.ObjectEntries>(entries: E) =>
+  v.union([v.object({ ...rulesOwner, ...entries }), v.object({ ...quotaOwner, ...entries })]);
 
 export const summarySchema = v.object({
   format: v.literal("spillway-summary", '"spillway-summary"'),
@@ -127,11 +143,9 @@ export const summarySchema = v.object({
   populations: v.array(v.object({ name: text, clients: whole, figures, waitsMs: v.array(amount) })),
   users: v.array(v.object({ org: text, user: text, figures })),
   usersSeen: whole,
+  refusedBy: v.optional(v.record(text, whole)),
   windows: v.array(
-    v.object({
-      org: text,
-      user: v.nullable(text),
-      scope,
+    ofOwner({
       opensAt: ms,
       endsAt: ms,
       limit: v.nullable(whole),
@@ -141,6 +155,17 @@ export const summarySchema = v.object({
     }),
   ),
   windowsSeen: whole,
+  levels: v.optional(
+    v.array(
+      v.object({
+        ...quotaOwner,
+        limit: v.nullable(whole),
+        highest: v.nullable(amount),
+        admitted: whole,
+        refused: whole,
+      }),
+    ),
+  ),
 });
 
 const windowEnds = v.object({ opensAt: ms, endsAt: ms });
@@ -178,12 +203,9 @@ export const verdictSchema = v.nullable(
       v.record(text, v.object({ readings: whole, refusals: whole, windows: whole, resets: whole })),
     ),
     violations: v.array(
-      v.object({
+      ofOwner({
         law: text,
         suspects: v.array(text),
-        org: text,
-        user: v.nullable(text),
-        scope,
         window: v.nullable(windowEnds),
         count: whole,
         lines: v.array(whole),
@@ -207,16 +229,7 @@ export const verdictSchema = v.nullable(
     amounts: v.optional(
       v.object({
         ...amounts.entries,
-        windows: v.array(
-          v.object({
-            ...amounts.entries,
-            org: text,
-            user: v.nullable(text),
-            scope,
-            window: windowEnds,
-            limit: amount,
-          }),
-        ),
+        windows: v.array(ofOwner({ ...amounts.entries, window: windowEnds, limit: amount })),
       }),
     ),
     questions: v.optional(
@@ -233,6 +246,7 @@ export const verdictSchema = v.nullable(
         }),
       ),
     ),
+    notJudged: v.optional(v.array(v.object({ quota: text, why: text }))),
     accepted: v.optional(v.array(v.object({ expectation: text, explanation: text }))),
   }),
 );

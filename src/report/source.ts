@@ -4,8 +4,9 @@ import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
-import type { Series, WindowKey } from "../summary/series.ts";
+import type { Series } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
+import type { Whose } from "../trace/whose.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { duration, ownerName } from "./format.ts";
 import type { Run, RunRecord } from "./run.ts";
@@ -20,9 +21,13 @@ export interface ReportSource {
 export const scopeWords: Readonly<Record<Scope, string>> = { rest: "REST", graphql: "GraphQL" };
 export const scopeUnits: Readonly<Record<Scope, string>> = { rest: "requests", graphql: "points" };
 
-/** `acme, REST`, `acme/agent-17, REST`. */
-export function ownerWords({ org, user, scope }: WindowKey): string {
-  return `${ownerName(org, user)}, ${scopeWords[scope]}`;
+/** Units of a window's count. */
+export const unitsOf = (whose: Whose): string => ("quota" in whose ? "units" : scopeUnits[whose.scope]);
+
+/** `acme, REST`, `acme/agent-17, REST`; of a policy's quota `core, ann`. */
+export function ownerWords(whose: Whose): string {
+  if (!("quota" in whose)) return `${ownerName(whose.org, whose.user)}, ${scopeWords[whose.scope]}`;
+  return [whose.quota, ...Object.values(whose.key)].map(shortName).join(", ");
 }
 
 export const driverWords = {
@@ -91,14 +96,24 @@ export function outcomeOf(run: Run): "good" | "bad" | "none" {
   return run.verdict?.verdict === "ok" ? "good" : "none";
 }
 
+/** `: 118 by core, 25 by search`; nothing where no quota refused. */
+function quotasWords(refusedBy: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(refusedBy)
+    .filter(([, refused]) => refused > 0)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([quota, refused]) => `${count(refused)} by ${shortName(quota)}`);
+  return parts.length === 0 ? "" : `: ${parts.join(", ")}`;
+}
+
 /** `143 of 2,412 answered calls were refused: 118 by a user's own window, 25 by the organization's.` */
-export function refusalWords({ figures }: Pick<Summary, "figures">): string {
+export function refusalWords({ figures, refusedBy }: Pick<Summary, "figures" | "refusedBy">): string {
   const refused = figures.refused ?? 0;
   const answered = refused + (figures.admitted ?? 0);
   if (answered === 0) return "No call was answered.";
   if (refused === 0) return `None of ${counted(answered, "answered call")} was refused.`;
   const verb = refused === 1 ? "was" : "were";
   const said = `${count(refused)} of ${counted(answered, "answered call")} ${verb} refused`;
+  if (refusedBy !== undefined) return `${said}${quotasWords(refusedBy)}.`;
   // Under a policy no figure names a window.
   if (figures.refusedByUser === null) return `${said}.`;
   const byUser = figures.refusedByUser ?? 0;

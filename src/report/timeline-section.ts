@@ -3,6 +3,7 @@
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
+import { isNarrow } from "../summary/told.ts";
 import { type Layout, plotWidth, timeLabels, width } from "./axes.ts";
 import { nameAxisMargins, shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
@@ -31,12 +32,20 @@ export function timelineSection(source: ReportSource, gallery: Gallery): Html | 
   if (timeline.rows.length === 0) return null;
   const lengthMs = timeline.untilMs ?? series.lengthMs;
   const resets = resetsOf(source, lengthMs);
+  const isByQuota = run.summary.refusedBy !== undefined;
   const clients = run.summary.populations.reduce((sum, population) => sum + population.clients, 0);
-  const picture = timelinePicture(timeline, resets, lengthMs);
+  const picture = timelinePicture(
+    timeline,
+    resets,
+    lengthMs,
+    isByQuota ? "reset of a window" : "reset of the organization's window",
+  );
   return html`<section id="timeline">
 <h2>Call by call</h2>
 <p>${whichWords(timeline, clients)} An admitted call is a mark below its client's line, a refused one a mark above it.${
-    resets.length === 0 ? "" : " The upright lines are the resets of the organization's windows."
+    resets.length === 0
+      ? ""
+      : ` The upright lines are the resets of ${isByQuota ? "the windows drawn above" : "the organization's windows"}.`
   }${timeline.untilMs === null ? "" : ` Only the first ${duration(lengthMs)}: all calls would be too many.`}${
     timeline.slotMs === 1
       ? ""
@@ -62,13 +71,18 @@ function whichWords({ rows }: Timeline, clients: number): string {
 /** When the organization's drawn windows ended, ms since the run's start; none where they are too many to draw. */
 function resetsOf({ run, series }: ReportSource, lengthMs: number): number[] {
   const ends = series.windows
-    .filter(({ user }) => user === null)
+    .filter((one) => !isNarrow(one))
     .flatMap(({ windows }) => windows.map(({ endsAt }) => endsAt - run.summary.startedAt));
   const within = [...new Set(ends)].filter((atMs) => atMs > 0 && atMs < lengthMs);
   return within.length > resetsMost ? [] : within.sort((a, b) => a - b);
 }
 
-function timelinePicture(timeline: Timeline, resets: readonly number[], lengthMs: number): Picture {
+function timelinePicture(
+  timeline: Timeline,
+  resets: readonly number[],
+  lengthMs: number,
+  resetWords: string,
+): Picture {
   const { rows } = timeline;
   const outcomes = outcomesOf(rows.map(({ counts }) => counts));
   const marks = rows.flatMap(({ client, marks }, row) => marks.map((mark) => ({ client, row, ...mark })));
@@ -78,9 +92,7 @@ function timelinePicture(timeline: Timeline, resets: readonly number[], lengthMs
     label: `Each client's calls over ${duration(lengthMs)}. ${rows.map(rowWords).join("; ")}.`,
     legend: [
       ...outcomeLegend(outcomes),
-      ...(resets.length === 0
-        ? []
-        : [{ name: "reset of the organization's window", swatch: "line", color: "var(--axis)" } as const]),
+      ...(resets.length === 0 ? [] : [{ name: resetWords, swatch: "line", color: "var(--axis)" } as const]),
     ],
     data: {
       columns: ["at_ms", "client", "outcome", "calls"],

@@ -100,8 +100,8 @@ function offWords({ overAdmitted, overAdmission, wronglyRefused, stalenessMs }: 
 
 /** The same for one window: `12 requests over its limit of 200`. */
 export function windowOffWords(window: WindowAmounts): string {
-  const { overAdmitted, wronglyRefused, stalenessMs, limit, scope } = window;
-  const [one, many] = unit[scope];
+  const { overAdmitted, wronglyRefused, stalenessMs, limit } = window;
+  const [one, many] = "scope" in window ? unit[window.scope] : (["unit", "units"] as const);
   return [
     ...(overAdmitted > 0 ? [`${counted(overAdmitted, one, many)} over its limit of ${count(limit)}`] : []),
     ...(wronglyRefused > 0 ? [`${counted(wronglyRefused, "call")} wrongly refused`] : []),

@@ -4,7 +4,7 @@ import { count } from "../rules/words.ts";
 import { type Point, refusalSlots, type WindowSeries } from "../summary/series.ts";
 import type { DataTable } from "./csv.ts";
 import type { Readings } from "./readings.ts";
-import { scopeUnits } from "./source.ts";
+import { unitsOf } from "./source.ts";
 
 export interface WindowRow {
   readonly atMs: number;
@@ -73,7 +73,7 @@ export function windowData(
 
 /** @param names of the two runs, where they are compared */
 export function windowReadings(
-  { scope }: WindowSeries,
+  one: WindowSeries,
   rows: readonly WindowRow[],
   lengthMs: number,
   names: readonly [string, string] | null = null,
@@ -84,7 +84,7 @@ export function windowReadings(
     time: true,
     snap: "before",
     names: [
-      names === null ? `${scopeUnits[scope]} counted` : names[0],
+      names === null ? `${unitsOf(one)} counted` : names[0],
       ...(names === null ? [] : [names[1]]),
       "limit",
       "refused around then",

@@ -3,27 +3,33 @@
 import { count, counted } from "../rules/words.ts";
 import type { Series, WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
+import { isNarrow } from "../summary/told.ts";
 import { timeDrawing } from "./axes.ts";
 import { refusalColor, windowChart, windowChartHeight, windowColor } from "./charts.ts";
 import { duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
-import { ownerWords, type ReportSource, scopeUnits } from "./source.ts";
+import { ownerWords, type ReportSource, unitsOf } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 import { windowData, windowReadings, windowRows } from "./window-rows.ts";
 
 const windowsListed = 60;
 
 export function windowsSection({ run, series }: ReportSource, gallery: Gallery): Html {
-  const { windowsSeen } = run.summary;
-  const drawn = series.windows.some(({ user }) => user !== null)
-    ? "the organization's, and the users' windows that refused most"
-    : "the organization's; no user's own window refused anything";
+  const { windowsSeen, refusedBy } = run.summary;
+  const isByQuota = refusedBy !== undefined;
+  const drawn = isByQuota
+    ? "those of each quota that refused most"
+    : series.windows.some(isNarrow)
+      ? "the organization's, and the users' windows that refused most"
+      : "the organization's; no user's own window refused anything";
   return html`<section id="windows">
 <h2>Each window's count against its limit</h2>
 <p>${
-    windowsSeen === 0
-      ? "No answer showed a window: the eight headers did not come."
+    windowsSeen === 0 && series.windows.length === 0
+      ? isByQuota
+        ? "No answer showed when a window ends."
+        : "No answer showed a window: the eight headers did not come."
       : `The answers showed ${counted(windowsSeen, "window")}. Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
   }</p>
 ${series.windows.map((one, index) => windowFigure(one, index, series, run.record.startedAt, gallery))}</section>
@@ -57,13 +63,15 @@ function windowPicture(one: WindowSeries, index: number, { lengthMs }: Series): 
   };
 }
 
-export const windowTitle = (one: WindowSeries): string =>
-  `${ownerWords(one)}: ${one.user === null ? "the organization's windows" : "this user's windows"}`;
+export function windowTitle(one: WindowSeries): string {
+  if ("quota" in one) return `${ownerWords(one)}${one.windows.length === 0 ? ": the level" : ""}`;
+  return `${ownerWords(one)}: ${one.user === null ? "the organization's windows" : "this user's windows"}`;
+}
 
 function windowLegend(one: WindowSeries): LegendEntry[] {
   const entries: LegendEntry[] = [
     {
-      name: one.perWindow ? "highest count of each window" : `${scopeUnits[one.scope]} counted`,
+      name: one.perWindow ? "highest count of each window" : `${unitsOf(one)} counted`,
       swatch: "line",
       color: windowColor(one),
     },
@@ -83,21 +91,32 @@ export function limitWords({ limits }: WindowSeries): string {
 }
 
 /** Says in a sentence or two how full the windows were. */
-export function windowWords({ windows, scope }: WindowSeries): string {
+export function windowWords(one: WindowSeries): string {
+  const { windows } = one;
+  if (windows.length === 0) return levelWords(one);
   const filled = windows.filter(({ highest, limit }) => highest !== null && limit !== null);
   const fullest = filled.reduce<WindowSummary | null>(
-    (most, one) => (most === null || fillOf(one) > fillOf(most) ? one : most),
+    (most, each) => (most === null || fillOf(each) > fillOf(most) ? each : most),
     null,
   );
   if (fullest === null) return `${counted(windows.length, "window")}; no count was shown.`;
   const refused = windows.reduce((sum, one) => sum + one.refused, 0);
   const full = filled.filter((one) => fillOf(one) >= 1).length;
   const [which, they] = windows.length === 1 ? ["it", "It"] : ["the fullest", "They"];
-  const peak = `${which} held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${scopeUnits[scope]} (${share(fillOf(fullest))})`;
+  const peak = `${which} held ${count(fullest.highest ?? 0)} of ${count(fullest.limit ?? 0)} ${unitsOf(one)} (${share(fillOf(fullest))})`;
   const spent = windows.length === 1 ? "" : full === 0 ? ", none was used up" : `, ${count(full)} used up`;
   const refusals =
     refused === 0 ? `${they} refused nothing.` : `${they} refused ${counted(refused, "call")}.`;
   return `${counted(windows.length, "window")}: ${peak}${spent}. ${refusals}`;
+}
+
+/** Says how full what has no windows was. */
+function levelWords({ counts, limits, refusals }: WindowSeries): string {
+  const highest = Math.max(0, ...counts.map(([, level]) => level));
+  const limit = Math.max(0, ...limits.map(([, value]) => value));
+  const refused = refusals.reduce((sum, [, calls]) => sum + calls, 0);
+  const said = refused === 0 ? "It refused nothing." : `It refused ${counted(refused, "call")}.`;
+  return `At most ${count(highest)} of ${count(limit)} were in use, as far as answers showed. ${said}`;
 }
 
 const fillOf = ({ highest, limit }: WindowSummary): number => (highest ?? 0) / (limit ?? 1);

@@ -1,32 +1,19 @@
 // The points that pictures are drawn from: counts over time, thinned while the trace is read, so that a million calls
 // leave a few hundred.
-import { type Rules, type Scope, scopes } from "../rules/rules.ts";
-import type { TraceCall } from "../trace/record.ts";
-import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
+import { scopes } from "../rules/rules.ts";
+import { type Whose, whoseOf } from "../trace/whose.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
 import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
-import {
-  describeWindow,
-  headerReading,
-  type Reading,
-  statusReadings,
-  type WindowEntry,
-  WindowTracker,
-} from "./windows.ts";
-
-/** Whose windows, and which: an organization's or a user's, of one scope. */
-export interface WindowKey {
-  readonly org: string;
-  /** `null` for the organization's windows. */
-  readonly user: string | null;
-  readonly scope: Scope;
-}
+import { isNarrow, type ShownWindow, type Teller, type ToldCall, whoseName } from "./told.ts";
+import { describeWindow, hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
 /** Ms since the run's start, and a value. */
 export type Point = readonly [atMs: number, value: number];
 
-/** One owner's windows, one after the other. */
-export interface WindowSeries extends WindowKey {
+/** One owner's windows, one after the other; or the level of what has no windows. */
+export type WindowSeries = Whose & SeriesFacts;
+
+interface SeriesFacts {
   /** A step line: each value holds until the next point; it falls to 0 where a window ends. */
   readonly counts: readonly Point[];
   readonly limits: readonly Point[];
@@ -74,29 +61,33 @@ interface DrawnWindow {
 }
 
 interface Drawn {
-  readonly key: WindowKey;
+  readonly whose: Whose;
   readonly windows: Map<WindowEntry, DrawnWindow>;
   readonly refusals: Map<number, number>;
+  /** Of what has no windows: the highest count of each fine slot, and the limits that were shown. */
+  readonly levels: Map<number, number>;
+  readonly limits: [slot: number, limit: number][];
 }
 
-const nameOf = ({ org, user, scope }: WindowKey): string =>
-  user === null ? `${scope}\n${org}` : `${scope}\n${org}\n${user}`;
-
 /** Gathers the series of chosen windows; a second pass, since which are worth drawing is known after the first. */
-export class SeriesCollector {
+export class SeriesCollector<Call> {
   readonly #startedAt: number;
   readonly #lengthMs: number;
+  readonly #teller: Teller<Call>;
   readonly #drawn: Map<string, Drawn>;
+  /** By owner, what is drawn of it. */
+  readonly #known = new Map<Whose, Drawn | null>();
   readonly #tracker: WindowTracker;
   readonly #traffic: TrafficSlot[];
   readonly #slotMs: number;
   readonly #timeline: TimelineCollector;
 
-  constructor(summary: Summary, rules: Rules | null, keys: readonly WindowKey[]) {
+  constructor(summary: Summary, teller: Teller<Call>, drawn: readonly Whose[]) {
     this.#startedAt = summary.startedAt;
     this.#lengthMs = Math.max(1, summary.endedAt - summary.startedAt);
-    this.#tracker = new WindowTracker(rules);
-    this.#drawn = new Map(keys.map((key) => [nameOf(key), { key, windows: new Map(), refusals: new Map() }]));
+    this.#teller = teller;
+    this.#tracker = new WindowTracker(teller.lengths);
+    this.#drawn = new Map(drawn.map((whose) => [whoseName(whose), newlyDrawn(whose)]));
     this.#slotMs = slotWidth(this.#lengthMs);
     this.#timeline = new TimelineCollector(summary.populations);
     const slots = Math.ceil(this.#lengthMs / this.#slotMs);
@@ -105,46 +96,58 @@ export class SeriesCollector {
       admitted: 0,
       refusedByOrganization: 0,
       refusedByUser: 0,
+      refusedByQuota: 0,
       refusedByUnknown: 0,
       unanswered: 0,
     }));
   }
 
-  add(call: TraceCall): void {
-    const owner = isRefusal(call.status) ? refusedBy(call) : null;
-    const admitted = call.kind === "call" && !isRefusal(call.status) && isAnswered(call);
-    if (call.kind === "call") this.#count(call, owner);
-    if (call.kind === "status")
-      for (const reading of statusReadings(call)) this.#place(reading, false, false);
-    const organization = headerReading(call, "organization");
-    if (organization !== null) this.#place(organization, admitted, owner === "organization");
-    const user = headerReading(call, "user");
-    if (user !== null) this.#place(user, admitted, owner === "user");
+  add(call: Call): void {
+    const told = this.#teller.told(call);
+    const { kind, end, shown, used, refusing } = told;
+    const admitted = kind === "call" && end === "admitted";
+    if (kind === "call") this.#count(told);
+    for (const window of shown) this.#place(window, false, false);
+    for (const window of used) this.#place(window, admitted, window === refusing);
   }
 
-  #count(call: TraceCall, owner: ReturnType<typeof refusedBy>): void {
-    const outcome = outcomeOf(call, owner);
+  #count(call: ToldCall): void {
+    const outcome = outcomeOf(call);
     const atMs = Math.min(Math.max(0, call.received - this.#startedAt), this.#lengthMs);
     this.#timeline.add(call.client, outcome, atMs);
     const slot = this.#traffic[Math.min(Math.floor(atMs / this.#slotMs), this.#traffic.length - 1)];
     if (slot !== undefined) slot[outcome] += 1;
   }
 
-  #place(reading: Reading, admitted: boolean, refused: boolean): void {
-    const drawn = this.#drawn.get(nameOf(reading));
-    if (drawn === undefined) return;
-    const entry = this.#tracker.place(reading);
-    const slot = Math.floor(((reading.received - this.#startedAt) / this.#lengthMs) * fineSlots);
-    let window = drawn.windows.get(entry);
-    if (window === undefined) {
-      window = { entry, counts: new Map() };
-      drawn.windows.set(entry, window);
+  #drawnOf(whose: Whose): Drawn | null {
+    let drawn = this.#known.get(whose);
+    if (drawn === undefined) {
+      drawn = this.#drawn.get(whoseName(whose)) ?? null;
+      this.#known.set(whose, drawn);
     }
-    if (reading.count !== null)
-      window.counts.set(slot, Math.max(window.counts.get(slot) ?? 0, reading.count));
-    if (admitted) entry.admitted += 1;
+    return drawn;
+  }
+
+  #place(shown: ShownWindow, admitted: boolean, refused: boolean): void {
+    const drawn = this.#drawnOf(shown.whose);
+    if (drawn === null) return;
+    const slot = Math.floor(((shown.received - this.#startedAt) / this.#lengthMs) * fineSlots);
+    if (hasEnd(shown)) {
+      const entry = this.#tracker.place(shown);
+      let window = drawn.windows.get(entry);
+      if (window === undefined) {
+        window = { entry, counts: new Map() };
+        drawn.windows.set(entry, window);
+      }
+      if (shown.count !== null) highest(window.counts, slot, shown.count);
+      if (admitted) entry.admitted += 1;
+      if (refused) entry.refused += 1;
+    } else {
+      if (shown.count !== null) highest(drawn.levels, slot, shown.count);
+      if (shown.limit !== null && drawn.limits.at(-1)?.[1] !== shown.limit)
+        drawn.limits.push([slot, shown.limit]);
+    }
     if (!refused) return;
-    entry.refused += 1;
     const span = Math.min(Math.floor((slot * refusalSlots) / fineSlots), refusalSlots - 1);
     drawn.refusals.set(span, (drawn.refusals.get(span) ?? 0) + 1);
   }
@@ -155,7 +158,7 @@ export class SeriesCollector {
     return { lengthMs: this.#lengthMs, slotMs: this.#slotMs, traffic: this.#traffic, windows, timeline };
   }
 
-  #describe({ key, windows, refusals }: Drawn): WindowSeries {
+  #describe({ whose, windows, refusals, levels, limits }: Drawn): WindowSeries {
     const described = [...windows.values()]
       .map(({ entry, counts }) => ({ window: describeWindow(entry), counts }))
       .sort((a, b) => a.window.endsAt - b.window.endsAt);
@@ -163,16 +166,28 @@ export class SeriesCollector {
     const counts = perWindow
       ? thin(described.map(({ window }) => [this.#clip(window.opensAt), window.highest ?? 0]))
       : described.flatMap(({ window, counts }) => this.#steps(window, counts));
+    const hasLevels = levels.size > 0;
     return {
-      ...key,
-      counts,
-      limits: this.#limits(described.map(({ window }) => window)),
+      ...whoseOf(whose),
+      counts: hasLevels ? this.#levels(levels) : counts,
+      limits: hasLevels ? this.#levelLimits(limits) : this.#limits(described.map(({ window }) => window)),
       refusals: [...refusals]
         .sort(([a], [b]) => a - b)
         .map(([span, count]) => [Math.round(((span + 0.5) / refusalSlots) * this.#lengthMs), count]),
       windows: described.map(({ window }) => window),
       perWindow,
     };
+  }
+
+  #levels(levels: ReadonlyMap<number, number>): Point[] {
+    return [...levels].sort(([a], [b]) => a - b).map(([slot, level]) => [this.#slotAt(slot), level]);
+  }
+
+  #levelLimits(limits: Drawn["limits"]): Point[] {
+    const [first] = limits;
+    if (first === undefined) return [];
+    const changes = limits.slice(1).map(([slot, limit]): Point => [this.#slotAt(slot), limit]);
+    return [[0, first[1]], ...changes, [this.#lengthMs, limits.at(-1)?.[1] ?? first[1]]];
   }
 
   #steps(window: WindowSummary, counts: ReadonlyMap<number, number>): Point[] {
@@ -206,6 +221,18 @@ export class SeriesCollector {
   }
 }
 
+const newlyDrawn = (whose: Whose): Drawn => ({
+  whose,
+  windows: new Map(),
+  refusals: new Map(),
+  levels: new Map(),
+  limits: [],
+});
+
+function highest(counts: Map<number, number>, slot: number, count: number): void {
+  counts.set(slot, Math.max(counts.get(slot) ?? 0, count));
+}
+
 /** At most `fineSlots` points: the highest of each run of neighbours. */
 function thin(points: readonly Point[]): Point[] {
   const stride = Math.ceil(points.length / fineSlots);
@@ -220,33 +247,56 @@ function thin(points: readonly Point[]): Point[] {
 
 const organizationsDrawn = 3;
 const usersDrawn = 2;
+const quotasDrawn = 6;
+
+interface Weighed {
+  readonly whose: Whose;
+  admitted: number;
+  refused: number;
+}
 
 /**
  * The windows worth a picture: both scopes of the organizations that were refused most, and the users' windows
- * that refused most.
+ * that refused most. Under a policy the most refused, and at least one of each quota.
  */
-export function windowsWorthDrawing(summary: Summary): WindowKey[] {
-  const owners = new Map<string, { key: WindowKey; admitted: number; refused: number }>();
-  for (const { org, user, scope, admitted, refused } of summary.windows) {
-    const key = { org, user, scope };
-    const owner = owners.get(nameOf(key)) ?? { key, admitted: 0, refused: 0 };
+export function windowsWorthDrawing(summary: Summary): Whose[] {
+  const owners = new Map<string, Weighed>();
+  for (const { admitted, refused, ...window } of summary.windows) {
+    const whose = whoseOf(window);
+    const owner = owners.get(whoseName(whose)) ?? { whose, admitted: 0, refused: 0 };
     owner.admitted += admitted;
     owner.refused += refused;
-    owners.set(nameOf(key), owner);
+    owners.set(whoseName(whose), owner);
+  }
+  for (const { admitted, refused, ...level } of summary.levels ?? []) {
+    const whose = whoseOf(level);
+    owners.set(whoseName(whose), { whose, admitted, refused });
   }
   const ranked = [...owners.values()]
     .filter(({ admitted, refused }) => admitted + refused > 0)
     .sort((a, b) => b.refused - a.refused || b.admitted - a.admitted);
-  const organizations = ranked.filter(({ key }) => key.user === null);
-  const drawnOrganizations = [...new Set(organizations.map(({ key }) => key.org))].slice(
-    0,
-    organizationsDrawn,
+  const quotas = ranked.filter(({ whose }) => "quota" in whose);
+  return quotas.length > 0 ? quotasWorthDrawing(quotas) : ownersWorthDrawing(ranked);
+}
+
+function quotasWorthDrawing(ranked: readonly Weighed[]): Whose[] {
+  const nameOf = ({ whose }: Weighed): string => ("quota" in whose ? whose.quota : "");
+  const firsts = new Set(
+    ranked.filter((each, at) => ranked.findIndex((other) => nameOf(other) === nameOf(each)) === at),
   );
-  const users = ranked.filter(({ key, refused }) => key.user !== null && refused > 0).slice(0, usersDrawn);
+  const others = ranked.filter((each) => !firsts.has(each) && each.refused > 0);
+  return [...firsts, ...others].slice(0, Math.max(quotasDrawn, firsts.size)).map(({ whose }) => whose);
+}
+
+function ownersWorthDrawing(ranked: readonly Weighed[]): Whose[] {
+  const rules = ranked.flatMap(({ whose, refused }) => ("quota" in whose ? [] : [{ ...whose, refused }]));
+  const organizations = rules.filter(({ user }) => user === null);
+  const drawn = [...new Set(organizations.map(({ org }) => org))].slice(0, organizationsDrawn);
+  const users = rules.filter((each) => isNarrow(each) && each.refused > 0).slice(0, usersDrawn);
   return [
-    ...drawnOrganizations.flatMap((org) =>
-      scopes.flatMap((scope) => organizations.filter(({ key }) => key.org === org && key.scope === scope)),
+    ...drawn.flatMap((org) =>
+      scopes.flatMap((scope) => organizations.filter((each) => each.org === org && each.scope === scope)),
     ),
     ...users,
-  ].map(({ key }) => key);
+  ].map(whoseOf);
 }

@@ -1,11 +1,20 @@
 // A trace → its figures, one call after the other: memory grows with clients, users and waits, not with lines.
+import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
-import { readRefusal } from "../wire/bodies.ts";
-import { isAnswered, isRefusal, refusedBy } from "../wire/outcome.ts";
-import { type PopulationSummary, type Summary, type UserSummary, usersMost, waitShares } from "./summary.ts";
+import type { QuotaOwner } from "../trace/whose.ts";
+import {
+  type Figures,
+  type LevelSummary,
+  levelsMost,
+  type PopulationSummary,
+  type Summary,
+  usersMost,
+  waitShares,
+} from "./summary.ts";
 import { Tally } from "./tally.ts";
+import { type ShownWindow, type Teller, type ToldCall, tellerOf } from "./told.ts";
 import { KeptWaits } from "./waits.ts";
-import { headerReading, statusReadings, type WindowEntry, WindowTracker } from "./windows.ts";
+import { hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
 type CallTally = Tally<KeptWaits>;
 
@@ -22,95 +31,116 @@ interface PopulationEntry {
   readonly admittedByUser: Map<UserEntry, number>;
 }
 
+type Level = { -readonly [M in Exclude<keyof LevelSummary, keyof QuotaOwner>]: LevelSummary[M] };
+
 interface ClientEntry {
   readonly population: PopulationEntry;
   /** Attempts that broke off, by job and attempt: a retry that follows one of them follows no refusal. */
   readonly broken: Set<string>;
 }
 
+/** Figures of an organization's and a user's window, which no quota of a policy has. */
+const ofOwners = { refusedByOrganization: null, refusedByUser: null } as const;
+
 /**
  * Adds up a trace as it is read.
  *
  * @example
- * const summarizer = new Summarizer(header);
+ * const summarizer = new Summarizer(header, tellerOf(header));
  * for await (const call of calls) summarizer.add(call);
  * const summary = summarizer.finish();
  */
-export class Summarizer {
-  readonly #header: TraceHeader;
+export class Summarizer<Call> {
+  readonly #header: TraceHeader | QuotaTraceHeader;
+  readonly #teller: Teller<Call>;
   readonly #clients = new Map<string, ClientEntry>();
   readonly #populations = new Map<string, PopulationEntry>();
   readonly #users = new Map<string, Map<string, UserEntry>>();
   readonly #windows: WindowTracker;
+  /** Refusals by quota; `null` under rules. */
+  readonly #refusedBy: Map<string, number> | null;
   /** Of each window that refused a call, the tallies that know. */
   readonly #exhausted = new WeakMap<WindowEntry, Set<CallTally>>();
   #windowsExhausted = 0;
+  readonly #levels = new Map<QuotaOwner, Level>();
   #records = 0;
   #endedAt: number;
 
-  constructor(header: TraceHeader) {
+  constructor(header: TraceHeader | QuotaTraceHeader, teller: Teller<Call>) {
     this.#header = header;
-    this.#windows = new WindowTracker(header.rules);
+    this.#teller = teller;
+    this.#windows = new WindowTracker(teller.lengths);
+    this.#refusedBy = teller.quotas === null ? null : new Map(teller.quotas.map((name) => [name, 0]));
     this.#endedAt = header.startedAt;
   }
 
   /** Takes in one line of the trace; the record is not kept. */
-  add(call: TraceCall): void {
+  add(call: Call): void {
+    const told = this.#teller.told(call);
     this.#records += 1;
-    if (call.received > this.#endedAt) this.#endedAt = call.received;
-    const client = this.#client(call.client);
-    const user = call.user === null ? null : this.#user(call.org, call.user);
-    if (call.kind === "status") {
+    if (told.received > this.#endedAt) this.#endedAt = told.received;
+    const client = this.#client(told.client);
+    const user = told.user === null ? null : this.#user(told.user.org, told.user.user);
+    if (told.kind === "status") {
       client.population.tally.statusCalls += 1;
       if (user !== null) user.tally.statusCalls += 1;
     }
     const { tally } = client.population;
     const tallies = user === null ? [tally] : [tally, user.tally];
-    if (call.kind === "call") this.#count(call, client, user, tallies);
-    this.#placeWindows(call, tallies);
+    if (told.kind === "call") this.#count(told, client, user, tallies);
+    this.#placeWindows(told, tallies);
   }
 
-  #count(call: TraceCall, client: ClientEntry, user: UserEntry | null, tallies: readonly CallTally[]): void {
+  #count(call: ToldCall, client: ClientEntry, user: UserEntry | null, tallies: readonly CallTally[]): void {
     const { population } = client;
-    const attempt = call.attempt ?? 0;
-    const retriesRefusal = attempt > 0 && !client.broken.delete(`${call.wanted}/${attempt - 1}`);
-    const answered = isAnswered(call);
-    if (!answered) client.broken.add(`${call.wanted}/${attempt}`);
+    const { attempt, wanted, end, owner, refusedBy } = call;
+    const retriesRefusal = attempt > 0 && !client.broken.delete(`${wanted}/${attempt - 1}`);
+    if (end === "unanswered") client.broken.add(`${wanted}/${attempt}`);
+    if (refusedBy !== null) this.#refusedBy?.set(refusedBy, (this.#refusedBy.get(refusedBy) ?? 0) + 1);
     for (const tally of tallies) {
       if (attempt === 0) tally.jobs += 1;
       if (retriesRefusal) tally.retriedRefusals += 1;
-      if (!answered) tally.unanswered += 1;
-      else if (isRefusal(call.status)) tally.addRefusal(refusedBy(call));
+      if (end === "unanswered") tally.unanswered += 1;
+      else if (end === "refused") tally.addRefusal(owner);
       else admit(tally, call, this.#header.startedAt);
     }
-    if (user !== null && answered) {
+    if (user !== null && end !== "unanswered") {
       const admitted = population.admittedByUser.get(user) ?? 0;
-      population.admittedByUser.set(user, admitted + (isRefusal(call.status) ? 0 : 1));
+      population.admittedByUser.set(user, admitted + (end === "refused" ? 0 : 1));
     }
   }
 
-  #placeWindows(call: TraceCall, tallies: readonly CallTally[]): void {
-    if (call.kind === "status") for (const reading of statusReadings(call)) this.#windows.place(reading);
-    const organization = headerReading(call, "organization");
-    const organizationWindow = organization === null ? null : this.#windows.place(organization);
-    const user = headerReading(call, "user");
-    const userWindow = user === null ? null : this.#windows.place(user);
-    if (call.kind !== "call" || !isAnswered(call)) return;
-    if (organizationWindow !== null && this.#windows.resetJustBefore(organizationWindow, call.sent))
-      for (const tally of tallies) tally.addAfterReset(isRefusal(call.status));
-    if (!isRefusal(call.status)) {
-      if (organizationWindow !== null) organizationWindow.admitted += 1;
-      if (userWindow !== null) userWindow.admitted += 1;
+  #placeWindows(
+    { kind, end, sent, shown, used, refusing, refusedAt }: ToldCall,
+    tallies: readonly CallTally[],
+  ): void {
+    for (const window of shown) if (hasEnd(window)) this.#windows.place(window);
+    for (const window of used) if (!hasEnd(window)) this.#level(window, end, window === refusing);
+    const entries = used.filter(hasEnd).map((window) => this.#windows.place(window));
+    if (kind !== "call" || end === "unanswered") return;
+    const [broadest] = entries;
+    if (broadest !== undefined && used[0]?.reset !== null && this.#windows.resetJustBefore(broadest, sent))
+      for (const tally of tallies) tally.addAfterReset(end === "refused");
+    if (end === "admitted") {
+      for (const entry of entries) entry.admitted += 1;
       return;
     }
-    const owner = refusedBy(call);
-    const refusing = owner === null ? null : owner === "organization" ? organizationWindow : userWindow;
-    if (refusing === null) return;
-    refusing.refused += 1;
-    this.#exhaust(refusing, tallies);
+    const refuser = entries.find(({ whose }) => whose === refusing?.whose);
+    if (refuser === undefined) return;
+    refuser.refused += 1;
+    this.#exhaust(refuser, tallies);
     // A clamped `remaining` hides a count above the limit; the refusal's body shows it.
-    const { current } = readRefusal(call.refusal);
-    if (current !== null) refusing.highest = Math.max(refusing.highest ?? 0, current);
+    if (refusedAt !== null) refuser.highest = Math.max(refuser.highest ?? 0, refusedAt);
+  }
+
+  #level({ whose, limit, count }: ShownWindow, end: ToldCall["end"], isRefusing: boolean): void {
+    if (!("quota" in whose)) return;
+    const level = this.#levels.get(whose) ?? { limit: null, highest: null, admitted: 0, refused: 0 };
+    this.#levels.set(whose, level);
+    level.limit = limit ?? level.limit;
+    if (count !== null) level.highest = Math.max(level.highest ?? 0, count);
+    if (end === "admitted") level.admitted += 1;
+    if (isRefusing) level.refused += 1;
   }
 
   #exhaust(window: WindowEntry, tallies: readonly CallTally[]): void {
@@ -182,32 +212,40 @@ export class Summarizer {
       startedAt,
       endedAt: this.#endedAt,
       records: this.#records,
-      figures: whole.figures(callers.map(({ tally }) => tally.admitted)),
-      populations: [...this.#populations.values()].map(summarizePopulation),
-      users: mostRefused(users).map(summarizeUser),
+      figures: this.#figures(
+        whole,
+        callers.map(({ tally }) => tally.admitted),
+      ),
+      ...(this.#refusedBy === null ? {} : { refusedBy: Object.fromEntries(this.#refusedBy) }),
+      populations: [...this.#populations.values()].map((each) => this.#summarizePopulation(each)),
+      users: mostRefused(users).map(({ org, user, tally }) => ({
+        org,
+        user,
+        figures: this.#figures(tally, [tally.admitted]),
+      })),
       usersSeen: users.length,
       ...this.#windows.finish(),
+      ...(this.#levels.size === 0 ? {} : { levels: mostUsed(this.#levels) }),
     };
+  }
+
+  #figures(tally: CallTally, admittedByUser: Iterable<number>): Figures {
+    const figures = tally.figures(admittedByUser);
+    return this.#refusedBy === null ? figures : { ...figures, ...ofOwners };
+  }
+
+  #summarizePopulation({ name, clients, tally, admittedByUser }: PopulationEntry): PopulationSummary {
+    const figures = this.#figures(tally, admittedByUser.values());
+    return { name, clients, figures, waitsMs: tally.waits.quantiles(waitShares) };
   }
 }
 
-function admit(tally: CallTally, call: TraceCall, startedAt: number): void {
-  const points = call.scope === "graphql" ? (call.actual ?? call.cost ?? 0) : 0;
-  const waitMs = Math.max(0, call.received - (call.wanted ?? call.sent));
-  tally.addAdmission(call.received - startedAt, waitMs, points);
-}
-
-function summarizePopulation({ name, clients, tally, admittedByUser }: PopulationEntry): PopulationSummary {
-  return {
-    name,
-    clients,
-    figures: tally.figures(admittedByUser.values()),
-    waitsMs: tally.waits.quantiles(waitShares),
-  };
-}
-
-function summarizeUser({ org, user, tally }: UserEntry): UserSummary {
-  return { org, user, figures: tally.figures([tally.admitted]) };
+function admit(
+  tally: CallTally,
+  { sent, received, wanted = sent, points }: ToldCall,
+  startedAt: number,
+): void {
+  tally.addAdmission(received - startedAt, Math.max(0, received - wanted), points);
 }
 
 function mostRefused(users: readonly UserEntry[]): UserEntry[] {
@@ -217,9 +255,30 @@ function mostRefused(users: readonly UserEntry[]): UserEntry[] {
   return sorted.slice(0, usersMost);
 }
 
+const mostUsed = (levels: ReadonlyMap<QuotaOwner, Level>): LevelSummary[] =>
+  [...levels]
+    .map(([whose, level]) => ({ ...whose, ...level }))
+    .sort((a, b) => b.refused - a.refused || b.admitted - a.admitted)
+    .slice(0, levelsMost);
+
 /** The figures of a trace that is in memory. */
-export function summarize(header: TraceHeader, calls: Iterable<TraceCall>): Summary {
-  const summarizer = new Summarizer(header);
+export function summarize(header: TraceHeader, calls: Iterable<TraceCall>): Summary;
+export function summarize(header: QuotaTraceHeader, calls: Iterable<QuotaCall>): Summary;
+export function summarize(
+  header: TraceHeader | QuotaTraceHeader,
+  calls: Iterable<TraceCall> | Iterable<QuotaCall>,
+): Summary {
+  return header.version === 1
+    ? summed(header, tellerOf(header), calls as Iterable<TraceCall>)
+    : summed(header, tellerOf(header), calls as Iterable<QuotaCall>);
+}
+
+function summed<Call>(
+  header: TraceHeader | QuotaTraceHeader,
+  teller: Teller<Call>,
+  calls: Iterable<Call>,
+): Summary {
+  const summarizer = new Summarizer(header, teller);
   for (const call of calls) summarizer.add(call);
   return summarizer.finish();
 }

@@ -1,7 +1,7 @@
 // The figures of a run: the shape of summary.json. Plain data, bounded in size whatever the trace.
 import type { FigureName } from "../rules/figures.ts";
-import type { Scope } from "../rules/rules.ts";
 import type { TraceSource } from "../trace/record.ts";
+import type { QuotaOwner, Whose } from "../trace/whose.ts";
 
 /** Every figure by its name (`figureKinds`); `null` where nothing was there to measure. */
 export type Figures = Readonly<Record<FigureName, number | null>>;
@@ -23,11 +23,9 @@ export interface UserSummary {
 }
 
 /** One window as the answers showed it, on the clients' clock. */
-export interface WindowSummary {
-  readonly org: string;
-  /** Whose window it is; `null` for the organization's. */
-  readonly user: string | null;
-  readonly scope: Scope;
+export type WindowSummary = Whose & WindowFacts;
+
+interface WindowFacts {
   /** Ms since the epoch: the end less the window's length where the rules are known, else the first reading. */
   readonly opensAt: number;
   /** Ms since the epoch, good to a second and the time of a round trip: `reset` is whole seconds. */
@@ -53,6 +51,8 @@ export interface Summary {
   /** Lines of the trace, the header left out. */
   readonly records: number;
   readonly figures: Figures;
+  /** Under a policy: refused calls by the quota that refused, or the word for what did. */
+  readonly refusedBy?: Readonly<Record<string, number>> | undefined;
   /** In the order in which they first answered. */
   readonly populations: readonly PopulationSummary[];
   /** The most refused first, at most `usersMost`. */
@@ -61,6 +61,18 @@ export interface Summary {
   /** By organization, scope, user and time; where there are more than `windowsMost`, the most refused ones. */
   readonly windows: readonly WindowSummary[];
   readonly windowsSeen: number;
+  /** Under a policy: quotas without windows, as buckets, the most refused first, at most `levelsMost`. */
+  readonly levels?: readonly LevelSummary[] | undefined;
+}
+
+/** A quota without windows, as the answers showed it. */
+export interface LevelSummary extends QuotaOwner {
+  readonly limit: number | null;
+  /** The most that any answer showed to be in use. */
+  readonly highest: number | null;
+  /** Calls whose answers showed it, by how they ended. */
+  readonly admitted: number;
+  readonly refused: number;
 }
 
 /** The shares at which a population's waits are kept: each percent, and the tail. */
@@ -73,6 +85,7 @@ export const waitShares: readonly number[] = [
 
 export const usersMost = 1_000;
 export const windowsMost = 2_000;
+export const levelsMost = 100;
 
 /** The result of one expectation of the scenario. */
 export interface ExpectationResult {

@@ -1,25 +1,23 @@
 // The outcome of each call of a few clients, one after the other: the picture in which a herd is seen to be one.
 // The marks are bounded: those that no picture could tell apart become one, and where there are still too many, the
 // rest of the run is left out. A mark for many calls, over hours, would say nothing of what waits for what.
-import type { Owner } from "../rules/rules.ts";
-import type { TraceCall } from "../trace/record.ts";
-import { isAnswered, isRefusal } from "../wire/outcome.ts";
 import type { PopulationSummary } from "./summary.ts";
+import type { ToldCall } from "./told.ts";
 
-/** Ends of a call; `refusedByUnknown`: by a window that neither the body nor the headers name. */
+/** Ends of a call; `refusedByQuota`: under a policy; `refusedByUnknown`: by a window that neither the body nor the headers name. */
 export const callOutcomes = [
   "admitted",
   "refusedByUser",
   "refusedByOrganization",
+  "refusedByQuota",
   "refusedByUnknown",
   "unanswered",
 ] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
-/** @param owner whose window refused it (`refusedBy`); anything for a call that was not refused */
-export function outcomeOf(call: TraceCall, owner: Owner | null): CallOutcome {
-  if (!isAnswered(call)) return "unanswered";
-  if (!isRefusal(call.status)) return "admitted";
+export function outcomeOf({ end, owner, refusedBy }: ToldCall): CallOutcome {
+  if (end !== "refused") return end;
+  if (refusedBy !== null) return "refusedByQuota";
   if (owner === null) return "refusedByUnknown";
   return owner === "user" ? "refusedByUser" : "refusedByOrganization";
 }
@@ -137,6 +135,7 @@ export class TimelineCollector {
       admitted: 0,
       refusedByUser: 0,
       refusedByOrganization: 0,
+      refusedByQuota: 0,
       refusedByUnknown: 0,
       unanswered: 0,
     };

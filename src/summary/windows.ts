@@ -1,55 +1,13 @@
 // The windows that a trace shows, for pictures and tables: which one each answer tells of, and what it came to.
-
-import { quotaNames } from "../policy/names.ts";
-import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
-import type { TraceCall } from "../trace/record.ts";
-import { readStatus } from "../wire/bodies.ts";
-import { headersOf, integerOf } from "../wire/fields.ts";
+import { scopes } from "../rules/rules.ts";
+import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type WindowSummary, windowsMost } from "./summary.ts";
-import { endedJustBefore, endOf, narrowed, spanBeforeMs, takeOver, type WindowEnd } from "./window-ends.ts";
-
-/** The reading of one window in one answer. */
-export interface Reading {
-  readonly org: string;
-  /** `null` for the organization's window. */
-  readonly user: string | null;
-  readonly scope: Scope;
-  readonly limit: number | null;
-  readonly count: number | null;
-  /** Seconds. */
-  readonly reset: number;
-  readonly sent: number;
-  readonly received: number;
-}
-
-/** Reads an owner's window from the headers; `null` where they show none. */
-export function headerReading(call: TraceCall, owner: Owner): Reading | null {
-  const user = owner === "user" ? call.user : null;
-  if (owner === "user" && user === null) return null;
-  const { org, scope, sent, received } = call;
-  const shown = headersOf(call, owner);
-  const reset = integerOf(shown.reset);
-  if (shown.scopeName !== quotaNames[scope][owner] || reset === null) return null;
-  const limit = integerOf(shown.limit);
-  const remaining = integerOf(shown.remaining);
-  const count = limit === null || remaining === null ? null : limit - remaining;
-  return { org, user, scope, limit, count, reset, sent, received };
-}
-
-/** Reads the organization's windows from a status body. */
-export function statusReadings(call: TraceCall): Reading[] {
-  const { org, sent, received } = call;
-  return scopes.flatMap((scope) => {
-    const { limit, current: count, reset } = readStatus(call.body, scope);
-    return reset === null ? [] : [{ org, user: null, scope, limit, count, reset, sent, received }];
-  });
-}
+import { isNarrow, type ShownWindow, type WindowLengths } from "./told.ts";
+import { endedJustBefore, endOf, narrowed, takeOver, type WindowEnd } from "./window-ends.ts";
 
 /** One window as it is narrowed down. */
 export interface WindowEntry extends WindowEnd {
-  readonly org: string;
-  readonly user: string | null;
-  readonly scope: Scope;
+  readonly whose: Whose;
   firstSeen: number;
   limit: number | null;
   highest: number | null;
@@ -57,20 +15,25 @@ export interface WindowEntry extends WindowEnd {
   refused: number;
 }
 
+/** A window whose end an answer shows. */
+export type EndingWindow = ShownWindow & { readonly reset: number };
+
+export const hasEnd = (shown: ShownWindow): shown is EndingWindow => shown.reset !== null;
+
 export class WindowTracker {
-  readonly #rules: Rules | null;
-  readonly #open = new Map<string, Map<string | null, Record<Scope, WindowEntry[]>>>();
+  readonly #lengths: WindowLengths;
+  readonly #open = new Map<Whose, WindowEntry[]>();
   #kept: WindowSummary[] = [];
   /** The least of those kept when they were last thinned: what weighs less need not be kept at all. */
   #least: WindowSummary | null = null;
   #seen = 0;
 
-  constructor(rules: Rules | null) {
-    this.#rules = rules;
+  constructor(lengths: WindowLengths) {
+    this.#lengths = lengths;
   }
 
   /** The window that a reading shows, made if it is a new one, with the reading's count taken in. */
-  place(reading: Reading): WindowEntry {
+  place(reading: EndingWindow): WindowEntry {
     const entry = this.#find(reading);
     entry.firstSeen = Math.min(entry.firstSeen, reading.sent);
     entry.limit = reading.limit ?? entry.limit;
@@ -80,36 +43,35 @@ export class WindowTracker {
 
   /** Tells whether an earlier window of the same owner ended at this instant, or less than a second before. */
   resetJustBefore(entry: WindowEntry, atMs: number): boolean {
-    return endedJustBefore(this.#entriesOf(entry), atMs);
+    return endedJustBefore(this.#entriesOf(entry.whose), atMs);
   }
 
-  #find(reading: Reading): WindowEntry {
-    const { scope, reset, sent, received } = reading;
-    const beforeMs = spanBeforeMs(this.#rules, scope);
+  #find(reading: EndingWindow): WindowEntry {
+    const { whose, reset, sent, received } = reading;
+    const beforeMs = this.#lengths.beforeMs(whose);
     const earliest = sent + reset * 1000 - beforeMs;
     const latest = received + reset * 1000 + 1000 - beforeMs;
-    const entries = this.#entriesOf(reading);
+    const entries = this.#entriesOf(whose);
     return narrowed(entries, earliest, latest) ?? this.#add(entries, reading, earliest, latest);
   }
 
-  #entriesOf({ org, user, scope }: Pick<Reading, "org" | "user" | "scope">): WindowEntry[] {
-    const users = this.#open.get(org) ?? new Map<string | null, Record<Scope, WindowEntry[]>>();
-    this.#open.set(org, users);
-    const windows = users.get(user) ?? { rest: [], graphql: [] };
-    users.set(user, windows);
-    return windows[scope];
+  #entriesOf(whose: Whose): WindowEntry[] {
+    const known = this.#open.get(whose) ?? [];
+    this.#open.set(whose, known);
+    return known;
   }
 
-  #add(entries: WindowEntry[], reading: Reading, earliestEnd: number, latestEnd: number): WindowEntry {
-    let over = takeOver(entries, reading.received);
-    for (; over !== undefined; over = takeOver(entries, reading.received)) this.#close(over);
-    const { org, user, scope, sent } = reading;
+  #add(
+    entries: WindowEntry[],
+    { whose, sent, received }: EndingWindow,
+    earliestEnd: number,
+    latestEnd: number,
+  ): WindowEntry {
+    let over = takeOver(entries, received);
+    for (; over !== undefined; over = takeOver(entries, received)) this.#close(over);
     const counts = { limit: null, highest: null, admitted: 0, refused: 0 };
-    const windowMs = windowMsOf(reading, this.#rules);
-    const entry: WindowEntry = {
-      ...{ org, user, scope, windowMs, earliestEnd, latestEnd, firstSeen: sent },
-      ...counts,
-    };
+    const windowMs = this.#lengths.lengthMs(whose);
+    const entry: WindowEntry = { whose, windowMs, earliestEnd, latestEnd, firstSeen: sent, ...counts };
     entries.push(entry);
     return entry;
   }
@@ -131,9 +93,7 @@ export class WindowTracker {
 
   /** Closes every window; the tracker is used up then. */
   finish(): { readonly windows: readonly WindowSummary[]; readonly windowsSeen: number } {
-    for (const users of this.#open.values())
-      for (const windows of users.values())
-        for (const scope of scopes) for (const entry of windows[scope]) this.#close(entry);
+    for (const entries of this.#open.values()) for (const entry of entries) this.#close(entry);
     this.#open.clear();
     this.#thin();
     return { windows: this.#kept.sort(byPlace), windowsSeen: this.#seen };
@@ -142,23 +102,16 @@ export class WindowTracker {
 
 /** A window as far as the readings taken in so far tell. */
 export function describeWindow(entry: WindowEntry): WindowSummary {
-  const { org, user, scope, windowMs, limit, highest, admitted, refused } = entry;
+  const { whose, windowMs, limit, highest, admitted, refused } = entry;
   const endsAt = endOf(entry);
   const opensAt = windowMs === null ? entry.firstSeen : endsAt - windowMs;
-  return { org, user, scope, opensAt, endsAt, limit, highest, admitted, refused };
-}
-
-function windowMsOf({ org, user, scope }: Reading, rules: Rules | null): number | null {
-  if (rules === null) return null;
-  const { windowSeconds } =
-    user === null ? organizationLimit(rules, org, scope) : userLimit(rules, org, user, scope);
-  return windowSeconds * 1000;
+  return { ...whoseOf(whose), opensAt, endsAt, limit, highest, admitted, refused };
 }
 
 /** Organizations' windows first, then the most refused, the fullest, the latest. */
 function byWeight(a: WindowSummary, b: WindowSummary): number {
   return (
-    Number(a.user !== null) - Number(b.user !== null) ||
+    Number(isNarrow(a)) - Number(isNarrow(b)) ||
     b.refused - a.refused ||
     b.admitted - a.admitted ||
     b.endsAt - a.endsAt ||
@@ -169,10 +122,17 @@ function byWeight(a: WindowSummary, b: WindowSummary): number {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function byPlace(a: WindowSummary, b: WindowSummary): number {
+  return compareOwners(a, b) || a.endsAt - b.endsAt;
+}
+
+function compareOwners(a: Whose, b: Whose): number {
+  if ("quota" in a || "quota" in b) return compareText(textOf(a), textOf(b));
   return (
     compareText(a.org, b.org) ||
     scopes.indexOf(a.scope) - scopes.indexOf(b.scope) ||
-    compareText(a.user ?? "", b.user ?? "") ||
-    a.endsAt - b.endsAt
+    compareText(a.user ?? "", b.user ?? "")
   );
 }
+
+const textOf = (whose: Whose): string =>
+  "quota" in whose ? [whose.quota, ...Object.values(whose.key)].join("\n") : "";

@@ -1,8 +1,9 @@
 // Line 1 of a trace, checked member by member.
 import * as v from "valibot";
+import { parsePolicy } from "../policy/parse.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { QuotaTraceHeader } from "./quota-record.ts";
 import { type TraceHeader, traceSources } from "./record.ts";
 
 const text = v.string("text");
@@ -15,7 +16,7 @@ const count = v.pipe(
 );
 const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
 
-const schema = v.object({
+const members = {
   source: v.picklist(traceSources, `one of ${traceSources.join(", ")}`),
   scenario: v.nullable(text),
   seed: v.nullable(v.pipe(v.number("a whole number or null"), v.safeInteger("a whole number or null"))),
@@ -27,11 +28,15 @@ const schema = v.object({
     errorMs: span("milliseconds >= 0"),
   }),
   complete: v.boolean("true or false"),
+};
+const schema = v.object({
+  ...members,
   lost: v.union(
     [count, v.array(v.object({ org: text, scope, count }))],
     'a whole number >= 0, or [{"org","scope","count"}]',
   ),
 });
+const quotaSchema = v.object({ ...members, lost: count });
 
 const invalid = (summary: string, problems: readonly Problem[], hint?: string): SpillwayError =>
   new SpillwayError("TRACE_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
@@ -40,25 +45,48 @@ const invalid = (summary: string, problems: readonly Problem[], hint?: string): 
  * @param value what line 1 holds
  * @throws SpillwayError `TRACE_INVALID`, naming every member that is wrong
  */
-export function readHeader(value: unknown): TraceHeader {
-  const members = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-  if (members["format"] !== "spillway-trace")
+export function readHeader(value: unknown): TraceHeader | QuotaTraceHeader {
+  const given = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  if (given["format"] !== "spillway-trace")
     throw invalid(
       "this is no trace",
-      [{ path: "line 1: format", got: quote(members["format"]), allowed: '"spillway-trace"' }],
+      [{ path: "line 1: format", got: quote(given["format"]), allowed: '"spillway-trace"' }],
       "line 1 of a trace is its header; src/trace/FORMAT.md has an example",
     );
-  if (members["version"] !== 1)
-    throw invalid(
-      "this trace has a version that is not known here",
-      [{ path: "line 1: version", got: quote(members["version"]), allowed: "1" }],
-      "a newer spillway may read it",
-    );
-  const parsed = v.safeParse(schema, value);
-  const rules = readRules(members["rules"]);
-  const problems = [...(parsed.success ? [] : parsed.issues.map(problemOf)), ...rules.problems];
-  if (!parsed.success || problems.length > 0) throw invalid("this trace's header cannot be read", problems);
-  return { format: "spillway-trace", version: 1, ...parsed.output, rules: rules.rules };
+  const { version } = given;
+  if (version === 1) {
+    const { read: rules, ...rest } = parsed(schema, given, "rules", readRules);
+    return { format: "spillway-trace", version, ...rest, rules };
+  }
+  if (version === 2) {
+    const { read: policy, ...rest } = parsed(quotaSchema, given, "policy", parsePolicy);
+    return { format: "spillway-trace", version, ...rest, policy };
+  }
+  throw invalid(
+    "this trace has a version that is not known here",
+    [{ path: "line 1: version", got: quote(version), allowed: "1 or 2" }],
+    "a newer spillway may read it",
+  );
+}
+
+/** Reads the members of a version, and the one that has a reader of its own. */
+function parsed<S extends typeof schema | typeof quotaSchema, T>(
+  members: S,
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+  read: (value: unknown) => T,
+): v.InferOutput<S> & { readonly read: T } {
+  const result = v.safeParse(members, given);
+  const problems = result.success ? [] : result.issues.map(problemOf);
+  try {
+    const value = read(given[name]);
+    if (result.success) return { ...result.output, read: value };
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    const within = (path: string): string => (path === name ? path : `${name}.${path}`);
+    problems.push(...error.problems.map((each) => ({ ...each, path: `line 1: ${within(each.path)}` })));
+  }
+  throw invalid("this trace's header cannot be read", problems);
 }
 
 function problemOf(issue: v.BaseIssue<unknown>): Problem {
@@ -66,16 +94,4 @@ function problemOf(issue: v.BaseIssue<unknown>): Problem {
   return { path: `line 1: ${path}`, got: quote(issue.input), allowed: issue.message };
 }
 
-function readRules(value: unknown): { rules: Rules | null; problems: readonly Problem[] } {
-  if (value === null) return { rules: null, problems: [] };
-  try {
-    return { rules: parseRules(value), problems: [] };
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    const within = (path: string): string => (path === "rules" ? path : `rules.${path}`);
-    return {
-      rules: null,
-      problems: error.problems.map((problem) => ({ ...problem, path: `line 1: ${within(problem.path)}` })),
-    };
-  }
-}
+const readRules = (value: unknown) => (value === null ? null : parseRules(value));

@@ -7,6 +7,8 @@ import { type Block, newline, readBlocks } from "./blocks.ts";
 import { CallStream, type TraceLine } from "./call-stream.ts";
 import { readHeader } from "./header-members.ts";
 import { parseLine } from "./parse-line.ts";
+import type { QuotaTraceHeader } from "./quota-record.ts";
+import { type QuotaLine, QuotaLines } from "./quota-stream.ts";
 import type { TraceHeader } from "./record.ts";
 import { readSorted } from "./sort.ts";
 import { traceError } from "./trace-error.ts";
@@ -22,6 +24,18 @@ export interface TraceReading {
   readonly batches: AsyncIterable<CallBatch>;
 }
 
+/** A trace of version 2, by the quotas of its policy. */
+export interface QuotaTraceReading {
+  readonly header: QuotaTraceHeader;
+  /** The calls in the order of their lines, once. */
+  readonly calls: AsyncIterable<QuotaLine>;
+}
+
+/** A trace of either version. */
+export type AnyTraceReading =
+  | ({ readonly version: 1 } & TraceReading)
+  | ({ readonly version: 2 } & QuotaTraceReading);
+
 export interface ReadTraceOptions {
   /** Puts the calls in the order of `received` first, in memory, however far apart they stand. */
   readonly sort?: boolean;
@@ -34,19 +48,42 @@ export interface ReadTraceOptions {
  * @throws SpillwayError `TRACE_INVALID` here for the header, while calls are iterated for the lines: with the
  *   line's number, the member, what was got and what is allowed
  */
-export async function readTrace(
+export async function openTrace(
   source: AsyncIterable<Uint8Array>,
   { sort = false }: ReadTraceOptions = {},
-): Promise<TraceReading> {
+): Promise<AnyTraceReading> {
   const blocks = readBlocks(source);
   const first = await blocks.next();
   if (first.done === true)
     throw traceError("this trace is empty", 1, { got: "nothing", allowed: "a trace's header" });
-  const end = first.value.bytes.indexOf(newline);
-  const header = readHeader(parseLine(first.value, 0, end));
-  first.value.line = 2;
-  const batches = (sort ? readSorted : readInOrder)(first.value, end + 1, blocks);
-  return { header, calls: new CallStream(batches), batches };
+  const block = first.value;
+  const end = block.bytes.indexOf(newline);
+  const header = readHeader(parseLine(block, 0, end));
+  block.line = 2;
+  if (header.version === 2) {
+    const calls = new QuotaLines(header, sort);
+    return { version: 2, header, calls: calls.read(block, end + 1, blocks) };
+  }
+  const batches = (sort ? readSorted : readInOrder)(block, end + 1, blocks);
+  return { version: 1, header, calls: new CallStream(batches), batches };
+}
+
+/**
+ * Reads a trace of version 1, as `openTrace` does.
+ * @throws SpillwayError `TRACE_INVALID` as `openTrace` does, and for a trace of version 2
+ */
+export async function readTrace(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadTraceOptions = {},
+): Promise<TraceReading> {
+  const trace = await openTrace(source, options);
+  if (trace.version === 1) return trace;
+  throw traceError(
+    "this trace speaks of the quotas of a policy, which cannot be read here yet",
+    1,
+    { member: "version", got: "2", allowed: "1" },
+    "spillway verify judges it",
+  );
 }
 
 async function* readInOrder(

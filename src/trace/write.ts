@@ -1,10 +1,11 @@
 // A trace's lines as text (FORMAT.md). Members stand in the format's order whatever order an object was made
 // in, so that equal calls give equal bytes. No line end: `console.log` in k6 adds its own.
+import type { QuotaTraceHeader } from "./quota-record.ts";
 import type { TraceCall, TraceHeader } from "./record.ts";
 
 /** Line 1 of a trace, without a line end. */
-export function encodeHeader(header: TraceHeader): string {
-  const { format, version, source, scenario, seed, target, startedAt, clock, rules, complete, lost } = header;
+export function encodeHeader(header: TraceHeader | QuotaTraceHeader): string {
+  const { format, version, source, scenario, seed, target, startedAt, clock, complete, lost } = header;
   const { kind, resolutionMs, errorMs } = clock;
   return JSON.stringify({
     format,
@@ -15,7 +16,7 @@ export function encodeHeader(header: TraceHeader): string {
     target,
     startedAt,
     clock: { kind, resolutionMs, errorMs },
-    rules,
+    ...(header.version === 1 ? { rules: header.rules } : { policy: header.policy }),
     complete,
     lost:
       typeof lost === "number"

@@ -3,6 +3,7 @@
 
 import type { LawName } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
+import { whoseOf } from "../trace/whose.ts";
 import type { Accused } from "./docket.ts";
 import type { Amounts, Verdict } from "./verdict.ts";
 
@@ -32,8 +33,7 @@ export function accept(
   isPartial: boolean,
 ): Overruled | null {
   if (acceptance === null || isPartial || overAdmission > acceptance.overAdmission) return null;
-  const quotaOf = ({ violation: { org, user, scope } }: Accused): string =>
-    JSON.stringify([org, user, scope]);
+  const quotaOf = ({ violation }: Accused): string => JSON.stringify(whoseOf(violation));
   const approximate = new Set(accused.filter(({ tooLow }) => tooLow === "charges").map(quotaOf));
   // A reading that is too low may be of a counter that is behind; where charges are not, it is a wrong reading.
   const isAccepted = (each: Accused): boolean =>

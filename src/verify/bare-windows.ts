@@ -68,7 +68,6 @@ export class BareWindows {
       windows: this.#windows,
       resets: Math.max(0, this.#windows - 1),
     });
-    const { org, user, scope } = this.#name;
     for (const { points, firstLine, lastLine, endsAt } of this.#excessive) {
       const opensAt = endsAt - this.#windowMs;
       if (!this.#always && enforcement.throughout(opensAt, endsAt) !== true) continue;
@@ -82,9 +81,7 @@ export class BareWindows {
           "per-instance-counters",
           "cost-ignored",
         ],
-        org,
-        user,
-        scope,
+        ...this.#name.told,
         window: { opensAt, endsAt },
         lines: [firstLine, lastLine],
         explanation:

@@ -55,6 +55,7 @@ export class TraceTime {
    * When the window ends that shows `reset` seconds in an answer: with `ceil`, `reset_at - now` is in
    * `(reset - 1, reset]` at some instant `now` from sending to receipt.
    * @param end is filled and returned
+   * @param gridSeconds unit that `reset` is rounded to
    */
   windowEnd(
     sent: number,
@@ -62,12 +63,14 @@ export class TraceTime {
     reset: number,
     rounding: Semantics["reset"] | null,
     end: { from: number; to: number } = { from: 0, to: 0 },
+    gridSeconds = 1,
   ): Span {
     const { resolutionMs, errorMs } = this.#clock;
     const rounded = rounding === null ? roundedSomehow : roundedFrom[rounding];
-    const earliest = Math.max(0, reset + rounded[0]) * 1000 - targetGrainMs;
+    const earliest = Math.max(0, reset + rounded[0] * gridSeconds) * 1000 - targetGrainMs;
     end.from = sent - 2 * errorMs + earliest * (1 - driftShare);
-    end.to = received + resolutionMs + 2 * errorMs + (reset + rounded[1]) * 1000 * (1 + driftShare);
+    end.to =
+      received + resolutionMs + 2 * errorMs + (reset + rounded[1] * gridSeconds) * 1000 * (1 + driftShare);
     return end;
   }
 }

@@ -8,7 +8,7 @@ import type { Suspect } from "./suspects.ts";
 const phasesMost = 20;
 const quotasMost = 500;
 
-const keyOf = ({ org, user, scope }: QuotaName): string => JSON.stringify([org, user, scope]);
+const keyOf = ({ told }: QuotaName): string => JSON.stringify(told);
 
 export class Clues {
   /** Windows that began with the count of the one before, by owner; that began anew; and anew after one that had not. */

@@ -66,15 +66,12 @@ function join(group: Group, window: LastWindow, lengthMs: number): boolean {
 }
 
 function accuse({ name, lengthMs, lines }: LastWindow, grid: Group, docket: Docket): void {
-  const { org, user, scope } = name;
   const others = grid.members.slice(0, agreeingLeast).flatMap((each) => each.lines.slice(0, 1));
   docket.accuse({
     law: "reset-agrees",
     breach: "off the others' grid",
     suspects: ["organization-off-grid", "skewed-nodes", "clock-step"],
-    org,
-    user,
-    scope,
+    ...name.told,
     window: null,
     lines: [...new Set([...lines, ...others])].sort((a, b) => a - b),
     explanation:

@@ -114,12 +114,10 @@ export class Deferrals {
 
   /** An accusation for each suspicion of a window. */
   accusations({ deferral, suspicions }: Standing): readonly Accusation[] {
-    const { org, user, scope } = this.#setting.name;
+    const { told } = this.#setting.name;
     return suspicions.map(({ unexplained: _, ...suspicion }) => ({
       ...suspicion,
-      org,
-      user,
-      scope,
+      ...told,
       window: deferral.window,
     }));
   }

@@ -1,18 +1,31 @@
 // The docket: which laws were judged, which were broken and by what, and why the others were not judged. It
 // becomes the verdict (FORMAT.md, "The verdict").
-import { type LawName, lawNames, voidEverywhere } from "../rules/laws.ts";
-import type { Rules } from "../rules/rules.ts";
+import { type LawName, lawNames } from "../rules/laws.ts";
+import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
-import { AmountsTally } from "./amounts.ts";
 import { Clues } from "./clues.ts";
+import type { Standing } from "./deferrals.ts";
 import { isTested, lawEvidence } from "./evidence.ts";
 import { questionsOf } from "./inference.ts";
 import { OtherQuotas } from "./other-quotas.ts";
-import type { Inferred, LawVerdict, Methods, Question, Verdict, Violation } from "./verdict.ts";
+import type { QuotaName } from "./quota-setting.ts";
+import type {
+  Amounts,
+  Inferred,
+  LawVerdict,
+  Methods,
+  Question,
+  Verdict,
+  Violation,
+  ViolationFacts,
+  WindowAmounts,
+} from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
 
 /** An accusation; `count` is how many times this was seen at once, 1 where it is left out. */
-export interface Accusation extends Omit<Violation, "count"> {
+export type Accusation = Whose & AccusationFacts;
+
+interface AccusationFacts extends Omit<ViolationFacts, "count"> {
   readonly count?: number;
   /** Name of the breach, by law, quota and window. Accusations with the same name are counted together. */
   readonly breach: string;
@@ -26,7 +39,28 @@ const windowsEach = 10;
 const picturesMost = 500;
 const picturesShown = 50;
 
+/** Counts by how much what was accused is off, beside yes or no. */
+export interface AmountsCounter {
+  /** An accused window. */
+  add(name: QuotaName, standing: Standing): void;
+  /** Refusals whose own headers show that there was room. */
+  needless(whose: Whose, count: number): void;
+  result(): Amounts & { readonly windows: readonly WindowAmounts[] };
+}
+
+/** Facts about a trace that its verdict tells beside what was accused. */
+export interface VerdictFacts {
+  readonly records: number;
+  readonly windows: number;
+  /** Returns why a law says nothing here, whatever the trace; `null` where it may. */
+  readonly voidReason: (law: LawName) => string | null;
+  /** Switches that the trace showed; `null` where they were given. */
+  readonly inferred: readonly Inferred[] | null;
+  readonly notJudged?: Verdict["notJudged"];
+}
+
 export interface DocketOptions {
+  readonly amounts: AmountsCounter;
   /** Violations that are kept and told one by one. */
   readonly violationsMost: number;
   readonly accept: Acceptance | null;
@@ -58,7 +92,7 @@ const unseen: Readonly<Record<LawName, string>> = {
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
 
 export interface Accused {
-  readonly violation: Omit<Violation, "count" | "suspects">;
+  readonly violation: Whose & Omit<ViolationFacts, "count" | "suspects">;
   readonly tooLow: "charges" | "readings" | null;
   /** Accusations that differ only in whom and when have the same. */
   readonly kind: string;
@@ -68,7 +102,7 @@ export interface Accused {
 }
 
 export class Docket {
-  readonly amounts = new AmountsTally();
+  readonly amounts: AmountsCounter;
   readonly clues = new Clues();
   /** Evidence that each law was tested by so far. */
   readonly evidence = lawEvidence();
@@ -77,7 +111,6 @@ export class Docket {
   readonly #broken = new Set<LawName>();
   readonly #accused = new Map<string, Accused>();
   readonly #questions = new Map<string, Question>();
-  readonly #needless = { rest: 0, graphql: 0 };
   readonly #methods = { places: 0, bounds: 0, readings: 0, pinned: 0 };
   /** Violations that were found and not kept, and those of them that say more than that counts came out too low. */
   #left = 0;
@@ -88,6 +121,7 @@ export class Docket {
 
   constructor(options: DocketOptions) {
     this.#options = options;
+    this.amounts = options.amounts;
   }
 
   /** Tells whether there is room for one more window with findings; the others are only counted. */
@@ -127,11 +161,12 @@ export class Docket {
   }
 
   accuse({ breach, count = 1, suspects, tooLow = null, ...violation }: Accusation): void {
-    const { law, org, user, scope, window } = violation;
+    const { law, window } = violation;
+    const whose = whoseOf(violation);
     this.#broken.add(law);
     if (breach === "opened early") this.#openedEarly = true;
-    if (breach === "needless") this.#needless[scope] += count;
-    const key = JSON.stringify([law, org, user, scope, window?.endsAt ?? null, breach]);
+    if (breach === "needless") this.amounts.needless(whose, count);
+    const key = JSON.stringify([law, whose, window?.endsAt ?? null, breach]);
     let accused = this.#accused.get(key);
     if (accused === undefined) {
       if (this.#accused.size >= this.#options.violationsMost) {
@@ -139,7 +174,7 @@ export class Docket {
         if (tooLow !== "charges") this.#leftGrave += 1;
         return;
       }
-      const kind = JSON.stringify([law, breach, user === null]);
+      const kind = JSON.stringify([law, breach, "quota" in whose ? whose.quota : whose.user === null]);
       accused = { violation, kind, tooLow, count: 0, scores: new Map() };
       this.#accused.set(key, accused);
     }
@@ -147,14 +182,14 @@ export class Docket {
     for (const [rank, name] of suspects.entries()) add(accused.scores, name, weight(rank));
   }
 
-  verdict(rules: Rules | null, records: number, windows: number, inferred: readonly Inferred[]): Verdict {
-    const amounts = this.amounts.result(this.#needless);
+  verdict({ records, windows, voidReason, inferred, notJudged }: VerdictFacts): Verdict {
+    const amounts = this.amounts.result();
     const all = [...this.#accused.values()];
     const overruled = accept(this.#options.accept, amounts, all, this.#isPartial);
     const accused = overruled === null ? all : overruled.standing;
     const broken = new Set(overruled === null ? this.#broken : accused.map(({ violation }) => violation.law));
     const laws = Object.fromEntries(
-      lawNames.map((law) => [law, this.#lawVerdict(law, broken, rules)]),
+      lawNames.map((law) => [law, this.#lawVerdict(law, broken, voidReason(law))]),
     ) as Record<LawName, LawVerdict>;
     for (const law of overruled?.laws ?? [])
       if (laws[law] !== "violated") laws[law] = { skipped: "what broke it was accepted" };
@@ -163,7 +198,7 @@ export class Docket {
       index < picturesShown ? violation : withoutPicture(violation),
     );
     const methods: Methods = this.#methods;
-    const questions = [...this.#questions.values(), ...questionsOf(inferred)];
+    const questions = [...this.#questions.values(), ...questionsOf(inferred ?? [])];
     return {
       verdict: violations.length > 0 ? "violated" : held ? "ok" : "unknown",
       records,
@@ -173,17 +208,17 @@ export class Docket {
       violations,
       ...(this.#left > 0 && overruled === null ? { violationsFound: violations.length + this.#left } : {}),
       methods,
-      ...(rules === null ? { inferred } : {}),
+      ...(inferred === null ? {} : { inferred }),
       ...(questions.length === 0 ? {} : { questions }),
       amounts,
       ...(this.otherQuotas.isEmpty ? {} : { otherQuotas: this.otherQuotas.all() }),
+      ...(notJudged === undefined ? {} : { notJudged }),
       ...(overruled === null ? {} : { accepted: overruled.accepted }),
     };
   }
 
-  #lawVerdict(law: LawName, broken: ReadonlySet<LawName>, rules: Rules | null): LawVerdict {
+  #lawVerdict(law: LawName, broken: ReadonlySet<LawName>, isVoid: string | null): LawVerdict {
     if (broken.has(law)) return "violated";
-    const isVoid = rules === null ? null : voidEverywhere(law, rules);
     if (isVoid !== null) return { skipped: isVoid };
     if (broken.has("conserved") && namedByConserved.includes(law))
       return {
@@ -226,8 +261,8 @@ function byLikelihood(accused: readonly Accused[], clues: Clues): readonly Viola
   return accused
     .map(({ violation, count, scores }) => {
       const names = [...scores].sort((a, b) => b[1] * vote(b[0]) - a[1] * vote(a[0])).map(([name]) => name);
-      const { law, org, user, scope, window, lines, explanation, places } = violation;
-      const told = { law, suspects: names, org, user, scope, window, count, lines, explanation };
+      const { law, window, lines, explanation, places } = violation;
+      const told = { law, suspects: names, ...whoseOf(violation), window, count, lines, explanation };
       return places === undefined ? told : { ...told, places };
     })
     .sort((a, b) => vote(b.suspects[0]) - vote(a.suspects[0]));

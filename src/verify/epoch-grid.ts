@@ -39,14 +39,11 @@ export class EpochGrid {
     docket.clues.dates(this.#onGrid, this.#count);
     if (this.#first === null) return;
     const { line, resetAt } = this.#first;
-    const { org, user, scope } = this.#name;
     docket.accuse({
       law: "reset-agrees",
       breach: "off the grid",
       suspects: this.#suspects(),
-      org,
-      user,
-      scope,
+      ...this.#name.told,
       window: null,
       count: this.#count,
       lines: [line],

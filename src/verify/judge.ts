@@ -1,12 +1,15 @@
 // The oracle: judges a trace by the rules alone, as FORMAT.md says what a judge may assume. It never imports the
 // engine: two independent readings of the rules. Every call goes through the laws of one answer, then into the
 // quotas that it touches; those judge window by window while the trace streams by.
+
+import { voidEverywhere } from "../rules/laws.ts";
 import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import type { CallBatch } from "../trace/batch.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { isAnswered } from "../wire/outcome.ts";
 import type { Acceptance } from "./acceptance.ts";
+import { AmountsTally } from "./amounts.ts";
 import { headerReading, type Reading, statusReading, usedByUser } from "./answer.ts";
 import { AnswerLaws } from "./answer-laws.ts";
 import { TraceTime } from "./clock.ts";
@@ -22,7 +25,7 @@ import { makeAnonymous, type OrganizationScope, type Owned, Quotas } from "./quo
 import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
 import { type Terms, termsOf } from "./terms.ts";
-import type { Inferred, Verdict } from "./verdict.ts";
+import type { Inferred, RulesVerdict } from "./verdict.ts";
 import { WindowShapes } from "./window-shapes.ts";
 
 export interface JudgeOptions {
@@ -57,7 +60,7 @@ export async function judge(
   header: TraceHeader,
   calls: AsyncIterable<TraceLine> | Iterable<TraceLine>,
   options: JudgeOptions = {},
-): Promise<Verdict> {
+): Promise<RulesVerdict> {
   const judgement = new Judgement(header, options);
   for await (const { line, call } of calls) judgement.add(line, call);
   return judgement.finish();
@@ -68,7 +71,7 @@ export async function judgeBatches(
   header: TraceHeader,
   batches: AsyncIterable<CallBatch>,
   options: JudgeOptions = {},
-): Promise<Verdict> {
+): Promise<RulesVerdict> {
   const judgement = new Judgement(header, options);
   for await (const batch of batches) judgement.addAll(batch);
   return judgement.finish();
@@ -77,6 +80,7 @@ export async function judgeBatches(
 /** A judgement under way. */
 class Judgement {
   readonly #header: TraceHeader;
+  readonly #amounts: AmountsTally;
   readonly #docket: Docket;
   readonly #time: TraceTime;
   readonly #answers: AnswerLaws;
@@ -97,7 +101,8 @@ class Judgement {
 
   constructor(header: TraceHeader, { callsBetweenClosings, violationsMost = 1000, accept }: JudgeOptions) {
     const { rules, clock } = header;
-    this.#docket = new Docket({ violationsMost, accept: accept ?? null });
+    this.#amounts = new AmountsTally();
+    this.#docket = new Docket({ amounts: this.#amounts, violationsMost, accept: accept ?? null });
     this.#closeEvery = callsBetweenClosings ?? null;
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
     this.#header = header;
@@ -108,7 +113,7 @@ class Judgement {
     this.#plain =
       rules === null
         ? null
-        : new PlainCalls(this.#terms, this.#time, this.#docket, (org, user, scope) =>
+        : new PlainCalls(this.#terms, this.#time, this.#docket, this.#amounts, (org, user, scope) =>
             this.#route(rules, org, user, scope),
           );
     const of = (scope: Scope): Hypotheses =>
@@ -174,7 +179,7 @@ class Judgement {
     };
   }
 
-  finish(): Verdict {
+  finish(): RulesVerdict {
     this.#plain?.finish();
     let windows = 0;
     const last: LastWindow[] = [];
@@ -202,7 +207,14 @@ class Judgement {
       Object.assign(this.#docket.evidence.isolated, nothingTested());
     for (const scope of scopes) this.#conclude(scope);
     this.#clock.finish(this.#docket);
-    return this.#docket.verdict(this.#header.rules, this.#records, windows, this.#inferred());
+    const { rules } = this.#header;
+    // Whose windows they are is said by the rules of version 1: no accusation here says it otherwise.
+    return this.#docket.verdict({
+      records: this.#records,
+      windows,
+      voidReason: (law) => (rules === null ? null : voidEverywhere(law, rules)),
+      inferred: rules === null ? this.#inferred() : null,
+    }) as RulesVerdict;
   }
 
   #conclude(scope: Scope): void {
@@ -269,7 +281,7 @@ class Judgement {
       own.refusals.add(line, call.sent, call.received, counted.refusedBy);
     if (call.kind === "call" && counted.role === "refused") own.order.add(line, call);
     if (counted.sure && terms.charging !== "postpaid") own.oversize.add(line, call);
-    this.#docket.amounts.call(call.scope, counted);
+    this.#amounts.call(call.scope, counted);
     for (const [owner, { quota, totals, bare }] of this.#quotas.touched(call, own)) {
       const charge = chargeOf(counted, owner, terms);
       const reading = headerReading(call, owner, terms.remaining === "signed");

@@ -54,7 +54,8 @@ export interface Mark extends Counted, Charge {
 }
 
 const nothing: Charge = { least: 0, most: 0, held: 0 };
-const upTo = (most: number): Charge => ({ least: 0, most, held: most });
+/** Anything up to so many points. */
+export const upTo = (most: number): Charge => ({ least: 0, most, held: most });
 const exactly = (points: number): Charge => ({ least: points, most: points, held: points });
 
 function roleOf(call: TraceCall): Role {

@@ -36,9 +36,7 @@ export function accuseEarlyOpening(
     law: "reset-agrees",
     breach: "opened early",
     suspects: suspects.length === 0 ? ["windows-back-to-back", "status-opens-window"] : suspects,
-    org: name.org,
-    user: name.user,
-    scope: name.scope,
+    ...name.told,
     window: null,
     lines: [...new Set([...(status === null ? [] : [status.line]), first.line, window.toMark.line])].sort(
       (a, b) => a - b,

@@ -39,15 +39,12 @@ export class OversizeCalls {
     const found = this.#calls.filter(({ span }) => enforcement.throughout(span.from, span.to) === true);
     const [first] = found;
     if (first === undefined) return;
-    const { org, scope } = this.#name;
     docket.clues.rulesIn("cost-over-limit-admitted");
     docket.accuse({
       law: "refusal-justified",
       breach: "above a limit",
       suspects: ["cost-over-limit-admitted"],
-      org,
-      user: null,
-      scope,
+      ...this.#name.told,
       window: null,
       count: found.length,
       lines: [first.line],

@@ -6,6 +6,7 @@ import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
 import { isRefusal } from "../wire/outcome.ts";
+import type { AmountsTally } from "./amounts.ts";
 import { resetLeast } from "./answer-laws.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
@@ -49,6 +50,7 @@ export class PlainCalls {
   readonly #terms: readonly [Terms, Terms];
   readonly #time: TraceTime;
   readonly #docket: Docket;
+  readonly #amounts: AmountsTally;
   readonly #find: (org: string, user: string, scope: Scope) => Route;
   /** By client and scope: a client is one user of one organization nearly always. */
   readonly #routes: (KnownRoute | undefined)[] = [];
@@ -64,11 +66,13 @@ export class PlainCalls {
     terms: Readonly<Record<Scope, Terms>>,
     time: TraceTime,
     docket: Docket,
+    amounts: AmountsTally,
     find: (org: string, user: string, scope: Scope) => Route,
   ) {
     this.#terms = [terms.rest, terms.graphql];
     this.#time = time;
     this.#docket = docket;
+    this.#amounts = amounts;
     this.#find = find;
   }
 
@@ -119,7 +123,7 @@ export class PlainCalls {
     mark.asked = cost;
     mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
     mark.sure = refusal === null;
-    this.#docket.amounts.call(scopeNames[scope] ?? "rest", mark);
+    this.#amounts.call(scopeNames[scope] ?? "rest", mark);
     if (refusal !== null) route.refusals.add(mark.line, sent, received, refusal.by);
     this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
     this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);

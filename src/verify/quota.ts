@@ -290,8 +290,9 @@ export class Quota {
 
   /** Returns the span of a window's opening: its length before its end, or, if that is unknown, after the previous end. */
   #opened({ end }: Window): Span {
-    const { windowMs } = this.#setting;
-    if (windowMs !== null) return { from: end.from - longest(windowMs), to: end.to - shortest(windowMs) };
+    const { windowMs, windowMsMost } = this.#setting;
+    if (windowMs !== null)
+      return { from: end.from - longest(windowMsMost ?? windowMs), to: end.to - shortest(windowMs) };
     const from = this.#previous?.window.end.from ?? Number.NEGATIVE_INFINITY;
     return { from, to: end.to - shortest(this.#longestMs) };
   }

@@ -11,7 +11,7 @@ import type { Hypotheses } from "./hypotheses.ts";
 import { MarkStore } from "./mark-rows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { Quota } from "./quota.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import { type QuotaName, rulesQuota } from "./quota-setting.ts";
 import { RefusalOrder } from "./refusal-order.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
@@ -93,7 +93,7 @@ export class Quotas {
     const { rules } = this.#header;
     const of = (scope: Scope): OrganizationScope => {
       const limit = rules === null ? null : organizationLimit(rules, org, scope);
-      const name = { org, user: null, scope, owner: "organization" } as const;
+      const name = rulesQuota(org, null, scope);
       const enforcement = new Enforcement(limit?.enforced ?? null);
       const enforced = new EnforcedEvidence(enforcement);
       const onGrid = limit !== null && this.#shared.terms[scope].anchor === "epoch";
@@ -120,7 +120,7 @@ export class Quotas {
     if (known !== undefined) return known;
     const { rules } = this.#header;
     const limit = rules === null ? null : userLimit(rules, org, user, scope);
-    const owned = this.#owned({ org, user, scope, owner: "user" }, limit, !own.anonymous, own);
+    const owned = this.#owned(rulesQuota(org, user, scope), limit, !own.anonymous, own);
     own.users.set(user, owned);
     return owned;
   }

@@ -69,7 +69,7 @@ export class RefusalOrder {
     const found = this.#misnamed.filter(({ span }) => enforcement.throughout(span.from, span.to) === true);
     const [first] = found;
     if (first === undefined) return;
-    const { org, scope } = this.#name;
+    const { told, scope } = this.#name;
     const { line, words } = first;
     if (!hypotheses.isGiven) {
       if (!hypotheses.left.every(({ terms }) => terms.refusedByUser === "charges-nothing")) return;
@@ -87,9 +87,7 @@ export class RefusalOrder {
       law: "refusal-agrees",
       breach: "named second",
       suspects: ["refusal-names-user", "narrow-drains-broad"],
-      org,
-      user: null,
-      scope,
+      ...told,
       window: null,
       count: found.length,
       lines: [line],

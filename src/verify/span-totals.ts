@@ -96,7 +96,7 @@ export class SpanTotals {
     this.close(Number.POSITIVE_INFINITY);
     if (this.#calls === 0 || (!this.#always && !enforcement.wasOn)) return;
     addAll(docket.evidence["twice-at-most"], { readings: this.#calls, refusals: 0, ...seen });
-    const { org, user, scope } = this.#name;
+    const { told, scope } = this.#name;
     for (const { from, points, firstLine, lastLine } of this.#excessive) {
       const to = from + this.#lengthMs;
       if (!this.#always && enforcement.throughout(from - this.#lengthMs, to) !== true) continue;
@@ -110,9 +110,7 @@ export class SpanTotals {
           "double-roll",
           "skewed-nodes",
         ],
-        org,
-        user,
-        scope,
+        ...told,
         window: null,
         lines: [firstLine, lastLine],
         explanation:

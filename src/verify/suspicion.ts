@@ -81,8 +81,7 @@ class Words {
   }
 
   #points(count: number): string {
-    const unit = this.#input.setting.name.scope === "rest" ? "request" : "point";
-    return `${count} ${nounOf(count, unit)}`;
+    return `${count} ${nounOf(count, this.#input.setting.name.unit)}`;
   }
 
   /** `remaining 37 of 200`, as the answer said it. */

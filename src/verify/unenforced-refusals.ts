@@ -63,7 +63,7 @@ export class UnenforcedRefusals {
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
-    const { org, scope } = this.#name;
+    const { told, scope } = this.#name;
     const breaches = this.#refusals.linesWhileOff(enforcement);
     const [first] = breaches;
     if (first === undefined) return;
@@ -71,9 +71,7 @@ export class UnenforcedRefusals {
       law: "unenforced-never-refuses",
       breach: "refused",
       suspects: ["unenforced-refuses"],
-      org,
-      user: null,
-      scope,
+      ...told,
       window: null,
       count: breaches.length,
       lines: [first],

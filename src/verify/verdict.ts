@@ -2,6 +2,7 @@
 import type { LawName } from "../rules/laws.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
+import type { QuotaOwner, RulesOwner, Whose } from "../trace/whose.ts";
 
 /** A law of the verdict. */
 export type LawVerdict = "held" | "violated" | { readonly skipped: string };
@@ -80,10 +81,9 @@ export interface Amounts {
 }
 
 /** One quota's window that is off. */
-export interface WindowAmounts extends Amounts {
-  readonly org: string;
-  readonly user: string | null;
-  readonly scope: Scope;
+export type WindowAmounts<W extends Whose = Whose> = W & WindowAmountsFacts;
+
+interface WindowAmountsFacts extends Amounts {
   readonly window: { readonly opensAt: number; readonly endsAt: number };
   readonly limit: number;
 }
@@ -100,14 +100,12 @@ export interface Place {
 }
 
 /** One contradiction between the trace and a law. */
-export interface Violation {
+export type Violation<W extends Whose = Whose> = W & ViolationFacts;
+
+export interface ViolationFacts {
   readonly law: LawName;
   /** Names from the fault catalogue that fit, the likeliest first. */
   readonly suspects: readonly string[];
-  readonly org: string;
-  /** The user whose window it is; `null` for an organization's. */
-  readonly user: string | null;
-  readonly scope: Scope;
   /** The window, ms since the epoch on the clients' clock; `null` where the law is about one answer alone. */
   readonly window: { readonly opensAt: number; readonly endsAt: number } | null;
   /** Number of times that it was seen. */
@@ -120,7 +118,7 @@ export interface Violation {
   readonly places?: { readonly limit: number; readonly answers: readonly Place[] } | undefined;
 }
 
-export interface Verdict {
+export interface Verdict<W extends Whose = Whose> {
   /** `unknown`: nothing in the trace could be judged. */
   readonly verdict: "ok" | "violated" | "unknown";
   readonly records: number;
@@ -129,7 +127,7 @@ export interface Verdict {
   /** On how much each law rests. */
   readonly evidence?: Readonly<Record<LawName, Evidence>>;
   /** The likeliest first, at most so many as `judge` was asked to keep. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly Violation<W>[];
   /** Number of violations in all. Absent if none of them is left out. */
   readonly violationsFound?: number;
   readonly methods?: Methods;
@@ -138,9 +136,15 @@ export interface Verdict {
   /** Questions that only the rules can settle. Absent if they were given. */
   readonly questions?: readonly Question[];
   /** Of all windows together, and of those that are off, the worst first, at most 100. */
-  readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts[] };
+  readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts<W>[] };
   /** Quotas of other names, where answers spoke of any: they are not judged. */
   readonly otherQuotas?: readonly OtherQuota[];
+  /** Under a policy: quotas of which nothing is judged, or not all, and why. */
+  readonly notJudged?: readonly { readonly quota: string; readonly why: string }[];
   /** Findings that its owner accepts (`expect: {overAdmission: "<1%"}`). Absent if there are none. */
   readonly accepted?: readonly { readonly expectation: string; readonly explanation: string }[];
 }
+
+/** Verdict on a trace of version 1, and one on a trace of version 2, by the quotas of its policy. */
+export type RulesVerdict = Verdict<RulesOwner>;
+export type QuotaVerdict = Verdict<QuotaOwner>;

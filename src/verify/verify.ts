@@ -1,7 +1,7 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
-import type { CallBatch } from "../trace/batch.ts";
-import { type ReadTraceOptions, readTrace } from "../trace/read.ts";
+import { openTrace, type ReadTraceOptions } from "../trace/read.ts";
 import { type JudgeOptions, judgeBatches } from "./judge.ts";
+import { judgeQuotas } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
@@ -14,7 +14,7 @@ export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
 const callsBetweenReports = 5000;
 
 /**
- * Reads and judges a trace, plain or gzip.
+ * Reads and judges a trace of either version, plain or gzip.
  * @param source the trace's bytes, in chunks of any size
  * @throws SpillwayError `TRACE_INVALID` where it cannot be read
  */
@@ -22,23 +22,41 @@ export async function verify(
   source: AsyncIterable<Uint8Array>,
   { onProgress, signal, ...options }: VerifyOptions = {},
 ): Promise<Verdict> {
-  const { header, batches } = await readTrace(source, options);
-  return judgeBatches(header, watched(batches, onProgress, signal), options);
+  const trace = await openTrace(source, options);
+  const watch = new Watch(onProgress, signal);
+  if (trace.version === 1)
+    return judgeBatches(
+      trace.header,
+      watch.each(trace.batches, ({ size }) => size),
+      options,
+    );
+  return judgeQuotas(
+    trace.header,
+    watch.each(trace.calls, () => 1),
+    options,
+  );
 }
 
-async function* watched(
-  batches: AsyncIterable<CallBatch>,
-  onProgress: VerifyOptions["onProgress"],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<CallBatch, void> {
-  let count = 0;
-  let reported = 0;
-  for await (const batch of batches) {
-    yield batch;
-    count += batch.size;
-    if (count - reported < callsBetweenReports) continue;
-    reported = count;
-    signal?.throwIfAborted();
-    onProgress?.(count);
+/** Tells how far a judgement is, every few thousand calls, and ends it where it is to end. */
+class Watch {
+  readonly #onProgress: VerifyOptions["onProgress"];
+  readonly #signal: AbortSignal | undefined;
+  #count = 0;
+  #reported = 0;
+
+  constructor(onProgress: VerifyOptions["onProgress"], signal: AbortSignal | undefined) {
+    this.#onProgress = onProgress;
+    this.#signal = signal;
+  }
+
+  async *each<T>(parts: AsyncIterable<T>, sizeOf: (part: T) => number): AsyncGenerator<T, void> {
+    for await (const part of parts) {
+      yield part;
+      this.#count += sizeOf(part);
+      if (this.#count - this.#reported < callsBetweenReports) continue;
+      this.#reported = this.#count;
+      this.#signal?.throwIfAborted();
+      this.#onProgress?.(this.#count);
+    }
   }
 }

@@ -174,7 +174,7 @@ export class WindowShapes {
   }
 
   #ruleOut<T>(
-    { org, user, scope }: QuotaName,
+    { told, scope }: QuotaName,
     options: Options<T>,
     value: T,
     marks: readonly Mark[],
@@ -187,17 +187,17 @@ export class WindowShapes {
     options.against.set(value, { lines, explanation });
     const isAnchor = options.all.some((each) => (each as unknown) === "epoch");
     if (options.left.length > 0) return;
-    const told = {
-      lines: [...new Set([...lines, ...others.flatMap((exhibit) => exhibit.lines)])].sort((a, b) => a - b),
-      explanation: [...others.map((exhibit) => exhibit.explanation), explanation].join("; but "),
+    const exhibit = {
+      lines: [...new Set([...lines, ...others.flatMap((other) => other.lines)])].sort((a, b) => a - b),
+      explanation: [...others.map((other) => other.explanation), explanation].join("; but "),
     };
     if (isAnchor) {
       // Windows that open otherwise break no rule that is known: a grid may begin anywhere, and anything may open them.
       this.#docket.ask({
         scope,
-        question: `Windows neither lie on the grid of Unix time nor open with their first call: ${told.explanation}. Is that meant? \`--rules\` settles it.`,
+        question: `Windows neither lie on the grid of Unix time nor open with their first call: ${exhibit.explanation}. Is that meant? \`--rules\` settles it.`,
         suspects: ["windows-back-to-back", "status-opens-window", "organization-off-grid"],
-        lines: told.lines,
+        lines: exhibit.lines,
       });
       return;
     }
@@ -211,11 +211,9 @@ export class WindowShapes {
         "reset-at-drifts",
         "clock-step",
       ],
-      org,
-      user,
-      scope,
-      window: null,
       ...told,
+      window: null,
+      ...exhibit,
     });
   }
 }

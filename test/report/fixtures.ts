@@ -5,6 +5,7 @@ import type { ReportSource } from "../../src/report/source.ts";
 import { lawNames } from "../../src/rules/laws.ts";
 import { SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
+import { tellerOf } from "../../src/summary/told.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import type { Evidence, LawVerdict, Place, Verdict, Violation } from "../../src/verify/verdict.ts";
@@ -48,7 +49,7 @@ export function fixture(options: FixtureOptions = {}): Fixture {
   };
   const verdict = verdictOf(calls.length, summary.windowsSeen, options.violations ?? []);
   const run: Run = { record, summary, verdict };
-  const collector = new SeriesCollector(summary, header.rules, windowsWorthDrawing(summary));
+  const collector = new SeriesCollector(summary, tellerOf(header), windowsWorthDrawing(summary));
   for (const call of calls) collector.add(call);
   const lines = [encodeHeader(header), ...calls.map(encodeCall)];
   return { run, series: collector.finish(), header, calls, lines };

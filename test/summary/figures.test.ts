@@ -5,6 +5,7 @@ import { figure } from "../../src/summary/expectations.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
 import { waitShares } from "../../src/summary/summary.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
+import { rulesOwner } from "../support/rules-owner.ts";
 import { startMs, traceCall, traceHeader } from "./traces.ts";
 
 const figuresOf = (calls: readonly TraceCall[]) => summarize(traceHeader(), calls).figures;
@@ -304,7 +305,9 @@ describe("windows", () => {
       traceCall({ ...user, userRemaining: 0, status: 429, refusal: refusal("rest_user"), sent: 1200 }),
       traceCall({ kind: "status", cost: null, body, sent: 1300 }),
     ]);
-    expect(windows.map(({ scope, user, highest, refused }) => [scope, user, highest, refused])).toEqual([
+    expect(
+      windows.map(rulesOwner).map(({ scope, user, highest, refused }) => [scope, user, highest, refused]),
+    ).toEqual([
       ["rest", null, 7, 0],
       ["rest", "ada", 5, 1],
       ["graphql", null, 30, 0],

@@ -3,12 +3,14 @@ import { describe, expect, it } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import { refusalSlots, SeriesCollector, windowsWorthDrawing } from "../../src/summary/series.ts";
 import { summarize } from "../../src/summary/summarizer.ts";
+import { tellerOf } from "../../src/summary/told.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import { rulesOwner } from "../support/rules-owner.ts";
 import { playWorld, startMs, traceCall, traceHeader } from "./traces.ts";
 
 function seriesOf(header: TraceHeader, calls: readonly TraceCall[]) {
   const summary = summarize(header, calls);
-  const collector = new SeriesCollector(summary, header.rules, windowsWorthDrawing(summary));
+  const collector = new SeriesCollector(summary, tellerOf(header), windowsWorthDrawing(summary));
   for (const call of calls) collector.add(call);
   return { summary, series: collector.finish() };
 }
@@ -26,7 +28,7 @@ describe("a small world", () => {
   });
 
   it("draws the organization's windows, REST first, and the users whom their own windows refused most", () => {
-    expect(series.windows.map(({ org, user, scope }) => [org, user, scope])).toEqual([
+    expect(series.windows.map(rulesOwner).map(({ org, user, scope }) => [org, user, scope])).toEqual([
       ["acme", null, "rest"],
       ["acme", null, "graphql"],
       ["acme", "noisy-bot", "rest"],
@@ -35,8 +37,10 @@ describe("a small world", () => {
   });
 
   it("finds the windows of the rules: each five or eight seconds long, on the grid, never above the limit", () => {
-    expect(new Set(series.windows.map(({ scope }) => scope))).toEqual(new Set(["rest", "graphql"]));
-    for (const { scope, windows } of series.windows) {
+    expect(new Set(series.windows.map(rulesOwner).map(({ scope }) => scope))).toEqual(
+      new Set(["rest", "graphql"]),
+    );
+    for (const { scope, windows } of series.windows.map(rulesOwner)) {
       const lengthMs = scope === "rest" ? 5000 : 8000;
       expect(windows).toHaveLength(Math.ceil(24_000 / lengthMs));
       for (const { opensAt, endsAt, highest, limit } of windows) {

@@ -10,6 +10,7 @@ import {
   timelineMarksMost,
   timelineRowsMost,
 } from "../../src/summary/timeline.ts";
+import { tellerOf } from "../../src/summary/told.ts";
 import { traceCall, traceHeader } from "./traces.ts";
 
 function populations(...sizes: readonly number[]): PopulationSummary[] {
@@ -60,7 +61,8 @@ describe("what a mark says", () => {
     ["unanswered", { status: 0 }, null],
     ["unanswered", { status: 503 }, null],
   ] as const)("%s for %j by %s", (outcome, call, owner) => {
-    expect(outcomeOf(traceCall(call), owner)).toBe(outcome);
+    const told = tellerOf(traceHeader()).told(traceCall(call));
+    expect(outcomeOf({ ...told, owner })).toBe(outcome);
   });
 
   it("keeps each call apart while there is room", () => {

@@ -2,7 +2,10 @@
 // the latest.
 import { describe, expect, test } from "vitest";
 import { windowsMost } from "../../src/summary/summary.ts";
+import { rulesLengths, whoseName } from "../../src/summary/told.ts";
 import { WindowTracker } from "../../src/summary/windows.ts";
+import type { Whose } from "../../src/trace/whose.ts";
+import { rulesOwner } from "../support/rules-owner.ts";
 
 interface Shown {
   readonly user: string | null;
@@ -16,19 +19,36 @@ interface Shown {
 
 const start = Date.UTC(2026, 0, 1);
 
+const owners = new Map<string, Whose>();
+
+/** The same object for the same owner, as a teller gives it. */
+function owner(org: string, user: string | null, scope: "rest" | "graphql"): Whose {
+  const whose = { org, user, scope };
+  const known = owners.get(whoseName(whose)) ?? whose;
+  owners.set(whoseName(whose), known);
+  return known;
+}
+
 /** The windows that are kept, as `owner@minute`. */
 function kept(shown: readonly Shown[]): readonly string[] {
-  const tracker = new WindowTracker(null);
+  const tracker = new WindowTracker(rulesLengths(null));
   for (const { user, org = "acme", scope = "rest", minute, admitted = 1, refused = 0 } of shown) {
     const sent = start + minute * 60_000 - 30_000;
-    const entry = tracker.place({ org, user, scope, limit: 50, count: 1, reset: 30, sent, received: sent });
+    const entry = tracker.place({
+      whose: owner(org, user, scope),
+      limit: 50,
+      count: 1,
+      reset: 30,
+      sent,
+      received: sent,
+    });
     entry.admitted += admitted;
     entry.refused += refused;
   }
   const { windows, windowsSeen } = tracker.finish();
   expect(windowsSeen).toBe(shown.length);
   const minuteOf = (endsAt: number): number => Math.round((endsAt - start) / 60_000);
-  return windows.map(({ user, endsAt }) => `${user ?? "all"}@${minuteOf(endsAt)}`);
+  return windows.map(rulesOwner).map(({ user, endsAt }) => `${user ?? "all"}@${minuteOf(endsAt)}`);
 }
 
 /** One more than are kept, of one user, a window each minute. */
@@ -76,10 +96,10 @@ describe.each([
 });
 
 test("are told by place: organization, scope, the organization's own before its users', then time", () => {
-  const tracker = new WindowTracker(null);
+  const tracker = new WindowTracker(rulesLengths(null));
   const place = (org: string, user: string | null, scope: "rest" | "graphql", minute: number): void => {
     const sent = start + minute * 60_000;
-    tracker.place({ org, user, scope, limit: 50, count: 1, reset: 30, sent, received: sent });
+    tracker.place({ whose: owner(org, user, scope), limit: 50, count: 1, reset: 30, sent, received: sent });
   };
   place("globex", null, "rest", 1);
   place("acme", "bob", "rest", 1);
@@ -89,7 +109,8 @@ test("are told by place: organization, scope, the organization's own before its 
   place("acme", null, "rest", 2);
   const told = tracker
     .finish()
-    .windows.map(({ org, user, scope, endsAt }) => [org, user, scope, Math.floor((endsAt - start) / 60_000)]);
+    .windows.map(rulesOwner)
+    .map(({ org, user, scope, endsAt }) => [org, user, scope, Math.floor((endsAt - start) / 60_000)]);
   expect(told).toEqual([
     ["acme", null, "rest", 2],
     ["acme", "ann", "rest", 1],

@@ -1,10 +1,10 @@
 // The arithmetic of prediction beside measurement.
 import { describe, expect, test } from "vitest";
-import type { WindowSummary } from "../../src/summary/summary.ts";
+import type { RulesWindow } from "./run-figures.ts";
 import { comparisonOf } from "./comparison.ts";
 import type { RunFigures } from "./run-figures.ts";
 
-const window = (endsAt: number, admitted: number, refused = 0): WindowSummary => ({
+const window = (endsAt: number, admitted: number, refused = 0): RulesWindow => ({
   org: "acme",
   user: null,
   scope: "rest",

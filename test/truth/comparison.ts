@@ -1,8 +1,7 @@
 // Predictions beside measurements: the same scenario, run so many times for real and simulated as many times. Errors
 // are of the prediction, as shares of what was measured.
 import type { Scope } from "../../src/rules/rules.ts";
-import type { WindowSummary } from "../../src/summary/summary.ts";
-import type { RunFigures } from "./run-figures.ts";
+import type { RulesWindow, RunFigures } from "./run-figures.ts";
 
 /** One measured run, and what was predicted for it. */
 export interface Pair {
@@ -115,9 +114,9 @@ function comparedQuantile(
 }
 
 interface WindowPair {
-  readonly measured: WindowSummary;
+  readonly measured: RulesWindow;
   /** `null` where no window was predicted there: nothing was sent. */
-  readonly predicted: WindowSummary | null;
+  readonly predicted: RulesWindow | null;
 }
 
 /**
@@ -140,7 +139,7 @@ function windowPairs({ measured, predicted }: Pair): WindowPair[] {
     });
 }
 
-const apart = (a: WindowSummary, b: WindowSummary): number => Math.abs(a.endsAt - b.endsAt);
+const apart = (a: RulesWindow, b: RulesWindow): number => Math.abs(a.endsAt - b.endsAt);
 
 function comparedWindows(pairs: readonly WindowPair[], times: number): ComparedWindows[] {
   return (["rest", "graphql"] as const).flatMap((scope) =>

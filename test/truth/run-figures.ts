@@ -1,7 +1,13 @@
 // What one run came to, in the figures that prediction and measurement are compared by.
 import { Summarizer } from "../../src/summary/summarizer.ts";
 import type { WindowSummary } from "../../src/summary/summary.ts";
+import { tellerOf } from "../../src/summary/told.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
+import type { RulesOwner } from "../../src/trace/whose.ts";
+import { rulesOwner } from "../support/rules-owner.ts";
+
+/** Window of an organization or a user. */
+export type RulesWindow = Extract<WindowSummary, RulesOwner>;
 
 export interface RunFigures {
   readonly admitted: number;
@@ -9,16 +15,16 @@ export interface RunFigures {
   /** Of every job that was answered in the end, in ms. */
   readonly waitsMs: readonly number[];
   /** Those of organizations and users, as the answers showed them. */
-  readonly windows: readonly WindowSummary[];
+  readonly windows: readonly RulesWindow[];
 }
 
 /** Adds up a run, call by call. */
 export class RunCounter {
-  readonly #summarizer: Summarizer;
+  readonly #summarizer: Summarizer<TraceCall>;
   readonly #waitsMs: number[] = [];
 
   constructor(header: TraceHeader) {
-    this.#summarizer = new Summarizer(header);
+    this.#summarizer = new Summarizer(header, tellerOf(header));
   }
 
   add(call: TraceCall): void {
@@ -30,6 +36,11 @@ export class RunCounter {
   finish(): RunFigures {
     const { figures, windows } = this.#summarizer.finish();
     const { admitted, refused } = figures;
-    return { admitted: admitted ?? 0, refused: refused ?? 0, waitsMs: this.#waitsMs, windows };
+    return {
+      admitted: admitted ?? 0,
+      refused: refused ?? 0,
+      waitsMs: this.#waitsMs,
+      windows: windows.map(rulesOwner),
+    };
   }
 }

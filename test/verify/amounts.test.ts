@@ -3,10 +3,10 @@
 import { describe, expect, test } from "vitest";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { type JudgeOptions, judge } from "../../src/verify/judge.ts";
-import type { Verdict } from "../../src/verify/verdict.ts";
+import type { RulesVerdict } from "../../src/verify/verdict.ts";
 import { graphql, headerOf, linesOf, refused, rest, status } from "./traces.ts";
 
-const verdictOf = (calls: readonly TraceCall[], options: JudgeOptions = {}): Promise<Verdict> =>
+const verdictOf = (calls: readonly TraceCall[], options: JudgeOptions = {}): Promise<RulesVerdict> =>
   judge(headerOf({ rules: { user: { rest: { limit: 200 } } } }), linesOf(calls), options);
 
 const user = { userLimit: 200 };

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Owner } from "../../src/rules/rules.ts";
+import { AmountsTally } from "../../src/verify/amounts.ts";
 import { screenWindow } from "../../src/verify/clean-window.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
 import { Docket } from "../../src/verify/docket.ts";
@@ -12,7 +13,7 @@ import { Enforcement } from "../../src/verify/enforcement.ts";
 import { Hypotheses } from "../../src/verify/hypotheses.ts";
 import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
 import { MarkRows, MarkStore } from "../../src/verify/mark-rows.ts";
-import type { QuotaSetting } from "../../src/verify/quota-setting.ts";
+import { type QuotaSetting, rulesQuota } from "../../src/verify/quota-setting.ts";
 import { type Terms, termsOf } from "../../src/verify/terms.ts";
 import { bindingOf, judgeWindow, methodOf } from "../../src/verify/window-counts.ts";
 import { EnforcedEvidence } from "../../src/verify/window-evidence.ts";
@@ -140,7 +141,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
   const hypotheses = new Hypotheses("graphql", own);
   const enforcement = new Enforcement(true);
   const quota: QuotaSetting = {
-    name: { org: "acme", user: owner === "user" ? "u" : null, scope: "graphql", owner },
+    name: rulesQuota("acme", owner === "user" ? "u" : null, "graphql"),
     terms: own,
     hypotheses,
     shapes: null,
@@ -151,7 +152,7 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     complete,
     enforcement,
     enforced: new EnforcedEvidence(enforcement),
-    docket: new Docket({ violationsMost: 10, accept: null }),
+    docket: new Docket({ amounts: new AmountsTally(), violationsMost: 10, accept: null }),
     store,
   };
   const rows = new MarkRows(store);

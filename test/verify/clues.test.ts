@@ -1,9 +1,10 @@
 // When counts began again within windows tells a key's own timer from a sweep of all keys.
 import { expect, test } from "vitest";
 import { Clues } from "../../src/verify/clues.ts";
+import { rulesQuota } from "../../src/verify/quota-setting.ts";
 
 const opens = [1_000_000, 1_060_000, 1_120_000, 1_180_000];
-const name = { owner: "user", org: "acme", user: "ann", scope: "rest" } as const;
+const name = rulesQuota("acme", "ann", "rest");
 
 /** Clues of one user's windows; of each, so many ms after it opened its count began again, give or take 50. */
 function restarted(...afterMs: number[]): Clues {
@@ -35,7 +36,7 @@ test("several restarts within one window: a sweep", () => {
   const clues = restarted(20_000, 20_000);
   const [opensAt = 0] = opens;
   const spans = [2_000, 20_000, 40_000].map((ms) => ({ from: opensAt + ms, to: opensAt + ms + 10 }));
-  clues.restarts({ ...name, user: "bob" }, opensAt, spans);
+  clues.restarts(rulesQuota("acme", "bob", "rest"), opensAt, spans);
   expect(weights(clues)).toEqual([0.4, 2]);
 });
 

@@ -5,7 +5,7 @@ import type { RulesInput } from "../../src/rules/rules.ts";
 import type { TraceLine } from "../../src/trace/read.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
-import type { Verdict } from "../../src/verify/verdict.ts";
+import type { RulesVerdict } from "../../src/verify/verdict.ts";
 
 /** A multiple of 300 s: REST's and GraphQL's windows of the epoch open here. */
 export const start = Date.UTC(2026, 0, 2, 3, 0, 0);
@@ -166,7 +166,7 @@ export function linesOf(given: readonly TraceCall[]): readonly TraceLine[] {
 }
 
 /** Judges calls, in the order of their receipt. */
-export function judged(given: readonly TraceCall[], options: TraceOptions = {}): Promise<Verdict> {
+export function judged(given: readonly TraceCall[], options: TraceOptions = {}): Promise<RulesVerdict> {
   return judge(headerOf(options), linesOf(given));
 }
 
