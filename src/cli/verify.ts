@@ -12,6 +12,7 @@ import {
   inferredWords,
   leftOut,
   methodWords,
+  notJudgedWords,
   otherQuotaWords,
   questionWords,
 } from "../report/verdict-words.ts";
@@ -238,6 +239,7 @@ function describe(trace: string, verdict: Verdict, terminal: Terminal): void {
       terminal.say(`    ${law.padEnd(widest)}  ${pc.dim(evidenceWords(evidence[law]))}`);
   for (const [reason, skipped] of byReason(entries))
     terminal.say(`  ${pc.dim("skipped")} ${skipped.join(", ")}: ${reason}`);
+  for (const one of notJudgedWords(verdict)) terminal.say(`  ${pc.dim("not judged")} ${one}`);
   for (const one of questionWords(verdict)) terminal.say(`  ${pc.yellow("asked")} ${one}`);
   for (const one of inferred) terminal.say(`  ${pc.cyan("inferred")} ${inferredWords(one)}`);
   if (verdict.verdict === "unknown") terminal.say("  Nothing in this trace could be judged.");

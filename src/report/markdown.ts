@@ -26,6 +26,7 @@ import {
   inferredWords,
   leftOut,
   methodWords,
+  notJudgedWords,
   otherQuotaWords,
   questionWords,
 } from "./verdict-words.ts";
@@ -74,6 +75,7 @@ function lawBlocks(verdict: Verdict): string[] {
     methodWords(verdict),
     amountWords(verdict),
     otherQuotaWords(verdict),
+    ...notJudgedWords(verdict),
     ...accepted.map(({ expectation, explanation }) => `Accepted, as ${expectation} asks: ${explanation}`),
   ].filter((words) => words !== "");
   const violations = shown.map((violation) => {

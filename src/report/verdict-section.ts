@@ -9,7 +9,7 @@ import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { figureOf } from "./source.ts";
 import { table } from "./table.ts";
-import { evidenceWords, methodWords, otherQuotaWords } from "./verdict-words.ts";
+import { evidenceWords, methodWords, notJudgedWords, otherQuotaWords } from "./verdict-words.ts";
 
 export function verdictSection({
   verdict,
@@ -33,8 +33,13 @@ ${verdict === null ? html`<p>This run was not judged; <code>npx spillway verify<
 function judged(verdict: Verdict, gallery: Gallery): Html {
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}`;
   return html`<p>Judged from the trace alone, over ${over}. ${methodWords(verdict)} ${otherQuotaWords(verdict)} A law that held was not contradicted here; that proves nothing beyond this trace.</p>
-${findings(verdict, gallery)}${asked(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
+${notJudged(verdict)}${findings(verdict, gallery)}${asked(verdict)}${lawList(verdict)}<details><summary>What each law says</summary>${lawTable(verdict)}</details>
 ${inferences(verdict)}`;
+}
+
+function notJudged(verdict: Verdict): Html | null {
+  const words = notJudgedWords(verdict);
+  return words.length === 0 ? null : html`<p>Not judged: ${words.join(" ")}</p>\n`;
 }
 
 const stateOf = (state: LawVerdict | undefined): Html => {

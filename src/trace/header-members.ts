@@ -1,8 +1,10 @@
 // Line 1 of a trace, checked member by member.
 import * as v from "valibot";
-import { parsePolicy } from "../policy/parse.ts";
+import { isPolicy, parsePolicy } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import type { QuotaTraceHeader } from "./quota-record.ts";
 import { type TraceHeader, traceSources } from "./record.ts";
 
@@ -59,7 +61,7 @@ export function readHeader(value: unknown): TraceHeader | QuotaTraceHeader {
     return { format: "spillway-trace", version, ...rest, rules };
   }
   if (version === 2) {
-    const { read: policy, ...rest } = parsed(quotaSchema, given, "policy", parsePolicy);
+    const { read: policy, ...rest } = parsed(quotaSchema, given, "policy", readPolicy);
     return { format: "spillway-trace", version, ...rest, policy };
   }
   throw invalid(
@@ -92,6 +94,14 @@ function parsed<S extends typeof schema | typeof quotaSchema, T>(
 function problemOf(issue: v.BaseIssue<unknown>): Problem {
   const path = issue.path?.map(({ key }) => String(key)).join(".") ?? "header";
   return { path: `line 1: ${path}`, got: quote(issue.input), allowed: issue.message };
+}
+
+/** Rules of version 1 are no policy here: their traces are of version 1, too. */
+function readPolicy(value: unknown): Policy {
+  if (isPlainObject(value) && isPolicy(value)) return parsePolicy(value);
+  throw new SpillwayError("POLICY_INVALID", "this is no policy", {
+    problems: [{ path: "policy", got: quote(value), allowed: "a policy of version 2" }],
+  });
 }
 
 const readRules = (value: unknown) => (value === null ? null : parseRules(value));

@@ -43,6 +43,7 @@ export function answerLaws(
     const count = quotas.count(judge, call.caller);
     if (count !== null) checkNumbers(line, judge, count, reading, setting);
   }
+  if (call.outcome === "admitted") checkOversize(line, call, used, setting);
   if (call.outcome !== "refused") return;
   for (const [index, law] of numberLaws.entries())
     if (docket.evidence[law].readings !== before[index]) docket.evidence[law].refusals += 1;
@@ -117,6 +118,32 @@ function checkNumbers(
     suspects: afterMs < 0 ? ["reset-negative"] : ["reset-in-ms", "reset-epoch", "reset-disagrees"],
     explanation: `shows a reset in ${afterMs / 1000} s, which is ${afterMs < 0 ? "over" : `more than a window of ${length.most / 1000} s lasts`}`,
   });
+}
+
+/** No window has ever room for a cost above its limit (SPEC.md §2.7). */
+function checkOversize(
+  line: number,
+  call: QuotaCall,
+  used: readonly Used[],
+  { docket, time }: AnswerSetting,
+): void {
+  const { from, to } = time.within(call.sent, call.received);
+  for (const { judge, count, cost } of used) {
+    if (count === null || cost === null || cost <= count.limit) continue;
+    const { charge, algorithm } = judge.quota;
+    if (charge.fits !== "whole" || call.via !== undefined || algorithm.kind === "concurrency") continue;
+    if (count.enforcement.throughout(from, to) !== true) continue;
+    docket.clues.rulesIn("cost-over-limit-admitted");
+    docket.accuse({
+      law: "refusal-justified",
+      breach: "above a limit",
+      suspects: ["cost-over-limit-admitted"],
+      ...count.name.told,
+      window: null,
+      lines: [line],
+      explanation: `line ${line} asked for ${cost} ${nounOf(cost, count.name.unit)}, more than its limit of ${count.limit} can ever hold, and was let through while limits were enforced`,
+    });
+  }
 }
 
 /** What a refusal's readings say of its quotas: room, or none; `null` where they do not tell. */

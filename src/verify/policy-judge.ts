@@ -44,7 +44,7 @@ interface Shown {
 }
 
 /** A judgement under way. */
-export class QuotaJudgement {
+class QuotaJudgement {
   readonly #header: QuotaTraceHeader;
   readonly #docket: Docket;
   readonly #amounts = new QuotaAmounts();
@@ -113,7 +113,7 @@ export class QuotaJudgement {
     return uses.map(([judge, cost]) => ({
       judge,
       count: this.#quotas.count(judge, call.caller),
-      ...askedOf(call, cost),
+      ...askedOf(call, cost, judge),
     }));
   }
 
@@ -158,9 +158,9 @@ export class QuotaJudgement {
     const counted = this.#counted(call, each);
     const charge = counted.isVague
       ? upTo(counted.asked)
-      : chargeOf(counted, "organization", termsOf(call, judge, used));
-    if (counted.role === "refused" && counted.refusedBy === "organization")
-      count.refusals.add(line, sent, received, "organization");
+      : chargeOf(counted, judge.owner, termsOf(call, judge, used));
+    if (counted.role === "refused" && counted.refusedBy === judge.owner)
+      count.refusals.add(line, sent, received, judge.owner);
     if (counted.role === "admitted") this.#amounts.charge(judge.name, counted);
     const { judged } = count;
     if (judged === null) return;
@@ -189,7 +189,8 @@ export class QuotaJudgement {
     const role: Role =
       operation === "status" ? "status" : !isCall ? "other" : outcome === "refused" ? "refused" : "admitted";
     const isRefused = role === "refused";
-    const refusedBy = !isRefused || by === undefined ? null : by === judge.name ? "organization" : "user";
+    const other = judge.owner === "user" ? "organization" : "user";
+    const refusedBy = !isRefused || by === undefined ? null : by === judge.name ? judge.owner : other;
     return {
       role,
       refusedBy,
@@ -346,11 +347,15 @@ function meansEnd(readings: readonly WireReading[], quota: string): boolean {
 }
 
 /** Units that a call asks of a quota, and those that it was charged in the end, where that is known. */
-function askedOf({ cost, actual, outcome }: QuotaCall, of: Cost): Pick<Used, "asked" | "cost" | "actual"> {
+function askedOf(
+  { cost, actual, outcome }: QuotaCall,
+  of: Cost,
+  { quota }: PolicyQuotaJudge,
+): Pick<Used, "asked" | "cost" | "actual"> {
   if (typeof of === "number") return { asked: of, cost: of, actual: of };
-  const used = outcome === "admitted" ? (actual ?? null) : null;
-  if (of !== "declared") return { asked: of.atMost, cost: of.atMost, actual: used };
-  return { asked: cost ?? Number.POSITIVE_INFINITY, cost, actual: used };
+  const asked = of === "declared" ? cost : of.atMost;
+  const known = quota.charge.when === "admission" ? asked : outcome === "admitted" ? (actual ?? null) : null;
+  return { asked: asked ?? Number.POSITIVE_INFINITY, cost: asked, actual: known };
 }
 
 /**

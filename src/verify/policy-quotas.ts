@@ -4,6 +4,7 @@ import { quotaFor } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireReading } from "../policy/wire-data.ts";
+import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
@@ -22,8 +23,12 @@ import { EnforcedEvidence } from "./window-evidence.ts";
 
 type Caller = Readonly<Record<string, string>>;
 
+/**
+ * Nobody says when an API takes the readings of an answer: many do so once the call is over. So a call's place in a count
+ * is not known, and counts are held between bounds. What is charged at admission gives nothing back.
+ */
 const chargings: Readonly<Record<PolicyQuota["charge"]["when"], Charging>> = {
-  admission: "at-decision",
+  admission: "reserved",
   completion: "postpaid",
   "reserve-settle": "reserved",
 };
@@ -76,6 +81,8 @@ export class PolicyQuotaJudge {
   readonly notJudged: string | null;
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
+  /** `user` where a broader quota decides beside it, as the user's window beside the organization's. */
+  readonly owner: Owner;
   readonly counts = new Map<string, Count>();
   /** Calls came whose key is not known: any count may hold them. */
   #isAnonymous = false;
@@ -107,6 +114,7 @@ export class PolicyQuotaJudge {
       charging: chargings[charge.when],
     };
     this.hypotheses = new Hypotheses("rest", this.terms);
+    this.owner = isNarrow(policy, name) ? "user" : "organization";
   }
 
   get #scope(): "rest" | "graphql" {
@@ -134,7 +142,7 @@ export class PolicyQuotaJudge {
     const count = make(this, key, {
       told: { quota: this.name, key },
       scope: this.#scope,
-      owner: "organization",
+      owner: this.owner,
       unit: this.#unit,
     });
     this.counts.set(id, count);
@@ -165,6 +173,21 @@ export class PolicyQuotaJudge {
   lost(calls: number): Unexplained {
     return { calls, points: calls > 0 && !this.#isUnit ? Number.POSITIVE_INFINITY : calls };
   }
+}
+
+/** Tells whether each call that uses a quota uses a broader one, too, and neither is charged where the other refuses. */
+function isNarrow({ quotas, operations }: Policy, name: string): boolean {
+  const { key, charge } = quotas[name] as PolicyQuota;
+  const isBroader = (other: string): boolean => {
+    const broad = quotas[other]?.key ?? key;
+    return broad.length < key.length && broad.every((attribute) => key.includes(attribute));
+  };
+  const using = Object.values(operations).filter(({ uses }) => uses[name] !== undefined);
+  return (
+    charge.refusedByOther === "nothing" &&
+    using.length > 0 &&
+    using.every(({ uses, relation }) => relation === "all-or-nothing" && Object.keys(uses).some(isBroader))
+  );
 }
 
 const isOne = (cost: Cost | undefined): boolean => cost === undefined || cost === 1 || cost === 0;

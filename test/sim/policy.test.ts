@@ -241,7 +241,7 @@ describe("a policy beside what it does not go with", () => {
   const policy = preset("github");
 
   test("a trace, a fault", () => {
-    expect(() => simulate(under(once(1), policy))).toThrow(/measure the scenario/);
+    expect(() => simulate(under(once(1), policy))).toThrow(/ask simulateQuotas/);
     const fault = { name: "one-extra", rate: null } as never;
     expect(() => measure(under(once(1), policy), { fault })).toThrow(/goes with rules/);
   });

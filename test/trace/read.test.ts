@@ -125,7 +125,7 @@ describe("a trace that is not valid", () => {
   test.each([
     ["an empty file", "", "line 1", "nothing"],
     ["no header", text(line()), "line 1: format", "nothing"],
-    ["an unknown version", text(headerLine.replace('"version":1', '"version":2')), "line 1: version", "2"],
+    ["an unknown version", text(headerLine.replace('"version":1', '"version":3')), "line 1: version", "3"],
     ["an unknown source", text(headerLine.replace('"other"', '"tcpdump"')), "line 1: source", '"tcpdump"'],
     [
       "a clock without resolution",
