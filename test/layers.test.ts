@@ -36,7 +36,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/summary": ["src/rules", "src/policy", "src/wire", "src/trace"],
   "src/plan": ["src/rules", "src/policy", "src/wire", "src/scenario", "src/summary", "sim"],
-  "src/report": ["src/rules", "src/files", "src/trace", "src/summary", "src/verify"],
+  "src/report": ["src/rules", "src/policy", "src/files", "src/trace", "src/summary", "src/verify"],
   "src/cli": ["src", "sim"],
   sim: [
     "src/rules",

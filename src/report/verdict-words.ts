@@ -1,7 +1,8 @@
 // A verdict beside its violations, in sentences: how it was judged, how far off the windows were, what
 // was inferred and accepted. The terminal, the page and the pull request say the same.
-import type { Scope } from "../rules/rules.ts";
+
 import { shortName } from "../rules/printable.ts";
+import type { Scope } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Amounts, Evidence, Inferred, OtherQuota, Verdict, WindowAmounts } from "../verify/verdict.ts";
 import { duration, share } from "./format.ts";
@@ -144,8 +145,7 @@ export function questionWords({ questions = [] }: Verdict): readonly string[] {
 /** `tenant_tokens, burst: a token bucket's level is not judged.`, one for each reason. */
 export function notJudgedWords({ notJudged = [] }: Verdict): readonly string[] {
   const quotasOf = new Map<string, string[]>();
-  for (const { quota, why } of notJudged)
-    quotasOf.set(why, [...(quotasOf.get(why) ?? []), shortName(quota)]);
+  for (const { quota, why } of notJudged) quotasOf.set(why, [...(quotasOf.get(why) ?? []), shortName(quota)]);
   return [...quotasOf].map(([why, quotas]) => `${quotas.join(", ")}: ${why}.`);
 }
 
