@@ -1,8 +1,7 @@
 // The arithmetic of prediction beside measurement.
 import { describe, expect, test } from "vitest";
-import type { RulesWindow } from "./run-figures.ts";
 import { comparisonOf } from "./comparison.ts";
-import type { RunFigures } from "./run-figures.ts";
+import type { RulesWindow, RunFigures } from "./run-figures.ts";
 
 const window = (endsAt: number, admitted: number, refused = 0): RulesWindow => ({
   org: "acme",
