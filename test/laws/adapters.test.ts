@@ -149,7 +149,7 @@ describe("a limiter in a function", () => {
 
   test.each([true, false])("keeps what it claims, weighted: %s", async (weighted) => {
     // Each bug below shows in the first runs of its law.
-    const report = await checkLaws(windows("none", weighted), { seed, runs: 30 });
+    const report = await checkLaws(windows("none", weighted), { seed, runs: 10 });
     expectNone(report, kit.keyedLaws({ algorithm: "fixed-window" }));
   });
 
@@ -278,7 +278,7 @@ describe("a store", () => {
           ...(reset && { reset: (key: string) => hits.delete(key) }),
         }),
       });
-    expectNone(await checkLaws(factory(true), { seed, runs: 30 }), ["conserved", "recovers", "status-free"]);
+    expectNone(await checkLaws(factory(true), { seed, runs: 10 }), ["conserved", "recovers", "status-free"]);
     // It shows in the first run.
     expect(broken(await checkLaws(factory(false), { seed, runs: 10, laws: ["conserved"] }))).toEqual([
       "conserved",
