@@ -48,6 +48,14 @@ const equivalents: readonly Equivalent[] = [
     reason: "a batch's array of numbers has one for each of its rows",
   },
   {
+    path: "src/laws/orders.ts",
+    text: "if (this.#orders >= ordersMost) return true;",
+    was: "true",
+    becomes: "false",
+    reason:
+      "a search that tried so many orders accuses nobody, whether or not the last one explained the calls",
+  },
+  {
     path: "src/rules/depth.ts",
     text: "for (let depth = 0; depth <= depthMost && level.length > 0; depth++)",
     was: ">",

@@ -54,9 +54,10 @@ test("a folder keeps each seed's run, and one README of all", async () => {
   expect(await readRun(fileOf(folder, 7))).toEqual(run);
   const lines = (await readFile(join(folder, "README.md"), "utf8")).split("\n");
   expect(lines.filter((line) => line.startsWith("| ")).slice(1)).toEqual([
-    "| 7 | abc1234 | 5 of 5 | 1 | 2 of 4 | 50.0% | 1 | 1 |",
-    "| 12 | abc1234 | 1 of 5 | 0 | 1 of 1 | 100.0% | 0 | 0 |",
+    "| 7 | abc1234 | 5 of 5 | 1 | 2 of 4 | 50.0% | 1 | 1 | 60 |",
+    "| 12 | abc1234 | 1 of 5 | 0 | 1 of 1 | 100.0% | 0 | 0 | 60 |",
   ]);
+  expect(lines.join(" ")).toContain("All first runs together: 3 of 5 killed (60.0%); the aim is 95%.");
   expect(lines).toContain("- **survives**: `src/x.ts:3  boundary  < → <=  in: if (a < b) {`");
   expect(lines).toContain("- killed since: `src/x.ts:4  statement  f( x); → (left out)  in: if (a < b) {`");
   expect(lines).toContain("- equivalent: `src/x.ts:5  boundary  < → <=  in: if (a < b) {`: b is never a");
