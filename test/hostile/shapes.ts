@@ -3,11 +3,8 @@
 /** What is left of a good document's text. */
 export type Shape = (text: string) => string | Uint8Array;
 
-/** Enough for what calls itself to run out of stack, in every Node. */
-const levels = 50_000;
-const deep = "[".repeat(levels) + "]".repeat(levels);
-/** Enough for what takes the square of their number to show. */
-const members = 25_000;
+const many = 100_000;
+const deep = "[".repeat(many) + "]".repeat(many);
 const firstMember = /\{\s*("(?:[^"\\]|\\.)*"\s*:)/;
 
 /** Shapes by what they are. */
@@ -23,10 +20,10 @@ export const shapes: Readonly<Record<string, Shape>> = {
   "null for every text": (text) => text.replaceAll(/(?<=:\s*)"(?:[^"\\]|\\.)*"/g, "null"),
   "another kind of JSON": () => "null",
   "lists in lists": () => deep,
-  "objects in objects": () => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`,
+  "objects in objects": () => `${'{"a":'.repeat(many)}1${"}".repeat(many)}`,
   "lists in lists for a number": (text) => text.replace(/(?<=[:[,]\s*)\d+(?=[,\]}\s])/, deep),
   "more members than anybody writes": () =>
-    `{${Array.from({ length: members }, (_, n) => `"m${n}":0`).join(",")}}`,
+    `{${Array.from({ length: many }, (_, n) => `"m${n}":0`).join(",")}}`,
   "a list of nothing": () => "[]",
   "an object of nothing": () => "{}",
 };
