@@ -72,6 +72,7 @@ export default defineConfig({
       project("real time", files.filter(isRealTime), {
         isolate: false,
         maxWorkers: 4,
+        maxConcurrency: 20,
         sequence: { groupOrder: 1 },
       }),
     ],

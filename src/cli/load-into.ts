@@ -5,7 +5,7 @@ import type { DriverChoice } from "../load/driver.ts";
 import { type LoadOptions, type LoadProgress, type LoadResult, load } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
 import { duration, share } from "../report/format.ts";
-import { type RunRecord, runFiles } from "../report/run.ts";
+import { limitsIn, type RunRecord, runFiles } from "../report/run.ts";
 import { readRun } from "../report/run-folder.ts";
 import { ownerWords } from "../report/source.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -103,7 +103,7 @@ async function measure(writer: FolderWriter, options: LoadIntoOptions): Promise<
       node: process.versions.node,
       ...(driver === "k6" ? { k6: result.k6.version } : {}),
     },
-    rules: header.rules,
+    ...limitsIn(header),
     expect: Object.fromEntries(scenario.expect.map(({ figure, bound }) => [figure, bound])),
     ...(result.driver === "node" ? { lateness: result.lateness } : {}),
     interrupted: result.interrupted || failure !== null,

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import type { DriverName } from "../load/driver.ts";
 import type { LoadOptions } from "../load/load.ts";
 import type { LoadedScenario } from "../load/scenario-file.ts";
+import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
-import { readRules, readTokens } from "./files.ts";
+import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { JobThreads } from "./job-thread.ts";
 import { openOption, reportOpener } from "./open-report.ts";
@@ -35,6 +37,7 @@ interface Args extends ConnectionArgs {
   readonly tokens?: string | undefined;
   readonly graphqlUrl?: string | undefined;
   readonly rules?: string | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly seed?: number | undefined;
   readonly duration?: string | undefined;
   readonly timeout?: string | undefined;
@@ -76,6 +79,7 @@ export const verb = defineVerb<Args>({
     driver: driverOption,
     ...runOptions,
     rules: rulesOption("judge by", "the scenario's"),
+    "as-window": asWindowOption,
     timeout: {
       argument: "TIME",
       type: "string",
@@ -111,6 +115,7 @@ export const verb = defineVerb<Args>({
       "$0 load steady --target https://api.example.com --allow-host api.example.com --tokens tokens.json --shared",
       "load one elsewhere; its host is named twice, so that nobody loads the wrong one",
     ],
+    ["$0 load github --policy github", "load a stand-in of another API, started for this run"],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
@@ -145,7 +150,7 @@ async function loadOne(
   const { chooseDriver } = await import("../load/driver.ts");
   const { driverLine, loadInto } = await import("./load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
-  const by = await chooseDriver(args.driver, { signal });
+  const by = await chooseDriver(driverOf(args.driver, options.adjustments.policy), { signal });
   terminal.say(driverLine(by));
   const place = { out: args.out, name: scenario.scenario.name, force: args.force };
   const run = await loadInto(place, {
@@ -171,20 +176,32 @@ async function loadOne(
 
 /** Reads all that is named on the command line, before anything is started. */
 async function loadOptions(args: Args) {
-  const { seed, duration, rules, timeout, keepAlive, shared, compare } = args;
+  const { seed, duration, timeout, keepAlive, shared, compare } = args;
+  const limits = await limitsOfLoad(args);
   return {
     ...(await readConnection(args, args.target)),
     adjustments: {
       seed: seed === undefined ? undefined : requireSeed(seed),
       durationMs: duration === undefined ? undefined : requireDuration("--duration", duration),
-      rules: rules === undefined ? undefined : await readRules(rules),
+      ...limits,
     },
-    target: await targetOf(args),
+    target: await targetOf(args, limits.policy),
     timeoutMs: timeout === undefined ? undefined : requireDuration("--timeout", timeout),
     keepAlive,
     shared,
     compare,
   };
+}
+
+/** @throws SpillwayError `POLICY_UNSUPPORTED` where k6 is to drive under a policy */
+function driverOf(wanted: DriverName | undefined, policy: Policy | undefined): DriverName | undefined {
+  if (policy === undefined) return wanted;
+  if (wanted !== "k6") return "node";
+  throw new SpillwayError("POLICY_UNSUPPORTED", "k6 drives scenarios under rules, and under no policy yet", {
+    problems: [
+      { path: "--driver", got: `k6 beside the policy ${policy.name}`, allowed: "node, or no driver" },
+    ],
+  });
 }
 
 function repeatLoad(args: Args, seed: number): string {
@@ -199,6 +216,7 @@ function repeatLoad(args: Args, seed: number): string {
     key: args.key,
     driver: args.driver,
     rules: args.rules,
+    "as-window": args.asWindow,
     duration: args.duration,
     timeout: args.timeout,
     "keep-alive": args.keepAlive,
@@ -206,10 +224,19 @@ function repeatLoad(args: Args, seed: number): string {
   });
 }
 
-async function targetOf(args: Args): Promise<LoadOptions["target"]> {
+/** A stand-in enforces what it can; a target that is there enforces what it wants. */
+async function limitsOfLoad(args: Args): Promise<Awaited<ReturnType<typeof limitsOf>>> {
+  if (args.target === undefined || args.rules === undefined) return limitsOf(args, "load");
+  return readLimits(args.rules);
+}
+
+async function targetOf(args: Args, policy: Policy | undefined): Promise<LoadOptions["target"]> {
   const { target: url, tokens, allowHost, graphqlUrl } = args;
   if (url !== undefined) {
-    if (tokens !== undefined) return { url, allowHost, graphqlUrl, tokens: await readTokens(tokens) };
+    const to = { url, allowHost, graphqlUrl };
+    if (tokens !== undefined && policy !== undefined)
+      return { ...to, tokens: await readPolicyTokens(tokens, policy.auth.attributes) };
+    if (tokens !== undefined) return { ...to, tokens: await readTokens(tokens) };
     throw new SpillwayError("USAGE", "--target needs --tokens", {
       hint: "npx spillway serve says where it wrote its own; a tokens file names a token for each user",
     });
@@ -220,6 +247,9 @@ async function targetOf(args: Args): Promise<LoadOptions["target"]> {
       throw new SpillwayError("USAGE", `${option} needs --target`, {
         hint: "without a target the reference deployment is started, with tokens of its own",
       });
-  const { serve } = await import("../service/serve.ts");
-  return { start: ({ rules, tokens: made }) => serve({ rules, tokens: made, port: 0 }) };
+  const { serve, servePolicy } = await import("../service/serve.ts");
+  return {
+    start: ({ rules, tokens: made, policy: own }) =>
+      own === undefined ? serve({ rules, tokens: made, port: 0 }) : servePolicy({ ...own, port: 0 }),
+  };
 }

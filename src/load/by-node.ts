@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
+import { graphqlPath } from "../scenario/policy-calls.ts";
 import type { LoadAccount } from "./account.ts";
 import { seatCallers } from "./callers.ts";
 import type { Driven, DriverRun, RunProgress } from "./driver.ts";
@@ -52,15 +53,16 @@ export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
 }
 
 function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun): NodeTask {
-  const { scenario, tokens, graphql } = plan;
-  const { seed, durationMs, startAtMs, rules } = scenario;
+  const { scenario, tokens, graphql, policy: dealt } = plan;
+  const { seed, durationMs, startAtMs, rules, policy } = scenario;
+  const path = policy === undefined ? null : graphqlPath(policy);
   return {
-    changes: { seed, durationMs, startAtMs, rules },
+    changes: { seed, durationMs, startAtMs, rules, ...(policy === undefined ? {} : { policy }) },
     settings: {
       shared: isShared,
-      callers: seatCallers(scenario, tokens),
+      callers: dealt?.callers ?? seatCallers(scenario, tokens),
       base,
-      graphqlUrl: graphql?.base ?? `${base}/v1/graphql`,
+      graphqlUrl: graphql?.base ?? `${base}${path ?? "/v1/graphql"}`,
     },
     timeoutMs,
     startedAt: head.startedAt,

@@ -8,6 +8,8 @@ export interface Caller {
   readonly organization: string;
   readonly user: string;
   readonly token: string;
+  /** Under a policy: the attributes that the token stands for. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 /**

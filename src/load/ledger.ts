@@ -27,6 +27,24 @@ export interface LedgerEntry {
   readonly mayBePlain: boolean;
 }
 
+/** One kind of call of one client: its answers are taken down one by one. */
+export interface Page {
+  readonly template: CallTemplate;
+  /**
+   * Takes an answer down, and fills in `event`.
+   * @param call the client's running number, from 0
+   * @returns the answer's line
+   */
+  take(
+    call: number,
+    planned: Readonly<PlannedCall>,
+    answer: RawAnswer,
+    sentMs: number,
+    receivedMs: number,
+    event: ClientEvent,
+  ): string;
+}
+
 export class Ledger {
   /** Name of the check that the last answer fails. `null` if it fails none. */
   fault: string | null = null;
@@ -53,6 +71,15 @@ export class Ledger {
         ? new LoneOrganization(scenario.rules, organization, user)
         : null;
     this.#lone = isInTurn && population.user === "each" && this.#alone === null ? new LoneUser() : null;
+  }
+
+  page(template: CallTemplate): Page {
+    const entry = this.entry(template);
+    return {
+      template,
+      take: (call, planned, answer, sentMs, receivedMs, event) =>
+        this.take(entry, call, planned, answer, sentMs, receivedMs, event),
+    };
   }
 
   entry(template: CallTemplate): LedgerEntry {

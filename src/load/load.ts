@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget } from "../connect/target.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -21,6 +23,8 @@ import type { TraceHead } from "./trace-file.ts";
 export type StartService = (options: {
   readonly rules: Rules;
   readonly tokens: readonly Token[];
+  /** In their place: a stand-in that limits by this policy. */
+  readonly policy?: { readonly policy: Policy; readonly tokens: readonly PolicyToken[] } | undefined;
 }) => Promise<{ readonly url: string; close(): Promise<void> }>;
 
 export interface LoadOptions extends ConnectionOptions {
@@ -70,7 +74,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const drive = await driverOf(choice, scenario.path, plan.scenario.name);
   const service = "start" in target ? await target.start(serviceOptions(plan)) : null;
   try {
-    if (plan.target !== null) {
+    if (plan.target !== null && plan.policy === null) {
       options.onProgress?.({ doing: `asking ${plan.target.origin} for its status` });
       const { tls, proxy, timeoutMs } = options;
       await preflight(plan.target, plan.tokens, { signal, tls, proxy, timeoutMs });
@@ -102,7 +106,14 @@ async function driverOf(
   return (await import("./by-node.ts")).runInNode;
 }
 
-const serviceOptions = ({ rules, tokens }: LoadPlan) => ({ rules: rules ?? parseRules({}), tokens });
+const serviceOptions = ({ rules, tokens, policy, scenario }: LoadPlan) => ({
+  rules: rules ?? parseRules({}),
+  tokens,
+  policy:
+    scenario.policy === undefined || policy === null
+      ? undefined
+      : { policy: scenario.policy, tokens: policy.tokens },
+});
 
 /** @param ownUrl of the service that was started for this run, `null` for a target that was there */
 function runOf(
@@ -118,16 +129,16 @@ function runOf(
   const keepAlive = options.keepAlive === true;
   // k6 may repeat a call by itself on a kept connection: as if another used the quota, too.
   const isShared = !isOwn && (shared || (keepAlive && driver === "k6"));
+  const { policy } = plan.scenario;
   const head: TraceHead = {
     format: "spillway-trace",
-    version: 1,
     source: driver,
     scenario: name,
     seed,
     target: parseTarget("--target", base).origin,
     startedAt: Date.now(),
     clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-    rules: plan.rules,
+    ...(policy === undefined ? { version: 1, rules: plan.rules } : { version: 2, policy }),
     // All that used these quotas is in the trace, or counted as lost (FORMAT.md).
     complete: !isShared,
   };

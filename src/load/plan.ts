@@ -1,12 +1,14 @@
 // The plan of a load run, worked out and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Token, tokenScopes } from "../rules/tokens.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
+import { dealtCallers, madeCallers, type PolicyCallers } from "./policy-callers.ts";
 
 /** A deployment that is already there. */
 export interface DeployedTarget {
@@ -15,7 +17,8 @@ export interface DeployedTarget {
   readonly graphqlUrl?: string | undefined;
   /** The one host beside loopback that may be loaded. */
   readonly allowHost?: string | undefined;
-  readonly tokens: readonly Token[];
+  /** Of the default API, or of a policy, whose tokens stand for attributes. */
+  readonly tokens: readonly Token[] | readonly PolicyToken[];
 }
 
 /** Whom to load, with which claims, as whom. */
@@ -28,12 +31,14 @@ export interface LoadPlan {
   readonly target: Target | null;
   readonly graphql: Target | null;
   readonly allowHost: string | null;
-  /** One for each user that the scenario has, or more. */
+  /** One for each user that the scenario has, or more; none under a policy. */
   readonly tokens: readonly Token[];
+  /** Callers under a policy; `null` under rules. */
+  readonly policy: PolicyCallers | null;
 }
 
 /** Changes that a run may make to its scenario; `rules` are those that the target claims. */
-export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules">;
+export type LoadAdjustments = Pick<Adjustments, "seed" | "durationMs" | "rules" | "policy">;
 
 /**
  * @param deployed `null` for a service of one's own, which follows the scenario's rules, or the default ones
@@ -46,9 +51,10 @@ export function planLoad(
 ): LoadPlan {
   const scenario = adjustScenario(written, adjustments);
   if (deployed === null) {
-    const rules = scenario.rules ?? parseRules({});
-    const tokens = tokensFor(scenario);
-    return { scenario, rules, target: null, graphql: null, allowHost: null, tokens };
+    const own = { scenario, target: null, graphql: null, allowHost: null };
+    if (scenario.policy !== undefined)
+      return { ...own, rules: null, tokens: [], policy: madeCallers(scenario, scenario.policy) };
+    return { ...own, rules: scenario.rules ?? parseRules({}), tokens: tokensFor(scenario), policy: null };
   }
   const allowHost = deployed.allowHost ?? null;
   const allowed = (field: string, url: string): Target => {
@@ -63,10 +69,13 @@ export function planLoad(
     target: allowed("--target", deployed.url),
     graphql: graphqlUrl === undefined ? null : allowed("--graphql-url", graphqlUrl),
     allowHost,
-    tokens,
   };
-  seatingOf(scenario, tokens);
-  return plan;
+  if (scenario.policy !== undefined) {
+    const policy = dealtCallers(scenario, scenario.policy, tokens as readonly PolicyToken[]);
+    return { ...plan, rules: null, tokens: [], policy };
+  }
+  seatingOf(scenario, tokens as readonly Token[]);
+  return { ...plan, tokens: tokens as readonly Token[], policy: null };
 }
 
 /**

@@ -1,6 +1,10 @@
 // A call template as an HTTP request, with all that does not change from call to call.
+
+import type { Policy } from "../policy/policy.ts";
+import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
 import type { CallTemplate } from "../scenario/client.ts";
+import { policyCall } from "../scenario/policy-calls.ts";
 import type { Caller } from "./callers.ts";
 
 /** Addresses of a run's calls. */
@@ -19,18 +23,48 @@ export interface RequestParts {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The token stands in `headers`: never write them down. */
-export function requestParts(template: CallTemplate, caller: Caller, addresses: Addresses): RequestParts {
+/**
+ * The token stands in `headers`: never write them down.
+ * @param policy says how a caller authenticates, and what calls of an operation look like; left out: the default API
+ */
+export function requestParts(
+  template: CallTemplate,
+  caller: Caller,
+  addresses: Addresses,
+  policy?: Policy,
+): RequestParts {
   const isQuery = template.scope === "graphql";
+  const sample = isQuery || policy === undefined ? null : sampleOf(policy, template, caller);
+  const body = isQuery ? JSON.stringify({ query: callQuery(template, caller.organization) }) : sample?.body;
+  const { header, form } = policy?.auth ?? { header: "Authorization", form: "Bearer {token}" };
+  const [first = ""] = [form].flat();
   return {
     method: template.method,
     url: isQuery ? addresses.graphqlUrl : fixedUrl(template, caller, addresses),
-    body: isQuery ? JSON.stringify({ query: callQuery(template, caller.organization) }) : null,
+    body: body ?? null,
     headers: {
-      Authorization: `Bearer ${caller.token}`,
-      ...(isQuery ? { "Content-Type": "application/json" } : {}),
+      [header]: first.replace("{token}", caller.token),
+      ...(body == null ? {} : { "Content-Type": "application/json" }),
+      ...sample?.headers,
       ...template.headers,
     },
+  };
+}
+
+/** What a call needs beside its path: a body, as the samples of its operation have it, and the cost that it declares. */
+function sampleOf(
+  policy: Policy,
+  template: CallTemplate,
+  caller: Caller,
+): { readonly body: string | null; readonly headers: Readonly<Record<string, string>> } {
+  const { operation } = policyCall(policy, template, caller);
+  const { samples = [], uses = {} } = policy.operations[operation] ?? {};
+  const sample = samples.find(({ method }) => method === template.method);
+  const isBodied = template.method !== "GET" && template.method !== "HEAD";
+  const body = isBodied ? sample?.body : undefined;
+  return {
+    body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+    headers: Object.values(uses).includes("declared") ? { [costHeader]: String(template.cost) } : {},
   };
 }
 

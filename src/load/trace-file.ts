@@ -2,11 +2,12 @@
 // header says that calls are missing, which is true of what a kill leaves.
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { SpillwayError } from "../rules/errors.ts";
+import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeHeader } from "../trace/write.ts";
 
 /** The header, but for what only the run shows. */
-export type TraceHead = Omit<TraceHeader, "lost">;
+export type TraceHead = Omit<TraceHeader, "lost"> | Omit<QuotaTraceHeader, "lost">;
 
 /** Parts of the header that only the run shows. */
 export interface TraceEnd {

@@ -3,6 +3,9 @@
 
 import type { WireData } from "./wire-data.ts";
 
+/** The header in which a request declares its cost to a stand-in, which cannot measure it. */
+export const costHeader = "spillway-cost";
+
 /** The promises of an API about its limits, and all that a caller needs. */
 export interface Policy {
   readonly version: 2;

@@ -54,7 +54,9 @@ export interface RunRecord {
 }
 
 /** The members of a record that say what its trace claims to follow. */
-export const limitsIn = (header: TraceHeader | QuotaTraceHeader): Pick<RunRecord, "rules" | "policy"> =>
+export const limitsIn = (
+  header: Pick<TraceHeader, "version" | "rules"> | Pick<QuotaTraceHeader, "version" | "policy">,
+): Pick<RunRecord, "rules" | "policy"> =>
   header.version === 1 ? { rules: header.rules } : { rules: null, policy: header.policy };
 
 /** A run folder, read back. */

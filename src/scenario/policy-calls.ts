@@ -16,10 +16,29 @@ export interface PolicyCall {
 const shared =
   /^(?:org|organi[sz]ation|account|tenant|team|workspace|project|shop|store|company|group|installation)(?:_?id)?$/i;
 
+/** Who calls; `attributes` are those that its token stands for, where they are known. */
+type Calling = Pick<Seat, "organization" | "user"> & {
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+};
+
+/** Tells whether an attribute stands for an organization. */
+export const isShared = (name: string): boolean => shared.test(name);
+
+/** Returns the attributes of a seat's token. */
+export const ownAttributes = (
+  { auth }: Policy,
+  { organization, user }: Pick<Seat, "organization" | "user">,
+): Record<string, string> =>
+  Object.fromEntries(auth.attributes.map((name) => [name, isShared(name) ? organization : user]));
+
 /** Returns what a call of a seat is. A request that no route matches is `other`. */
-export function policyCall(policy: Policy, call: CallTemplate, { organization, user }: Seat): PolicyCall {
+export function policyCall(
+  policy: Policy,
+  call: CallTemplate,
+  { organization, user, attributes }: Calling,
+): PolicyCall {
   const found = call.kind === "status" ? null : matched(policy, call, organization);
-  const own = (name: string): string => (shared.test(name) ? organization : user);
+  const own = (name: string): string => attributes?.[name] ?? (isShared(name) ? organization : user);
   const keys = Object.values(policy.quotas).flatMap(({ key }) => key);
   const caller: Record<string, string> = {};
   for (const name of [...policy.auth.attributes, ...keys])
@@ -31,12 +50,14 @@ export function policyCall(policy: Policy, call: CallTemplate, { organization, u
 function matched(policy: Policy, call: CallTemplate, organization: string): ReturnType<typeof routeOf> {
   const isQuery = call.scope === "graphql";
   const graphql = isQuery ? (/^\s*mutation\b/.test(call.query ?? "") ? "mutation" : "query") : null;
-  const path = isQuery
-    ? (policy.routes.find((route) => isForGraphql(route))?.path ?? call.path)
-    : callPath(call, organization, 1);
+  const path = isQuery ? (graphqlPath(policy) ?? call.path) : callPath(call, organization, 1);
   const host = policy.routes.find((route) => route.host !== undefined)?.host ?? "";
   return routeOf(policy, { method: call.method, target: path, host, graphql });
 }
+
+/** Returns the path of a policy's queries. */
+export const graphqlPath = ({ routes }: Policy): string | null =>
+  routes.find((route) => isForGraphql(route))?.path ?? null;
 
 const isForGraphql = ({ path, graphql }: Route): boolean =>
   graphql !== undefined || /\/graphql(?:\.json)?$/.test(path);

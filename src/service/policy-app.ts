@@ -4,7 +4,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Kind, parse } from "graphql";
 import type { PolicyLimiter } from "../engine/policy-limiter.ts";
 import { routeOf } from "../policy/match.ts";
-import type { AttributeSource, Operation, Policy, Route } from "../policy/policy.ts";
+import {
+  type AttributeSource,
+  costHeader,
+  type Operation,
+  type Policy,
+  type Route,
+} from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import type { WireData } from "../policy/wire-data.ts";
@@ -27,8 +33,6 @@ export interface PolicyAppOptions {
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
 
-/** The header in which a request declares its cost; a stand-in cannot measure it. */
-const costHeader = "spillway-cost";
 /** A larger document is no query that anybody writes. */
 const tokensMost = 10_000;
 

@@ -240,21 +240,24 @@ class QuotaJudgement {
   #endOf(
     sent: number,
     received: number,
-    { name, length, quota }: PolicyQuotaJudge,
+    { name, length, quota, rounding: told }: PolicyQuotaJudge,
     { reset }: QuotaReading,
   ): { readonly span: Span; readonly seconds: number } | null {
     if (reset === null || length === null || !this.#tellEnds.has(name)) return null;
     const { afterMs, atMs, gridMs } = reset;
     if (afterMs !== null) {
       if (afterMs < 0 || afterMs > length.most + gridMs) return null;
-      // How a deployment rounds is known of the simulator alone: a policy tells it from documents.
-      const rounding = this.#header.clock.kind === "virtual" ? quota.shown.reset : null;
+      // The simulator rounds as its policy says, by word or by default.
+      const rounding = told ?? (this.#header.clock.kind === "virtual" ? quota.shown.reset : null);
       const span = this.#time.windowEnd(sent, received, afterMs / 1000, rounding, undefined, gridMs / 1000);
       return { span, seconds: afterMs / 1000 };
     }
     if (atMs === null) return null;
     this.#offset.end(sent, received, atMs, gridMs, length.most);
-    const span = this.#offset.clientsTime({ from: atMs - gridMs, to: atMs + gridMs });
+    const span = this.#offset.clientsTime({
+      from: atMs - (told === "floor" ? 0 : gridMs),
+      to: atMs + (told === "ceil" ? 0 : gridMs),
+    });
     const ahead = Math.max(0, (span.from + span.to - sent - received) / 2);
     if (!Number.isFinite(ahead) || ahead > length.most + 2 * gridMs) return null;
     return { span, seconds: Math.min(ahead, length.most) / 1000 };

@@ -79,6 +79,8 @@ export class PolicyQuotaJudge {
   readonly length: Length | null;
   /** Reason why its counts are not judged; `null` where they are. */
   readonly notJudged: string | null;
+  /** The rounding of resets, where every form of them says it; else it may be any. */
+  readonly rounding: Terms["reset"];
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
   /** `user` where a broader quota decides beside it, as the user's window beside the organization's. */
@@ -98,6 +100,7 @@ export class PolicyQuotaJudge {
     this.quota = quota;
     this.length = algorithm.kind === "fixed-window" ? lengthOf(algorithm) : null;
     const rows = wireOf(policy).readings.filter(({ quotas }) => quotas?.includes(name) ?? true);
+    this.rounding = roundingOf(rows);
     this.notJudged = whyNotJudged(quota, rows);
     this.#unit = unit.replace(/s$/, "");
     this.#isUnit = Object.values(policy.operations).every(({ uses }) => isOne(uses[name]));
@@ -205,6 +208,13 @@ function whyNotJudged({ algorithm: { kind } }: PolicyQuota, rows: readonly WireR
   if (why !== undefined) return why;
   const rounded = rows.find(({ grain = 1 }) => grain > 1);
   return rounded === undefined ? null : `its counts are shown in multiples of ${rounded.grain}`;
+}
+
+/** The rounding that all resets have by the policy's own words; a default is nobody's word. */
+function roundingOf(rows: readonly WireReading[]): Terms["reset"] {
+  const told = rows.flatMap(({ reset }) => (reset === undefined ? [] : [reset.round ?? null]));
+  const [first = null] = told;
+  return told.every((round) => round === first) ? first : null;
 }
 
 export interface SharedSetting {

@@ -106,10 +106,36 @@ export class Quota {
       this.add({ ...mark, asked: 0, most: mark.least, held: mark.least });
       return;
     }
-    const counted = terms.charging === "at-decision" && mark.least > 0;
+    const keepsAll = mark.least > 0 && mark.least === mark.held;
+    const counted = keepsAll && (terms.charging === "at-decision" || this.#isBetweenEnds(mark));
     if (mark.count === 0 && terms.anchor !== "epoch" && !counted) this.#addIdle(mark);
     else if (!isNarrow(mark.end, this.#apartMs) || mark.end.from <= this.#closedUntil) this.#addVague(mark);
     else this.#place(mark);
+  }
+
+  /**
+   * Tells whether no window can have ended while a call was under way: the last one had ended before, and the next one,
+   * which the call's own charge opened at the latest, lasts longer. So the call cannot have been shown an idle window.
+   */
+  #isBetweenEnds({ sent, received }: Mark): boolean {
+    const { windowMs, time } = this.#setting;
+    const ended = [this.#previous?.window, ...this.#windows].findLast(
+      (window) => window !== undefined && window.end.to + time.slackMs < sent,
+    );
+    if (ended === undefined || windowMs === null) return false;
+    return received + time.slackMs < ended.end.from + shortest(windowMs);
+  }
+
+  /**
+   * From when on a call was surely sent while no earlier window was open: once this one had opened; or, where no other
+   * one fits between, once the one before had ended.
+   */
+  #openedBy({ to }: Span): number {
+    const { windowMs, time, terms } = this.#setting;
+    const before = this.#previous?.window.end;
+    const opened = to + time.slackMs;
+    if (before === undefined || windowMs === null || terms.anchor === "epoch") return opened;
+    return to < before.from + shortest(windowMs) ? Math.min(opened, before.to + time.slackMs) : opened;
   }
 
   get #apartMs(): number {
@@ -221,7 +247,7 @@ export class Quota {
       fromZero: opened.from >= setting.startedBy,
       complete: this.#complete,
       settled: this.#isSettled(opened),
-      openedBy: opened.to + setting.time.slackMs,
+      openedBy: this.#openedBy(opened),
       previous: this.#previous,
     };
     const found = judgeWindow(input, hypotheses.left);
@@ -277,7 +303,7 @@ export class Quota {
       fromZero,
       // Calls may have been under way when the trace began. This asks for more than it must then.
       complete: this.#complete,
-      certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : opened.to + time.slackMs,
+      certainFrom: terms.charging === "at-decision" ? Number.NEGATIVE_INFINITY : this.#openedBy(opened),
       binding: fromZero && bindingOf({ terms }, this.#setting) !== "never",
       orderMs: time.orderMs,
     });

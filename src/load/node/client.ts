@@ -1,10 +1,12 @@
 // One client in Node: its calls as flights, a line and a check for each answer.
 import type { CallTemplate, ClientEvent, PlannedCall } from "../../scenario/client.ts";
 import type { Population } from "../../scenario/scenario.ts";
+import { REFUSED } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { Told, World } from "../drive.ts";
-import { Ledger, type LedgerEntry } from "../ledger.ts";
+import { Ledger, type Page } from "../ledger.ts";
+import { PolicyLedger } from "../policy-ledger.ts";
 import { pageUrl, type RequestParts, requestParts } from "../request.ts";
 import type { WindowPair } from "../tightest-window.ts";
 import type { Route } from "./flights.ts";
@@ -12,9 +14,10 @@ import type { NodeRun } from "./run.ts";
 
 /** The parts that all calls of one template share. */
 interface Prepared {
-  readonly entry: LedgerEntry;
+  readonly page: Page;
   readonly parts: RequestParts;
-  readonly windows: WindowPair;
+  /** `null` under a policy: a client is told of any two quotas. */
+  readonly windows: WindowPair | null;
   readonly route: Route;
 }
 
@@ -22,7 +25,7 @@ interface Prepared {
 export class NodeClient implements World {
   readonly #run: NodeRun;
   readonly #caller: Caller;
-  readonly #ledger: Ledger;
+  readonly #ledger: Ledger | PolicyLedger;
   readonly #prepared: readonly Prepared[];
   /** When its stay ends, ms since the epoch. */
   endMs = Number.POSITIVE_INFINITY;
@@ -31,17 +34,21 @@ export class NodeClient implements World {
   constructor(run: NodeRun, population: Population, name: string, caller: Caller) {
     this.#run = run;
     this.#caller = caller;
-    this.#ledger = new Ledger(run.settings, population, name, caller);
+    this.#ledger =
+      run.book === null
+        ? new Ledger(run.settings, population, name, caller)
+        : new PolicyLedger(run.book, name, caller);
     this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template));
   }
 
   #prepare(template: CallTemplate): Prepared {
     const { organization, user } = this.#caller;
-    const parts = requestParts(template, this.#caller, this.#run.settings);
+    const { settings, book } = this.#run;
+    const parts = requestParts(template, this.#caller, settings, book?.policy);
     return {
-      entry: this.#ledger.entry(template),
+      page: this.#ledger.page(template),
       parts,
-      windows: this.#run.tightest.pair(organization, user, template.scope),
+      windows: book === null ? this.#run.tightest.pair(organization, user, template.scope) : null,
       route: this.#run.route(template, parts),
     };
   }
@@ -76,14 +83,13 @@ export class NodeClient implements World {
     });
   }
 
-  #pageRoute({ entry, route }: Prepared, { page }: Readonly<PlannedCall>): Route {
-    const { template } = entry;
+  #pageRoute({ page: { template }, route }: Prepared, { page }: Readonly<PlannedCall>): Route {
     const url = pageUrl(template, this.#caller, this.#run.settings, page);
     return { ...route, options: { ...route.options, path: this.#run.path(template, url) } };
   }
 
   #take(
-    { entry, windows }: Prepared,
+    { page, windows }: Prepared,
     call: number,
     planned: Readonly<PlannedCall>,
     answer: RawAnswer,
@@ -92,9 +98,10 @@ export class NodeClient implements World {
     event: ClientEvent,
   ): void {
     const ledger = this.#ledger;
-    const line = ledger.take(entry, call, planned, answer, sentMs, receivedMs, event);
-    windows.organization.see(event.limit, event.remaining, event.reset, receivedMs);
-    windows.user.see(event.userLimit, event.userRemaining, event.userReset, receivedMs);
-    this.#run.wrote(line, ledger.fault, answer.status, sentMs, receivedMs);
+    const line = page.take(call, planned, answer, sentMs, receivedMs, event);
+    windows?.organization.see(event.limit, event.remaining, event.reset, receivedMs);
+    windows?.user.see(event.userLimit, event.userRemaining, event.userReset, receivedMs);
+    const isRefused = ledger instanceof PolicyLedger && ledger.isRefusal;
+    this.#run.wrote(line, ledger.fault, isRefused ? REFUSED : answer.status, sentMs, receivedMs);
   }
 }

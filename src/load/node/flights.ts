@@ -14,6 +14,8 @@ export interface Route {
   readonly options: Dispatcher.DispatchOptions;
   /** True if somebody reads the body of an answer other than a refusal. */
   readonly keepsBody: boolean;
+  /** True if somebody reads other headers than those of the default API; their names are in lower case then. */
+  readonly keepsHeaders: boolean;
 }
 
 /** Who sends a call. One of `landed` and `dropped` is called, once, and not before `send` has returned. */
@@ -189,7 +191,7 @@ class Flight implements Dispatcher.DispatchHandler {
     // 103 and its like come before the answer.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = canonical(headers);
+    this.#headers = this.#route.keepsHeaders ? joined(headers) : canonical(headers);
     if (this.#route.keepsBody || isRefusal(status)) this.#chunks = [];
   }
 
@@ -224,11 +226,17 @@ class Flight implements Dispatcher.DispatchHandler {
   }
 }
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** All headers, each as one text. */
+const joined = (headers: Headers): RawAnswer["headers"] =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), headerText(value)]));
+
 /** The headers that anybody reads, as Go spells them and as undici does. */
 const headerNames = [...Object.values(goHeaders), "Link"].map((name) => [name, name.toLowerCase()] as const);
 
 /** Takes the headers that anybody reads; one that came twice is written `5, 5`, as k6 does. */
-function canonical(headers: Readonly<Record<string, string | string[] | undefined>>): RawAnswer["headers"] {
+function canonical(headers: Headers): RawAnswer["headers"] {
   const found: Record<string, string | undefined> = {};
   for (const [name, key] of headerNames) found[name] = headerText(headers[key]);
   return found;

@@ -12,6 +12,7 @@ import { Account, type LoadAccount } from "../account.ts";
 import { driveFreely } from "../drive.ts";
 import type { LedgerSettings } from "../ledger.ts";
 import type { FailedCheck } from "../outcome.ts";
+import { PolicyBook } from "../policy-ledger.ts";
 import type { Addresses, RequestParts } from "../request.ts";
 import { plannedStays, stayInRun } from "../stays.ts";
 import { type SeenWindow, TightestWindow } from "../tightest-window.ts";
@@ -26,7 +27,7 @@ export const connectionsMost = 900;
 /** A run, but for its scenario's functions. Plain data. */
 export interface NodeTask extends ConnectionOptions {
   /** Values in place of the scenario's own. */
-  readonly changes: Pick<Scenario, "seed" | "durationMs" | "startAtMs" | "rules">;
+  readonly changes: Pick<Scenario, "seed" | "durationMs" | "startAtMs" | "rules" | "policy">;
   readonly settings: Omit<LedgerSettings, "scenario"> & Addresses;
   readonly timeoutMs: number;
   /** The trace header's, ms since the epoch. */
@@ -84,6 +85,8 @@ export async function* driveHere(
 /** A run, as its clients see it. */
 export class NodeRun {
   readonly settings: LedgerSettings & Addresses;
+  /** `null` under rules. */
+  readonly book: PolicyBook | null;
   readonly flights: Flights;
   readonly tightest = new TightestWindow();
   readonly #task: NodeTask;
@@ -110,6 +113,7 @@ export class NodeRun {
   constructor(scenario: Scenario, task: NodeTask, options: NodeRunOptions) {
     const { clock = wallClock } = options;
     this.settings = { ...task.settings, scenario };
+    this.book = scenario.policy === undefined ? null : new PolicyBook(scenario.policy);
     this.#rest = parseTarget("target", task.settings.base);
     this.#graphql = parseTarget("graphql-url", task.settings.graphqlUrl);
     this.#task = task;
@@ -141,7 +145,11 @@ export class NodeRun {
         headers: Object.entries({ "User-Agent": "spillway", ...headers }).flat(),
         body: body === null ? null : Buffer.from(body),
       },
-      keepsBody: template.scope === "graphql" || template.kind === "status",
+      keepsBody:
+        this.book === null
+          ? template.scope === "graphql" || template.kind === "status"
+          : this.book.readsBodies,
+      keepsHeaders: this.book !== null,
     };
   }
 

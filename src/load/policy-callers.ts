@@ -1,0 +1,91 @@
+// Who a scenario's clients are under a policy: tokens with the attributes that they stand for, dealt to populations.
+import { randomBytes } from "node:crypto";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
+import { isShared, ownAttributes } from "../scenario/policy-calls.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
+import type { Caller } from "./callers.ts";
+
+/** Callers by population, and the tokens that they call with. */
+export interface PolicyCallers {
+  readonly callers: readonly (readonly Caller[])[];
+  readonly tokens: readonly PolicyToken[];
+}
+
+/** Makes a token for each seat of a scenario, under the names that the simulator gives them. */
+export function madeCallers(scenario: Scenario, policy: Policy): PolicyCallers {
+  const callers = seated(scenario, ({ organization, user }) => {
+    const token = `spw_${randomBytes(24).toString("base64url")}`;
+    return { organization, user, token, attributes: ownAttributes(policy, { organization, user }) };
+  });
+  const tokens = callers.flat().map(({ token, attributes = {} }) => ({ token, attributes }));
+  return { callers, tokens };
+}
+
+/**
+ * Deals tokens to the seats of a scenario. An organization is what the tokens' shared attribute says; without one, all
+ * are of one. Where no attribute tells users apart, an organization's users call with one token.
+ * @throws SpillwayError `TOKENS_INVALID` where there are too few
+ */
+export function dealtCallers(
+  scenario: Scenario,
+  policy: Policy,
+  tokens: readonly PolicyToken[],
+): PolicyCallers {
+  const { attributes: names } = policy.auth;
+  const shared = names.find(isShared);
+  const hasUsers = names.some((name) => !isShared(name));
+  const organizationOf = ({ attributes }: PolicyToken): string =>
+    (shared === undefined ? undefined : attributes[shared]) ?? defaultOrganization;
+  const first = tokens[0] === undefined ? defaultOrganization : organizationOf(tokens[0]);
+  const left = new Map<string, PolicyToken[]>();
+  for (const token of tokens)
+    left.set(organizationOf(token), [...(left.get(organizationOf(token)) ?? []), token]);
+  let seats = 0;
+  const callers = seated(scenario, ({ organization, user }, population) => {
+    const wanted = shared === undefined ? first : (scenario.populations[population]?.organization ?? first);
+    const own = left.get(wanted) ?? [];
+    const token = hasUsers ? own.shift() : own[0];
+    seats += 1;
+    if (token === undefined)
+      throw tooFew(scenario, wanted, tokens.filter((each) => organizationOf(each) === wanted).length, seats);
+    const { attributes } = token;
+    return {
+      organization: shared === undefined ? organization : wanted,
+      user:
+        names
+          .filter((name) => !isShared(name))
+          .map((name) => attributes[name])
+          .join("/") || user,
+      token: token.token,
+      attributes,
+    };
+  });
+  return { callers, tokens };
+}
+
+type Seat = Pick<Caller, "organization" | "user">;
+
+function seated(scenario: Scenario, callerOf: (seat: Seat, population: number) => Caller): Caller[][] {
+  const { seats, seatOf } = seatingOf(scenario, null);
+  return scenario.populations.map((_, population) => {
+    const next = population + 1 < scenario.populations.length ? seatOf(population + 1, 0) : seats.length;
+    return seats.slice(seatOf(population, 0), next).map((seat) => callerOf(seat, population));
+  });
+}
+
+function tooFew({ name }: Scenario, organization: string, found: number, needed: number): SpillwayError {
+  return new SpillwayError("TOKENS_INVALID", `there are too few tokens for scenario ${name}`, {
+    problems: [
+      {
+        path: "tokens",
+        got: `${counted(found, "token")} of ${organization}`,
+        allowed: `a token for each user, at least ${needed} in all`,
+      },
+    ],
+    hint: "a population's user: 'shared' or a number asks for fewer",
+  });
+}

@@ -1,0 +1,172 @@
+// The answers to one client under a policy, taken down as they come: the line of each, by quota, and what the client is
+// told of it, as the simulator tells it.
+import { limitOf, quotaFor } from "../policy/effective.ts";
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
+import { type PolicyCall, policyCall } from "../scenario/policy-calls.ts";
+import { answerMembers, noAnswer } from "../trace/quota-answer.ts";
+import { encodeQuotaCall } from "../trace/quota-lines.ts";
+import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
+import { REFUSED } from "../wire/outcome.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import type { RawAnswer } from "./answer.ts";
+import type { Caller } from "./callers.ts";
+import type { Page } from "./ledger.ts";
+
+/** The parts of a policy that all clients of a run share. */
+export class PolicyBook {
+  readonly policy: Policy;
+  readonly wire: WireData;
+  readonly quotas: ReadonlySet<string>;
+  /** True if bodies are read, and not headers alone. */
+  readonly readsBodies: boolean;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+    this.wire = wireOf(policy);
+    this.quotas = new Set(Object.keys(policy.quotas));
+    const { readings, outcomes, retryAfter } = this.wire;
+    this.readsBodies =
+      [...readings, ...outcomes].some(({ body }) => Object.keys(body).length > 0) ||
+      retryAfter.some((place) => "pointer" in place);
+  }
+
+  /** The quotas that a call uses, or that a status may show. */
+  usedBy({ operation, caller }: PolicyCall): readonly string[] {
+    if (operation === "status")
+      return [...this.quotas].filter((name) =>
+        this.policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
+      );
+    const uses = this.policy.operations[operation]?.uses ?? {};
+    return [...this.quotas].filter((name) => uses[name] !== undefined);
+  }
+}
+
+const hasNext = /(?:^|,)[^,]*;\s*rel="?next"?/i;
+/** The most of a body that is read. */
+const bodyMost = 1 << 24;
+
+export class PolicyLedger {
+  /** No check is made of single answers: the verdict judges them. */
+  readonly fault = null;
+  /** True if the last answer is a refusal, whatever its status. */
+  isRefusal = false;
+  readonly #book: PolicyBook;
+  readonly #name: string;
+  readonly #caller: Caller;
+
+  /** @param name `population/index` */
+  constructor(book: PolicyBook, name: string, caller: Caller) {
+    this.#book = book;
+    this.#name = name;
+    this.#caller = caller;
+  }
+
+  page(template: CallTemplate): Page {
+    const asked = policyCall(this.#book.policy, template, this.#caller);
+    const used = this.#book.usedBy(asked);
+    return {
+      template,
+      take: (call, planned, answer, sentMs, receivedMs, event) => {
+        const read = this.#read(template, asked, used, answer);
+        tell(event, this.#book.policy, asked, { ...read, received: receivedMs }, answer);
+        this.isRefusal = read.outcome === "refused";
+        return encodeQuotaCall({
+          sent: sentMs,
+          received: receivedMs,
+          client: this.#name,
+          call,
+          ...read,
+          wanted: planned.wantedMs,
+          attempt: planned.attempt,
+        });
+      },
+    };
+  }
+
+  #read(
+    template: CallTemplate,
+    asked: PolicyCall,
+    quotas: readonly string[],
+    { status, headers, body, error }: RawAnswer,
+  ): Answered {
+    const isStatus = asked.operation === "status";
+    const isFree = isStatus || asked.operation === "other";
+    const about = { ...asked, cost: isFree ? null : template.cost, status };
+    if (status === 0) return { ...about, ...noAnswer, error: error.slice(0, 200) || "no answer" };
+    const parsed = this.#book.readsBodies ? parsedBody(body) : undefined;
+    const read = readAnswer(
+      this.#book.wire,
+      { status, headers, ...(parsed === undefined ? {} : { body: parsed.value }) },
+      { quotas, isStatus },
+    );
+    const members = answerMembers(read, this.#book.quotas);
+    const date = Date.parse(headers["date"] ?? "");
+    return {
+      ...about,
+      ...members,
+      date: Number.isFinite(date) ? date : undefined,
+      unread: parsed?.isWhole === false ? [...(members.unread ?? []), "body"] : members.unread,
+    };
+  }
+}
+
+type Answered = Omit<QuotaCall, "sent" | "received" | "client" | "call">;
+
+/** A body as JSON; one that is none tells nothing. */
+function parsedBody(body: unknown): { readonly value: unknown; readonly isWhole: boolean } | undefined {
+  if (typeof body !== "string" || body === "") return undefined;
+  if (body.length > bodyMost) return { value: undefined, isWhole: false };
+  try {
+    return { value: JSON.parse(body) as unknown, isWhole: true };
+  } catch {
+    return { value: undefined, isWhole: !/^\s*[[{]/.test(body) };
+  }
+}
+
+/** Tells a client of an answer: the reading of the quota that refused, or the two with the least share left. */
+function tell(
+  event: ClientEvent,
+  policy: Policy,
+  { caller }: PolicyCall,
+  read: Answered & { readonly received: number },
+  { headers }: RawAnswer,
+): void {
+  const { received, readings, outcome, by, retryAfterMs, retryAt } = read;
+  const share = ({ quota, limit, ...reading }: QuotaReading): number => {
+    if (quota === by) return -1;
+    const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);
+    const left = leftOf({ ...reading, quota, limit: most });
+    return left === null ? Number.POSITIVE_INFINITY : Math.max(0, left) / most;
+  };
+  const sorted = readings.toSorted((one, other) => share(one) - share(other));
+  const [first, second = first] = sorted;
+  event.nowMs = received;
+  event.status = outcome === "refused" ? REFUSED : read.status;
+  event.hasNextPage = hasNext.test(headers["link"] ?? "");
+  event.limit = first?.limit ?? ABSENT;
+  event.remaining = leftOf(first) ?? ABSENT;
+  event.reset = secondsOf(policy, first, received);
+  event.userLimit = second?.limit ?? ABSENT;
+  event.userRemaining = leftOf(second) ?? ABSENT;
+  event.userReset = secondsOf(policy, second, received);
+  const adviceMs = retryAfterMs ?? (retryAt === undefined ? undefined : retryAt - received);
+  event.retryAfter = adviceMs === undefined ? ABSENT : Math.max(0, Math.ceil(adviceMs / 1000));
+}
+
+function leftOf(reading: QuotaReading | undefined): number | null {
+  if (reading === undefined) return null;
+  const { limit, remaining, used } = reading;
+  return remaining ?? (limit === null || used === null ? null : limit - used);
+}
+
+/** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
+function secondsOf({ quotas }: Policy, reading: QuotaReading | undefined, receivedMs: number): number {
+  if (reading?.reset == null) return ABSENT;
+  const { afterMs, atMs } = reading.reset;
+  const ms = afterMs ?? (atMs === null ? null : atMs - receivedMs);
+  if (ms === null) return ABSENT;
+  return Math.max(0, Math[quotas[reading.quota]?.shown.reset ?? "ceil"](ms / 1000));
+}
