@@ -19,6 +19,7 @@ export { type Measurement, measure } from "../sim/measure.ts";
 export type { Reaction } from "../sim/replay/reaction.ts";
 export { type ReplayOptions, replay } from "../sim/replay/replay.ts";
 export { type SimulateOptions, type Simulation, simulate, simulateNumbers } from "../sim/simulate.ts";
+export { type QuotaSimulation, simulateQuotas } from "../sim/simulate-quotas.ts";
 export {
   type FailingWorld,
   type SwarmOptions,
@@ -67,10 +68,14 @@ export type { PlanResult } from "./summary/plan-result.ts";
 export type { ReplayResult } from "./summary/replay-result.ts";
 export { Summarizer, summarize } from "./summary/summarizer.ts";
 export type { ExpectationResult, Summary } from "./summary/summary.ts";
-export { readTrace, type TraceLine, type TraceReading } from "./trace/read.ts";
+export { tellerOf } from "./summary/told.ts";
+export { encodeQuotaCall } from "./trace/quota-lines.ts";
+export type { QuotaCall, QuotaTraceHeader } from "./trace/quota-record.ts";
+export { openTrace, readTrace, type TraceLine, type TraceReading } from "./trace/read.ts";
 export type { TraceCall, TraceHeader } from "./trace/record.ts";
 export { encodeCall, encodeHeader } from "./trace/write.ts";
 export { claimedVerdict } from "./verify/claims.ts";
 export { judge } from "./verify/judge.ts";
-export type { LawVerdict, Verdict, Violation } from "./verify/verdict.ts";
+export { judgeQuotas } from "./verify/policy-judge.ts";
+export type { LawVerdict, QuotaVerdict, RulesVerdict, Verdict, Violation } from "./verify/verdict.ts";
 export { verify } from "./verify/verify.ts";
