@@ -43,16 +43,50 @@ export interface ReadTraceOptions {
 
 /**
  * Reads a trace; gzip is known by its first bytes.
- * @param source the file's bytes in chunks of any size
+ * @param source the file's bytes in chunks of any size; closed where this throws
  * @returns the header, and the calls in the order of their lines (unless sorted); they can be iterated once
  * @throws SpillwayError `TRACE_INVALID` here for the header, while calls are iterated for the lines: with the
  *   line's number, the member, what was got and what is allowed
  */
-export async function openTrace(
+export const openTrace = (
   source: AsyncIterable<Uint8Array>,
-  { sort = false }: ReadTraceOptions = {},
-): Promise<AnyTraceReading> {
+  options: ReadTraceOptions = {},
+): Promise<AnyTraceReading> => opened(source, options, (trace) => trace);
+
+/**
+ * Reads a trace of version 1, as `openTrace` does.
+ * @throws SpillwayError `TRACE_INVALID` as `openTrace` does, and for a trace of version 2
+ */
+export const readTrace = (
+  source: AsyncIterable<Uint8Array>,
+  options: ReadTraceOptions = {},
+): Promise<TraceReading> =>
+  opened(source, options, (trace) => {
+    if (trace.version === 1) return trace;
+    throw traceError(
+      "this trace speaks of the quotas of a policy, which cannot be read here yet",
+      1,
+      { member: "version", got: "2", allowed: "1" },
+      "spillway verify judges it",
+    );
+  });
+
+/** Opens a trace and hands it to `of`. Who is refused a trace reads none of it: its source is closed here. */
+async function opened<T>(
+  source: AsyncIterable<Uint8Array>,
+  { sort = false }: ReadTraceOptions,
+  of: (trace: AnyTraceReading) => T,
+): Promise<T> {
   const blocks = readBlocks(source);
+  try {
+    return of(await begun(blocks, sort));
+  } catch (error) {
+    await blocks.return();
+    throw error;
+  }
+}
+
+async function begun(blocks: AsyncGenerator<Block, void>, sort: boolean): Promise<AnyTraceReading> {
   const first = await blocks.next();
   if (first.done === true)
     throw traceError("this trace is empty", 1, { got: "nothing", allowed: "a trace's header" });
@@ -66,24 +100,6 @@ export async function openTrace(
   }
   const batches = (sort ? readSorted : readInOrder)(block, end + 1, blocks);
   return { version: 1, header, calls: new CallStream(batches), batches };
-}
-
-/**
- * Reads a trace of version 1, as `openTrace` does.
- * @throws SpillwayError `TRACE_INVALID` as `openTrace` does, and for a trace of version 2
- */
-export async function readTrace(
-  source: AsyncIterable<Uint8Array>,
-  options: ReadTraceOptions = {},
-): Promise<TraceReading> {
-  const trace = await openTrace(source, options);
-  if (trace.version === 1) return trace;
-  throw traceError(
-    "this trace speaks of the quotas of a policy, which cannot be read here yet",
-    1,
-    { member: "version", got: "2", allowed: "1" },
-    "spillway verify judges it",
-  );
 }
 
 async function* readInOrder(

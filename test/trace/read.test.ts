@@ -356,3 +356,21 @@ describe("call numbers", () => {
     );
   });
 });
+
+test.each([
+  ["a header that is none", "{}\n"],
+  ["nothing", ""],
+  ["a header that is cut off", '{"format":"spillway-trace","ver'],
+])("the source of %s is closed", async (_, text) => {
+  let closed = false;
+  const source = (async function* () {
+    try {
+      yield Buffer.from(text);
+      yield Buffer.from("\n");
+    } finally {
+      closed = true;
+    }
+  })();
+  await expect(readTrace(source)).rejects.toMatchObject({ code: "TRACE_INVALID" });
+  expect(closed).toBe(true);
+});
