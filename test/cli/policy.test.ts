@@ -78,7 +78,7 @@ test.each([
   [["policy", "shwo", "github"], "ACTION: got shwo, allowed: list, show or check"],
   [["policy", "show"], "POLICY: got nothing"],
   [["policy", "show", "githup.json"], "githup.json: got no such file"],
-  [["load", "steady", "--policy", "github"], "error POLICY_UNSUPPORTED"],
+  [["load", "steady", "--policy", "github", "--driver", "k6"], "error POLICY_UNSUPPORTED"],
   [["serve", "--policy", "github", "--fault", "per-instance-counters=3"], "--fault: got"],
   [["serve", "--policy", "github", "--workers", "2"], "--workers: got 2"],
 ])("%j is a mistake that is named: 2", async (words, said) => {
