@@ -160,7 +160,7 @@ async function judged(policy: Policy, start: () => Promise<Started>): Promise<Qu
   }
 }
 
-describe.each<[string, Start]>([
+describe.concurrent.each<[string, Start]>([
   ["express-rate-limit", withExpress(false)],
   ["express-rate-limit-6", withExpress("draft-6")],
   ["express-rate-limit-7", withExpress("draft-7")],
