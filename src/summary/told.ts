@@ -219,7 +219,8 @@ class QuotaTeller implements Teller<QuotaCall> {
     const isWindow = algorithm?.kind === "fixed-window";
     const afterMs =
       reset === null ? null : (reset.afterMs ?? (reset.atMs === null ? null : reset.atMs - received));
-    if (isWindow && afterMs === null) return [];
+    // An idle window would open with the next call: it is none yet.
+    if (isWindow && (afterMs === null || (count === 0 && algorithm.anchor === "first-request"))) return [];
     const seconds = isWindow && afterMs !== null ? Math.max(0, afterMs) / 1000 : null;
     return [{ whose, limit, count, reset: seconds, sent, received }];
   }
