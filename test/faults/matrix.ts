@@ -5,8 +5,10 @@
 //   npm run faults -- --only double-count --publish   all of it, whose other rows stay as they are
 //   npm run faults -- --alarms              the count of false alarms alone, into reports/faults
 //   npm run faults -- --nets L --driver node        real runs by Node; by k6 where it is found otherwise
+
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
 import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
@@ -28,6 +30,8 @@ export async function run(args: string[]): Promise<number> {
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
     const { out, publish } = settings;
+    // What new rows are put into is looked for first: counting takes long.
+    if (publish && out !== null) await access(join(out, "matrix.json"));
     const found = await makeMatrix(settings, stop.signal);
     const matrix = publish && out !== null ? await withRowsOf(out, found, forms.map(faultText)) : found;
     if (out !== null) await writeMatrix(out, matrix);
