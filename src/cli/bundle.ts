@@ -4,8 +4,9 @@ import { stat } from "node:fs/promises";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { pc } from "./colors.ts";
+import { readLimits } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
-import { codeNote, importMsOf, importTimeout, scenarioOperand } from "./run-options.ts";
+import { codeNote, importMsOf, importTimeout, rulesOption, scenarioOperand } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -13,6 +14,7 @@ import { defineVerb } from "./verb.ts";
 interface Args {
   readonly scenario: string;
   readonly out?: string | undefined;
+  readonly rules?: string | undefined;
   readonly importTimeout?: string | undefined;
   readonly json?: boolean | undefined;
 }
@@ -29,16 +31,22 @@ export const verb = defineVerb<Args>({
       alias: "o",
       describe: "write the bundle to FILE [default: SCENARIO.js]",
     },
+    rules: rulesOption("hold answers to", "the scenario's"),
     "import-timeout": importTimeout,
   },
   examples: [
     ["$0 bundle herd -o herd.js", "run it with: k6 run -e TARGET=http://127.0.0.1:4100 herd.js"],
+    [
+      "$0 bundle github --policy github -o github.js",
+      "clients of another API, which read its answers by its policy",
+    ],
     ["$0 bundle mine.ts -o mine.js", "put tokens.json beside the bundle, or name the file by -e TOKENS=PATH"],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
     const { bundleScenario } = await import("../load/bundle.ts");
     const { writeWhole } = await import("../files/whole-file.ts");
+    const limits = args.rules === undefined ? {} : await readLimits(args.rules);
     const { scenario, path } = await loadedScenario(args);
     const file = args.out ?? `${scenario.name}.js`;
     if (
@@ -50,7 +58,7 @@ export const verb = defineVerb<Args>({
       throw new SpillwayError("FILE_UNWRITABLE", "the bundle cannot be written", {
         problems: [{ path: file, got: "a directory", allowed: "the path of a .js file" }],
       });
-    await writeWhole(file, await bundleScenario({ path, name: scenario.name }));
+    await writeWhole(file, await bundleScenario({ path, name: scenario.name, limits }));
     const next = shellCommand([
       "k6",
       "run",

@@ -150,7 +150,7 @@ async function loadOne(
   const { chooseDriver } = await import("../load/driver.ts");
   const { driverLine, loadInto } = await import("./load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
-  const by = await chooseDriver(driverOf(args.driver, options.adjustments.policy), { signal });
+  const by = await chooseDriver(args.driver, { signal });
   terminal.say(driverLine(by));
   const place = { out: args.out, name: scenario.scenario.name, force: args.force };
   const run = await loadInto(place, {
@@ -191,17 +191,6 @@ async function loadOptions(args: Args) {
     shared,
     compare,
   };
-}
-
-/** @throws SpillwayError `POLICY_UNSUPPORTED` where k6 is to drive under a policy */
-function driverOf(wanted: DriverName | undefined, policy: Policy | undefined): DriverName | undefined {
-  if (policy === undefined) return wanted;
-  if (wanted !== "k6") return "node";
-  throw new SpillwayError("POLICY_UNSUPPORTED", "k6 drives scenarios under rules, and under no policy yet", {
-    problems: [
-      { path: "--driver", got: `k6 beside the policy ${policy.name}`, allowed: "node, or no driver" },
-    ],
-  });
 }
 
 function repeatLoad(args: Args, seed: number): string {

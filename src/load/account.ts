@@ -1,4 +1,5 @@
 // The account of a run, call by call, while its trace is written. Both drivers keep one.
+import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { isRefusal } from "../wire/outcome.ts";
 
@@ -80,7 +81,8 @@ export class Account {
     if (this.#printed.length < keptMost) this.#printed.push(line.slice(0, 500));
   }
 
-  call({ status, sent, received }: Pick<TraceCall, "status" | "sent" | "received">): void {
+  call(call: Pick<TraceCall, "status" | "sent" | "received"> & Partial<Pick<QuotaCall, "outcome">>): void {
+    const { status, sent, received, outcome } = call;
     this.calls += 1;
     if (status === 0) {
       this.#unanswered += 1;
@@ -89,7 +91,7 @@ export class Account {
     }
     this.#silentCalls = 0;
     this.#lastAnswerMs = received;
-    if (isRefusal(status)) this.refused += 1;
+    if (outcome === undefined ? isRefusal(status) : outcome === "refused") this.refused += 1;
     else if (status >= 400) this.#failures.set(status, (this.#failures.get(status) ?? 0) + 1);
   }
 

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildFailure, build } from "esbuild";
 import { type Problem, SpillwayError } from "../rules/errors.ts";
+import type { Adjustments } from "../scenario/adjust.ts";
 import { scenarioAliases } from "./scenario-file.ts";
 import { variables } from "./variables.ts";
 
@@ -10,6 +11,8 @@ export interface BundleOptions {
   /** The scenario's file, absolute. */
   readonly path: string;
   readonly name: string;
+  /** The limits that the target claims, in place of the scenario's. */
+  readonly limits?: Pick<Adjustments, "rules" | "policy"> | undefined;
   /** Writes k6's figures as JSON to `SUMMARY` in place of k6's text. */
   readonly summaryFile?: boolean;
 }
@@ -53,11 +56,13 @@ export async function bundleScenario(options: BundleOptions): Promise<string> {
   }
 }
 
-function stub({ path, summaryFile }: BundleOptions): string {
+function stub({ path, limits: { rules, policy } = {}, summaryFile }: BundleOptions): string {
   const lines = [
     `import scenario from ${JSON.stringify(path)};`,
     `import { prepare } from ${JSON.stringify(entry)};`,
-    "const prepared = prepare(scenario);",
+    rules === undefined && policy === undefined
+      ? "const prepared = prepare(scenario);"
+      : `const prepared = prepare({ ...scenario, ...${JSON.stringify({ rules: rules ?? null, policy })} });`,
     "export const options = prepared.options;",
     "export const client = prepared.client;",
     "export default client;",
@@ -77,7 +82,8 @@ function header(name: string): string {
     "//",
     `//   k6 run -e TARGET=http://127.0.0.1:4100 -e TOKENS="$PWD/tokens.json" FILE`,
     "//",
-    '// tokens.json: [{"token":"...","user":"user-0","organization":"acme","scopes":["read_accounts"]}]. Tokens are',
+    '// tokens.json: [{"token":"...","user":"user-0","organization":"acme","scopes":["read_accounts"]}]; under a policy',
+    "// of another API, the attributes that its auth.attributes names beside each token. Tokens are",
     "// read from that file alone: on a command line every process of the machine could see them.",
     "//",
     "// Variables (-e NAME=VALUE):",

@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { makeFolder } from "../files/whole-file.ts";
+import type { Policy } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { LoadAccount } from "./account.ts";
 import { bundleScenario } from "./bundle.ts";
 import type { Driven, DriverRun } from "./driver.ts";
 import type { K6Binary } from "./k6-binary.ts";
 import { accountNotes, crossedThresholds, failedChecks, failureOf, k6Notes } from "./outcome.ts";
+import type { LoadPlan } from "./plan.ts";
 import { type K6Outcome, k6Exit, k6Files, runK6 } from "./run-k6.ts";
 import { TraceFile, unwritable } from "./trace-file.ts";
 import { traceFromK6 } from "./trace-from-k6.ts";
@@ -25,6 +27,7 @@ export interface DrivenByK6 extends Driven {
 /**
  * Makes a scenario ready for k6.
  * @param path the scenario's file
+ * @param policy the limits that the target claims; rules where it is left out
  * @returns what runs it
  * @throws SpillwayError `SCENARIO_INVALID` where it cannot be bundled
  */
@@ -32,8 +35,9 @@ export async function readyForK6(
   k6: K6Binary,
   path: string,
   name: string,
+  policy: Policy | undefined,
 ): Promise<(run: DriverRun) => Promise<DrivenByK6>> {
-  const bundle = await bundleScenario({ path, name, summaryFile: true });
+  const bundle = await bundleScenario({ path, name, limits: { policy }, summaryFile: true });
   return async (run) => {
     const workshop = await mkdtemp(join(tmpdir(), "spillway-load-"));
     try {
@@ -102,6 +106,10 @@ async function begunTrace({ folder, trace, head }: DriverRun): Promise<TraceFile
   });
 }
 
+/** The entries of a tokens file, as `readSettings` reads them. */
+const tokensFile = ({ tokens, policy }: LoadPlan): unknown =>
+  policy === null ? tokens : policy.tokens.map(({ token, attributes }) => ({ token, ...attributes }));
+
 /** Writes the files that k6 needs into a folder that only this user can read: the tokens reach it by no other way. */
 async function furnish(
   workshop: string,
@@ -112,7 +120,7 @@ async function furnish(
   const tokens = join(workshop, "tokens.json");
   const rules = join(workshop, "rules.json");
   await writeFile(script, bundle, { mode: 0o600 });
-  await writeFile(tokens, JSON.stringify(plan.tokens), { mode: 0o600 });
+  await writeFile(tokens, JSON.stringify(tokensFile(plan)), { mode: 0o600 });
   if (plan.rules !== null) await writeFile(rules, JSON.stringify(plan.rules), { mode: 0o600 });
   const flag = (value: boolean): string => (value ? "1" : "");
   // Each is set, empty if need be: the user's shell may have a TARGET of its own.

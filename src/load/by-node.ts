@@ -4,13 +4,13 @@ import { dirname } from "node:path";
 import { makeFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
-import { graphqlPath } from "../scenario/policy-calls.ts";
 import type { LoadAccount } from "./account.ts";
 import { seatCallers } from "./callers.ts";
 import type { Driven, DriverRun, RunProgress } from "./driver.ts";
 import type { Lateness } from "./node/lateness.ts";
 import { driveHere, type NodeDrive, type NodePart, type NodeTask } from "./node/run.ts";
 import { accountNotes, type FailedCheck, silenceOf } from "./outcome.ts";
+import { graphqlUrlAt } from "./request.ts";
 import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 
 /** A run by Node. */
@@ -55,14 +55,13 @@ export async function runInNode(run: DriverRun): Promise<DrivenByNode> {
 function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun): NodeTask {
   const { scenario, tokens, graphql, policy: dealt } = plan;
   const { seed, durationMs, startAtMs, rules, policy } = scenario;
-  const path = policy === undefined ? null : graphqlPath(policy);
   return {
     changes: { seed, durationMs, startAtMs, rules, ...(policy === undefined ? {} : { policy }) },
     settings: {
       shared: isShared,
       callers: dealt?.callers ?? seatCallers(scenario, tokens),
       base,
-      graphqlUrl: graphql?.base ?? `${base}${path ?? "/v1/graphql"}`,
+      graphqlUrl: graphql?.base ?? graphqlUrlAt(base, policy),
     },
     timeoutMs,
     startedAt: head.startedAt,

@@ -2,6 +2,7 @@
 // wrong with it. Both drivers keep one for each client, so that their traces and checks are the same.
 import type { CallTemplate, ClientEvent, PlannedCall } from "../scenario/client.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
+import { REFUSED } from "../wire/outcome.ts";
 import { Answer, type RawAnswer, tell } from "./answer.ts";
 import { callLine, type LineParts, lineParts } from "./call-line.ts";
 import { type Caller, isAlone } from "./callers.ts";
@@ -20,7 +21,7 @@ export interface LedgerSettings {
 }
 
 /** Facts that all answers to one kind of call share. */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly template: CallTemplate;
   readonly line: LineParts;
   readonly bounds: HeaderBounds;
@@ -45,10 +46,20 @@ export interface Page {
   ): string;
 }
 
-export class Ledger {
+/** The answers to one client, of whatever limits. */
+export interface AnswerLedger {
   /** Name of the check that the last answer fails. `null` if it fails none. */
-  fault: string | null = null;
+  readonly fault: string | null;
+  /** True if the last answer is a refusal, whatever its status. */
+  readonly isRefusal: boolean;
   /** True if the last answer is to a call that quotas count. */
+  readonly isCounted: boolean;
+  page(template: CallTemplate): Page;
+}
+
+export class Ledger implements AnswerLedger {
+  fault: string | null = null;
+  isRefusal = false;
   isCounted = true;
   readonly #settings: LedgerSettings;
   readonly #name: string;
@@ -74,15 +85,15 @@ export class Ledger {
   }
 
   page(template: CallTemplate): Page {
-    const entry = this.entry(template);
+    const entry = this.#entry(template);
     return {
       template,
       take: (call, planned, answer, sentMs, receivedMs, event) =>
-        this.take(entry, call, planned, answer, sentMs, receivedMs, event),
+        this.#take(entry, call, planned, answer, sentMs, receivedMs, event),
     };
   }
 
-  entry(template: CallTemplate): LedgerEntry {
+  #entry(template: CallTemplate): LedgerEntry {
     const { organization, user } = this.#caller;
     return {
       template,
@@ -93,11 +104,11 @@ export class Ledger {
   }
 
   /**
-   * Takes an answer down: fills in `event`, `fault` and `isCounted`.
+   * Takes an answer down: fills in `event`, `fault`, `isRefusal` and `isCounted`.
    * @param call the client's running number, from 0
    * @returns the answer's line
    */
-  take(
+  #take(
     entry: LedgerEntry,
     call: number,
     planned: Readonly<PlannedCall>,
@@ -129,6 +140,7 @@ export class Ledger {
       const found = this.#lone.answered(template, event);
       fault ??= found;
     }
+    this.isRefusal = event.status === REFUSED;
     this.fault = fault;
     return line;
   }

@@ -71,7 +71,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const changes = { ...adjustments, startAtMs: Date.now() };
   const plan = planLoad(scenario.scenario, changes, "start" in target ? null : target);
   const choice = options.by ?? (await chooseDriver(undefined, { signal }));
-  const drive = await driverOf(choice, scenario.path, plan.scenario.name);
+  const drive = await driverOf(choice, scenario.path, plan.scenario);
   const service = "start" in target ? await target.start(serviceOptions(plan)) : null;
   try {
     if (plan.target !== null && plan.policy === null) {
@@ -100,9 +100,9 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 async function driverOf(
   choice: DriverChoice,
   path: string,
-  name: string,
+  { name, policy }: Scenario,
 ): Promise<(run: DriverRun) => Promise<DrivenByK6 | DrivenByNode>> {
-  if (choice.driver === "k6") return readyForK6(choice.k6, path, name);
+  if (choice.driver === "k6") return readyForK6(choice.k6, path, name, policy);
   return (await import("./by-node.ts")).runInNode;
 }
 

@@ -53,7 +53,7 @@ export function planLoad(
   if (deployed === null) {
     const own = { scenario, target: null, graphql: null, allowHost: null };
     if (scenario.policy !== undefined)
-      return { ...own, rules: null, tokens: [], policy: madeCallers(scenario, scenario.policy) };
+      return { ...own, rules: null, tokens: [], policy: madeCallers(scenario, scenario.policy, newToken) };
     return { ...own, rules: scenario.rules ?? parseRules({}), tokens: tokensFor(scenario), policy: null };
   }
   const allowHost = deployed.allowHost ?? null;
@@ -78,6 +78,8 @@ export function planLoad(
   return { ...plan, tokens: tokens as readonly Token[], policy: null };
 }
 
+const newToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
+
 /**
  * Tokens for a service of one's own: one for each seat, under the names that the simulator gives them. The
  * default organization's come first, since populations that name none belong to the first token's.
@@ -88,7 +90,7 @@ function tokensFor(scenario: Scenario): Token[] {
   const { seats } = seatingOf(scenario, null);
   return [...seats.filter(isDefault), ...seats.filter((seat) => !isDefault(seat))].map(
     ({ organization, user }) => ({
-      token: `spw_${randomBytes(24).toString("base64url")}`,
+      token: newToken(),
       user,
       organization,
       scopes: tokenScopes,

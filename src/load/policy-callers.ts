@@ -1,5 +1,4 @@
 // Who a scenario's clients are under a policy: tokens with the attributes that they stand for, dealt to populations.
-import { randomBytes } from "node:crypto";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -15,14 +14,23 @@ export interface PolicyCallers {
   readonly tokens: readonly PolicyToken[];
 }
 
-/** Makes a token for each seat of a scenario, under the names that the simulator gives them. */
-export function madeCallers(scenario: Scenario, policy: Policy): PolicyCallers {
+/**
+ * Makes a token for each seat of a scenario, under the names that the simulator gives them. The default organization's
+ * come first: dealt, they go to the same seats again.
+ */
+export function madeCallers(scenario: Scenario, policy: Policy, newToken: () => string): PolicyCallers {
   const callers = seated(scenario, ({ organization, user }) => {
-    const token = `spw_${randomBytes(24).toString("base64url")}`;
-    return { organization, user, token, attributes: ownAttributes(policy, { organization, user }) };
+    return {
+      organization,
+      user,
+      token: newToken(),
+      attributes: ownAttributes(policy, { organization, user }),
+    };
   });
-  const tokens = callers.flat().map(({ token, attributes = {} }) => ({ token, attributes }));
-  return { callers, tokens };
+  const isDefault = ({ organization }: Caller): boolean => organization === defaultOrganization;
+  const all = callers.flat();
+  const tokens = [...all.filter(isDefault), ...all.filter((caller) => !isDefault(caller))];
+  return { callers, tokens: tokens.map(({ token, attributes = {} }) => ({ token, attributes })) };
 }
 
 /**

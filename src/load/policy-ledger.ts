@@ -13,7 +13,7 @@ import { REFUSED } from "../wire/outcome.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import type { RawAnswer } from "./answer.ts";
 import type { Caller } from "./callers.ts";
-import type { Page } from "./ledger.ts";
+import type { AnswerLedger, Page } from "./ledger.ts";
 
 /** The parts of a policy that all clients of a run share. */
 export class PolicyBook {
@@ -48,11 +48,11 @@ const hasNext = /(?:^|,)[^,]*;\s*rel="?next"?/i;
 /** The most of a body that is read. */
 const bodyMost = 1 << 24;
 
-export class PolicyLedger {
+export class PolicyLedger implements AnswerLedger {
   /** No check is made of single answers: the verdict judges them. */
   readonly fault = null;
-  /** True if the last answer is a refusal, whatever its status. */
   isRefusal = false;
+  isCounted = true;
   readonly #book: PolicyBook;
   readonly #name: string;
   readonly #caller: Caller;
@@ -73,6 +73,7 @@ export class PolicyLedger {
         const read = this.#read(template, asked, used, answer);
         tell(event, this.#book.policy, asked, { ...read, received: receivedMs }, answer);
         this.isRefusal = read.outcome === "refused";
+        this.isCounted = asked.operation !== "status" && asked.operation !== "other" && answer.status !== 0;
         return encodeQuotaCall({
           sent: sentMs,
           received: receivedMs,

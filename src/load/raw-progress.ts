@@ -1,5 +1,6 @@
 // The progress of k6, from the raw file that it writes. Its own progress names iterations, and a client's life is one.
 import { open } from "node:fs/promises";
+import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import type { RunProgress } from "./driver.ts";
@@ -43,7 +44,8 @@ export class RawProgress {
         this.#offset += bytesRead;
         last = buffer.toString("latin1", 0, bytesRead);
         this.#calls += occurrences(last, '{"sent":');
-        this.#refused += occurrences(last, `"status":${REFUSED},`);
+        const refusals = [`"status":${REFUSED},"scopeName"`, '"outcome":"refused"'];
+        for (const mark of refusals) this.#refused += occurrences(last, mark);
       }
     } finally {
       await file.close();
@@ -61,7 +63,8 @@ export class RawProgress {
 
   #see(line: string): void {
     if (!line.startsWith('{"sent":')) return;
-    const call = JSON.parse(line) as TraceCall;
+    const call = JSON.parse(line) as TraceCall | QuotaCall;
+    if (!("scope" in call)) return;
     const { organization, user } = this.#tightest.pair(call.org, call.user ?? "", call.scope);
     organization.see(call.limit, call.remaining, call.reset, call.received);
     user.see(call.userLimit, call.userRemaining, call.userReset, call.received);

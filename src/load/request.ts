@@ -4,7 +4,7 @@ import type { Policy } from "../policy/policy.ts";
 import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
 import type { CallTemplate } from "../scenario/client.ts";
-import { policyCall } from "../scenario/policy-calls.ts";
+import { graphqlPath, policyCall } from "../scenario/policy-calls.ts";
 import type { Caller } from "./callers.ts";
 
 /** Addresses of a run's calls. */
@@ -12,6 +12,11 @@ export interface Addresses {
   /** URL that paths are appended to, without a slash at its end. */
   readonly base: string;
   readonly graphqlUrl: string;
+}
+
+/** Returns where queries go, unless a run says otherwise. */
+export function graphqlUrlAt(base: string, policy: Policy | undefined): string {
+  return base + ((policy === undefined ? null : graphqlPath(policy)) ?? "/v1/graphql");
 }
 
 /** Parts that all calls of one template by one caller share. */

@@ -1,6 +1,7 @@
 // k6's raw file → a trace. The raw file holds, a line each: calls as the trace has them, `{"start": client, "at": ms}`,
 // `{"end": client}`, `{"error": client, ...}`, and whatever a scenario printed by itself.
 import { lineLengthMost, tooLong } from "../trace/blocks.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { Account, type LoadAccount } from "./account.ts";
 import { lineBatches } from "./lines.ts";
@@ -82,7 +83,7 @@ function take(account: Account, line: string): boolean {
   }
   const { status, start, at, end, error } = value;
   if (typeof status === "number") {
-    account.call(value as unknown as TraceCall);
+    account.call(value as unknown as TraceCall | QuotaCall);
     return true;
   }
   if (typeof start === "string") account.begin(start, Number.isSafeInteger(at) ? (at as number) : undefined);

@@ -5,7 +5,7 @@ export const variables = {
   TARGET: "whom to load: http://HOST[:PORT][/PATH]",
   TOKENS: "path of the tokens file, from where the bundle lies or absolute; tokens.json where it is left out",
   ALLOW_HOST: "the target's host, again, where it is not this machine",
-  GRAPHQL_URL: "where GraphQL is, if not at TARGET/v1/graphql",
+  GRAPHQL_URL: "where GraphQL is, if not at TARGET/v1/graphql, or where the policy has it",
   RULES: "path of a JSON file with the rules that the target claims; the scenario's where it is left out",
   SEED: "a whole number in place of the scenario's seed",
   START_AT_MS: "what arrivals by the clock go by, ms since the epoch; now where it is left out",

@@ -18,12 +18,18 @@ const patterns: Readonly<Record<string, string>> = {
   quota: '[^",]+?',
 };
 
-const known = new Map<string, RegExp>();
+/** A line as an expression, and the placeholders of its groups in order. k6's engine tells no groups by name. */
+interface Pattern {
+  readonly expression: RegExp;
+  readonly names: readonly string[];
+}
 
-function patternOf(line: string): RegExp {
+const known = new Map<string, Pattern>();
+
+function patternOf(line: string): Pattern {
   const found = known.get(line);
   if (found !== undefined) return found;
-  const seen = new Set<string>();
+  const names: string[] = [];
   const source = line
     .split(/(\{\w+\}|\*)/)
     .map((part) => {
@@ -31,12 +37,12 @@ function patternOf(line: string): RegExp {
       const name = /^\{(\w+)\}$/.exec(part)?.[1];
       if (name === undefined) return part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
       // A placeholder that stands twice must stand for the same text.
-      if (seen.has(name)) return `\\k<${name}>`;
-      seen.add(name);
-      return `(?<${name}>${patterns[name] ?? ".+?"})`;
+      if (names.includes(name)) return `(?:\\${names.indexOf(name) + 1})`;
+      names.push(name);
+      return `(${patterns[name] ?? ".+?"})`;
     })
     .join("");
-  const pattern = new RegExp(`^${source}$`, "s");
+  const pattern = { expression: new RegExp(`^${source}$`, "s"), names };
   known.set(line, pattern);
   return pattern;
 }
@@ -47,8 +53,9 @@ const linesOf = (template: Template): readonly string[] =>
 /** Returns the placeholders' texts; `null` where the text is none of the template's. */
 export function match(template: Template, text: string): Readonly<Record<string, string>> | null {
   for (const line of linesOf(template)) {
-    const found = patternOf(line).exec(text.trim());
-    if (found !== null) return { ...found.groups };
+    const { expression, names } = patternOf(line);
+    const found = expression.exec(text.trim());
+    if (found !== null) return Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? ""]));
   }
   return null;
 }

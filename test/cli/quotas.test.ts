@@ -118,19 +118,25 @@ describe("a simulated run", () => {
   });
 });
 
-test("load calls a stand-in with tokens of its own, and keeps none of them", async () => {
-  const { stdout, code } = await typed(
-    ...["load", "parcels.ts", "--policy", "parcels.json", "--duration", "2s", "--out", "loaded"],
-  );
-  expect(stdout).toMatch(/by Node/);
-  expect(code).toBe(0);
-  expect(await json("loaded", "verdict.json")).toMatchObject({ violations: [] });
-  for (const file of ["trace.ndjson", "run.json", "report.html", "summary.json"])
-    expect(await text("loaded", file)).not.toContain("spw_");
+describe.each([
+  { driver: "node", said: /by Node/, needs: { tags: [] } },
+  { driver: "k6", said: /by k6/, needs: { tags: ["k6"] } },
+])("load by $driver", ({ driver, said, needs }) => {
+  test("calls a stand-in with tokens of its own, and keeps none of them", needs, async () => {
+    const place = `loaded-${driver}`;
+    const { stdout, code } = await typed(
+      ...["load", "parcels.ts", "--policy", "parcels.json", "--duration", "2s", "--driver", driver],
+      ...["--out", place],
+    );
+    expect(stdout).toMatch(said);
+    expect(code).toBe(0);
+    expect(await json(place, "verdict.json")).toMatchObject({ violations: [], laws: { conserved: "held" } });
+    for (const file of ["trace.ndjson", "run.json", "report.html", "summary.json"])
+      expect(await text(place, file)).not.toContain("spw_");
+  });
 });
 
 test.each([
-  [["load", "parcels.ts", "--policy", "parcels.json", "--driver", "k6"], "--driver"],
   [["simulate", "parcels.ts", "--policy", "parcels.json", "--fault", "one-extra"], "--fault"],
   [["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "run"], "--like"],
 ])("%j is refused", async (words, path) => {

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bundleScenario } from "../../src/load/bundle.ts";
 import { variables } from "../../src/load/variables.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import { testFolder } from "./folder.ts";
 import {
   countingService,
@@ -22,12 +24,12 @@ import {
 const folder = testFolder();
 
 /** Bundles a scenario into a folder of its own, with tokens beside it. */
-async function bundled(name: string, body: string): Promise<string> {
+async function bundled(name: string, body: string, policy?: Policy): Promise<string> {
   const place = join(folder.path, name);
   await mkdir(place, { recursive: true });
   const path = await scenarioFile(place, name, body);
   const file = join(place, `${name}.js`);
-  await writeFile(file, await bundleScenario({ path, name }));
+  await writeFile(file, await bundleScenario({ path, name, limits: { policy } }));
   await writeFile(join(place, "tokens.json"), JSON.stringify(tokensOf(4)));
   return file;
 }
@@ -114,6 +116,39 @@ describe("plain k6 runs it", { tags: ["k6"] }, () => {
   });
 });
 
+test("by the policy of another API: its tokens, its routes, refusals of another status", {
+  tags: ["k6"],
+}, async () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "strict",
+    quotas: { calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 }, key: ["user"] } },
+    operations: { any: { uses: { calls: 1 } } },
+    routes: [{ path: "/**", operation: "any" }],
+    auth: { header: "X-Key", form: "{token}", attributes: ["user"] },
+    wire: { revision: "1", readings: [], outcomes: [{ outcome: "refused", status: [403], by: "calls" }] },
+  });
+  const eager = `duration: "1s", populations: { one: { clients: 1, behaviour: worker({ calls: [{ call: user }], think: "20ms", jobs: 20 }) } }, expect: { refusedShare: "<1%" }`;
+  const file = await bundled("foreign", eager, policy);
+  const tokens = join(folder.path, "keys.json");
+  await writeFile(tokens, JSON.stringify([{ token: "key-0", user: "ada" }]));
+  const seen = new Set<unknown>();
+  let calls = 0;
+  const target = await fakeTarget(({ headers }, response) => {
+    seen.add(headers["x-key"]);
+    calls += 1;
+    response.writeHead(calls > 5 ? 403 : 200).end("{}");
+  });
+  const { output, code } = await k6Run(file, { TARGET: target.url, TOKENS: tokens });
+  await target.close();
+  expect(calls).toBeGreaterThan(5);
+  expect([...seen]).toEqual(["key-0"]);
+  expect(output).toMatch(/✗ 'rate<0\.01'/);
+  expect(output).toMatch(/http_req_failed\.*: 0\.00%/);
+  expect(output).not.toContain("answer as the rules say");
+  expect(code).toBe(99);
+});
+
 test("TRACE=1 leaves the lines that a run of spillway's own makes its trace of", {
   tags: ["k6"],
 }, async () => {
@@ -158,7 +193,9 @@ describe("the file", () => {
     for (const [name, meaning] of Object.entries(variables))
       expect(text).toMatch(new RegExp(`// +${name} +${meaning.slice(0, 20)}`));
     const imports = [...text.matchAll(/^import .* from "(.*)";$/gm)].map(([, from]) => from);
-    expect(new Set(imports)).toEqual(new Set(["k6", "k6/data", "k6/execution", "k6/http", "k6/metrics"]));
+    expect(new Set(imports)).toEqual(
+      new Set(["k6", "k6/data", "k6/encoding", "k6/execution", "k6/http", "k6/metrics"]),
+    );
   });
 
   test.each([

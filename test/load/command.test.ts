@@ -270,6 +270,15 @@ describe("spillway bundle", () => {
     expect(code).toBe(0);
   });
 
+  test("of another API's clients, with its policy in the file", async () => {
+    const { code } = await typedHere(["bundle", "github", "--policy", "github", "-o", "github.js"]);
+    const text = await readFile(join(folder, "github.js"), "utf8");
+    expect(/"policy": \{ "version": 2, "name": "github"/.test(text)).toBe(true);
+    expect(code).toBe(0);
+    const { stderr } = await typedHere(["bundle", "github", "--policy", "githob", "-o", "none.js"]);
+    expect(stderr).toContain("did you mean github?");
+  });
+
   test("not into a directory", async () => {
     await mkdir(join(folder, "taken"));
     const { code, stderr } = await typedHere(["bundle", "herd", "-o", "taken"]);

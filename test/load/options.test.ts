@@ -15,6 +15,7 @@ function optionsOf(population: Omit<PopulationInput, "behaviour">, settings: Par
   });
   return k6Options({
     scenario,
+    book: null,
     base: "http://127.0.0.1:1",
     graphqlUrl: "http://127.0.0.1:1/v1/graphql",
     timeoutMs: 30_000,

@@ -12,15 +12,13 @@ import express from "express";
 import { rateLimit } from "express-rate-limit";
 import fastify from "fastify";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { load } from "../../src/load/load.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { presets } from "../../src/policy/presets.ts";
-import { burst, defineScenario, none, rest, worker } from "../../src/scenario/index.ts";
 import { servePolicy } from "../../src/service/serve.ts";
 import type { QuotaVerdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
-import { newFolder, removed } from "./support.ts";
+import { drivers, newFolder, removed, run as runByK6, runNode, scenarioFile } from "./support.ts";
 
 const runs = Number(process.env["JUDGED_RUNS"] ?? 1);
 
@@ -32,31 +30,11 @@ const tokens = Array.from({ length: 8 }, (_, index) => ({
 }));
 
 /** Clients that call side by side, alone and in bursts, above and below the limit. */
-const scenario = defineScenario({
-  name: "others",
-  seed: 5,
-  duration: "16s",
-  populations: {
-    steady: {
-      clients: 3,
-      user: "each",
-      behaviour: worker({ calls: [{ call: rest("/") }], think: { least: "50ms", most: "600ms" } }),
-      onRefused: none(),
-    },
-    together: {
-      clients: 4,
-      user: "shared",
-      behaviour: burst({ call: rest("/a"), size: 4, every: "2s" }),
-      onRefused: none(),
-    },
-    slow: {
-      clients: 1,
-      user: "each",
-      behaviour: worker({ calls: [{ call: rest("/b") }], think: "700ms" }),
-      onRefused: none(),
-    },
-  },
-});
+const clients = `duration: "16s", seed: 5, populations: {
+  steady: { clients: 3, user: "each", behaviour: worker({ calls: [{ call: rest("/") }], think: { least: "50ms", most: "600ms" } }), onRefused: none() },
+  together: { clients: 4, user: "shared", behaviour: burst({ call: rest("/a"), size: 4, every: "2s" }), onRefused: none() },
+  slow: { clients: 1, user: "each", behaviour: worker({ calls: [{ call: rest("/b") }], think: "700ms" }), onRefused: none() },
+}`;
 
 interface Started {
   readonly url: string;
@@ -136,23 +114,26 @@ async function disguised(start: Start, most: number): Promise<Started> {
 }
 
 let folder = "";
+let scenario = "";
 beforeAll(async () => {
   folder = await newFolder();
+  scenario = await scenarioFile(folder, "others", clients);
 });
 afterAll(() => removed(folder));
 
 let count = 0;
-async function judged(policy: Policy, start: () => Promise<Started>): Promise<QuotaVerdict> {
+async function judged(
+  policy: Policy,
+  start: () => Promise<Started>,
+  run: (typeof drivers)[number]["run"] = runNode,
+): Promise<QuotaVerdict> {
   count += 1;
   const place = join(folder, String(count));
   const server = await start();
   try {
-    const { trace } = await load({
-      scenario: { path: "others.ts", scenario } as Parameters<typeof load>[0]["scenario"],
+    const { trace } = await run(scenario, place, {
       adjustments: { policy },
       target: { url: server.url, tokens },
-      folder: place,
-      by: { driver: "node", because: null },
     });
     return (await verify(createReadStream(trace))) as QuotaVerdict;
   } finally {
@@ -192,9 +173,28 @@ describe.concurrent.each<[string, Start]>([
   });
 });
 
-test.concurrent("a stand-in of this project is judged clean", async ({ expect }) => {
+describe.concurrent.each(drivers)("by $driver", ({ needs, run }) => {
+  test.concurrent("a stand-in of this project is judged clean", needs, async ({ expect }) => {
+    const policy = described("express-rate-limit-8");
+    const verdict = await judged(policy, () => servePolicy({ policy, tokens, port: 0 }), run);
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.laws.conserved).toBe("held");
+  });
+});
+
+describe.concurrent("by k6", { tags: ["k6"] }, () => {
+  const start = withExpress("draft-8");
   const policy = described("express-rate-limit-8");
-  const verdict = await judged(policy, () => servePolicy({ policy, tokens, port: 0 }));
-  expect(verdict.violations).toEqual([]);
-  expect(verdict.laws.conserved).toBe("held");
+
+  test.concurrent("express-rate-limit-8 is judged clean, and not for want of windows", async ({ expect }) => {
+    const verdict = await judged(policy, () => start(limit), runByK6);
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.laws).toMatchObject({ conserved: "held", monotone: "held", "limit-agrees": "held" });
+    expect(verdict.windows).toBeGreaterThanOrEqual(6);
+  });
+
+  test.concurrent("it is accused behind a proxy that shows the described limit", async ({ expect }) => {
+    const verdict = await judged(policy, () => disguised(start, limit + 1), runByK6);
+    expect(verdict.verdict).toBe("violated");
+  });
 });

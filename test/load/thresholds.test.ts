@@ -6,7 +6,8 @@ const expectations = (expect: Record<string, string>) => parseExpectations(expec
 
 describe("expectations as k6's thresholds", () => {
   test("checks are one: each failed one is a law broken", () => {
-    expect(thresholdsOf([])).toEqual({ checks: ["rate==1"] });
+    expect(thresholdsOf([], true)).toEqual({ checks: ["rate==1"] });
+    expect(thresholdsOf([], false)).toEqual({});
   });
 
   test("shares and waits, of the run and of populations; what k6 cannot measure is left to the summary", () => {
@@ -18,7 +19,7 @@ describe("expectations as k6's thresholds", () => {
       fairness: ">90%",
       calls: ">10",
     };
-    expect(thresholdsOf(expectations(expect_))).toEqual({
+    expect(thresholdsOf(expectations(expect_), true)).toEqual({
       checks: ["rate==1"],
       spillway_refused: ["rate<0.05"],
       "spillway_refused{scenario:agents}": ["rate>=0.01"],
@@ -29,7 +30,7 @@ describe("expectations as k6's thresholds", () => {
 
   test("two bounds of one figure are two thresholds", () => {
     const bounds = [...expectations({ waitP50Ms: ">10ms" }), ...expectations({ waitP50Ms: "<1s" })];
-    expect(thresholdsOf(bounds)["spillway_wait"]).toEqual(["p(50)>10", "p(50)<1000"]);
+    expect(thresholdsOf(bounds, false)["spillway_wait"]).toEqual(["p(50)>10", "p(50)<1000"]);
   });
 });
 

@@ -8,7 +8,8 @@ import { REFUSED } from "../../wire/outcome.ts";
 import { isCutOff, type RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { StillWorld, Told } from "../drive.ts";
-import { Ledger, type LedgerEntry } from "../ledger.ts";
+import { type AnswerLedger, Ledger, type Page } from "../ledger.ts";
+import { type PolicyBook, PolicyLedger } from "../policy-ledger.ts";
 import { pageUrl, requestParts } from "../request.ts";
 import { metricNames, refusalsExpected } from "../thresholds.ts";
 import type { Settings } from "./settings.ts";
@@ -24,7 +25,8 @@ const passed = verdict("answer as the rules say", true);
 const passedRefusal = verdict("refusal as the rules say", true);
 
 /** The parts that all calls of one template share. */
-interface Prepared extends LedgerEntry {
+interface Prepared {
+  readonly page: Page;
   readonly method: string;
   /** `null` where it depends on the page. */
   readonly url: string | null;
@@ -39,28 +41,27 @@ export class CutOff extends Error {}
 export class Client implements StillWorld {
   readonly #settings: Settings;
   readonly #caller: Caller;
-  readonly #ledger: Ledger;
+  readonly #ledger: AnswerLedger;
   readonly #prepared: readonly Prepared[];
   #calls = 0;
 
   constructor(settings: Settings, population: Population, name: string, caller: Caller) {
     this.#settings = settings;
     this.#caller = caller;
-    this.#ledger = new Ledger(settings, population, name, caller);
+    const { book } = settings;
+    this.#ledger =
+      book === null ? new Ledger(settings, population, name, caller) : new PolicyLedger(book, name, caller);
     this.#prepared = population.behaviour.calls.map((template) => this.#prepare(template));
-    const expected = { min: 200, max: 399 };
+    const refusals = refusalsExpected(settings.scenario.expect, population.name) ? refusedBy(book) : [];
     // Of this VU, which is this client's for its whole life.
-    http.setResponseCallback(
-      refusalsExpected(settings.scenario.expect, population.name)
-        ? http.expectedStatuses(expected, REFUSED)
-        : http.expectedStatuses(expected),
-    );
+    http.setResponseCallback(http.expectedStatuses({ min: 200, max: 399 }, ...refusals));
   }
 
   #prepare(template: CallTemplate): Prepared {
-    const { method, url, body, headers } = requestParts(template, this.#caller, this.#settings);
+    const { book } = this.#settings;
+    const { method, url, body, headers } = requestParts(template, this.#caller, this.#settings, book?.policy);
     return {
-      ...this.#ledger.entry(template),
+      page: this.#ledger.page(template),
       method,
       url,
       body,
@@ -116,7 +117,7 @@ export class Client implements StillWorld {
     return prepared;
   }
 
-  #pageUrl({ template }: Prepared, { page }: Readonly<PlannedCall>): string {
+  #pageUrl({ page: { template } }: Prepared, { page }: Readonly<PlannedCall>): string {
     return pageUrl(template, this.#caller, this.#settings, page);
   }
 
@@ -132,14 +133,30 @@ export class Client implements StillWorld {
     const receivedMs = Date.now();
     if (response.status === 0 && isCutOff(response)) throw new CutOff();
     const ledger = this.#ledger;
-    const line = ledger.take(prepared, call, planned, response, sentMs, receivedMs, event);
+    const { measured, book } = this.#settings;
+    const answer = book === null ? response : { ...response, headers: lowerCase(response.headers) };
+    const line = prepared.page.take(call, planned, answer, sentMs, receivedMs, event);
     if (this.#settings.trace) console.log(line);
-    const { fault } = ledger;
-    const isRefusal = event.status === REFUSED;
-    check(null, fault !== null ? verdict(fault, false) : isRefusal ? passedRefusal : passed);
-    const { measured } = this.#settings;
+    const { fault, isRefusal } = ledger;
+    if (book === null)
+      check(null, fault !== null ? verdict(fault, false) : isRefusal ? passedRefusal : passed);
     if (!ledger.isCounted || measured === null) return;
     if (measured.refused) refusedRate.add(isRefusal);
     if (measured.wait && !isRefusal) waitTrend.add(receivedMs - planned.wantedMs);
   }
+}
+
+/** The statuses by which an API refuses. */
+function refusedBy(book: PolicyBook | null): readonly number[] {
+  const said = book?.wire.outcomes.flatMap(({ outcome, status = [] }) =>
+    outcome === "refused" ? status : [],
+  );
+  return [...new Set([REFUSED, ...(said ?? [])])];
+}
+
+/** Names of headers as a policy has them; Go spells each in its own way. */
+function lowerCase(headers: RawAnswer["headers"]): RawAnswer["headers"] {
+  const named: Record<string, string | undefined> = {};
+  for (const name of Object.keys(headers)) named[name.toLowerCase()] = headers[name];
+  return named;
 }

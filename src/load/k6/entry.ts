@@ -1,4 +1,5 @@
 // The k6 entry: what a bundle exports. `prepare` runs in k6's init, once in each VU.
+import "./missing.ts";
 import { sleep } from "k6";
 import exec from "k6/execution";
 import type { Options } from "k6/options";

@@ -20,7 +20,7 @@ export function k6Options(settings: Settings): Options {
   ]);
   return {
     scenarios: Object.fromEntries(scenarios) as Record<string, K6Scenario>,
-    thresholds: thresholdsOf(scenario.expect),
+    thresholds: thresholdsOf(scenario.expect, scenario.policy === undefined),
     // On a kept-alive connection that breaks after the target counted, Go's transport silently sends a GET
     // again: one answer, charged twice, and a right deployment would be accused.
     noConnectionReuse: !keepAlive,

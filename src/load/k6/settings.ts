@@ -3,13 +3,16 @@
 import { SharedArray } from "k6/data";
 import { parseTarget, requireAllowed } from "../../connect/target.ts";
 import { parseLimitsFile } from "../../policy/limits-file.ts";
+import { parsePolicyTokens } from "../../policy/tokens.ts";
 import { parseTokensFile } from "../../rules/tokens.ts";
 import { adjustScenario } from "../../scenario/adjust.ts";
 import type { Stay } from "../../scenario/fleet.ts";
 import type { Population, Scenario } from "../../scenario/scenario.ts";
 import { type Caller, seatCallers } from "../callers.ts";
 import type { LedgerSettings } from "../ledger.ts";
-import type { Addresses } from "../request.ts";
+import { dealtCallers } from "../policy-callers.ts";
+import { PolicyBook } from "../policy-ledger.ts";
+import { type Addresses, graphqlUrlAt } from "../request.ts";
 import { plannedStays } from "../stays.ts";
 import { measuredBy } from "../thresholds.ts";
 import type { Variable } from "../variables.ts";
@@ -17,6 +20,8 @@ import { isKnownToK6 } from "./options.ts";
 
 /** Its scenario has what this run changes of it. */
 export interface Settings extends LedgerSettings, Addresses {
+  /** `null` under rules. */
+  readonly book: PolicyBook | null;
   readonly timeoutMs: number;
   readonly keepAlive: boolean;
   /** PEM texts by which a target of https knows its caller. */
@@ -76,8 +81,9 @@ export function readSettings(written: Scenario): Settings {
   });
   return {
     scenario,
+    book: scenario.policy === undefined ? null : new PolicyBook(scenario.policy),
     base: target.base,
-    graphqlUrl: graphqlTarget?.base ?? `${target.base}/v1/graphql`,
+    graphqlUrl: graphqlTarget?.base ?? graphqlUrlAt(target.base, scenario.policy),
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? scenario.network.timeoutMs,
     keepAlive: variable("KEEP_ALIVE") === "1",
     certificate: certificate(),
@@ -98,13 +104,19 @@ function sharedStays(
   return new SharedArray<Stay>(`stays of ${name}`, () => [...plannedStays(scenario, place)]);
 }
 
+function readCallers(scenario: Scenario, path: string): readonly (readonly Caller[])[] {
+  const { policy } = scenario;
+  if (policy === undefined) return seatCallers(scenario, parseTokensFile(open(path), path));
+  return dealtCallers(scenario, policy, parsePolicyTokens(open(path), path, policy.auth.attributes)).callers;
+}
+
 function callersOf(scenario: Scenario, path: string): Caller[][] {
-  let read: Caller[][] | null = null;
-  const all = (): Caller[][] => {
-    read ??= seatCallers(scenario, parseTokensFile(open(path), path));
+  let read: readonly (readonly Caller[])[] | null = null;
+  const all = (): readonly (readonly Caller[])[] => {
+    read ??= readCallers(scenario, path);
     return read;
   };
   return scenario.populations.map(
-    ({ name }, index) => new SharedArray<Caller>(`callers of ${name}`, () => all()[index] ?? []),
+    ({ name }, index) => new SharedArray<Caller>(`callers of ${name}`, () => [...(all()[index] ?? [])]),
   );
 }

@@ -5,7 +5,7 @@ import { REFUSED } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { Told, World } from "../drive.ts";
-import { Ledger, type Page } from "../ledger.ts";
+import { type AnswerLedger, Ledger, type Page } from "../ledger.ts";
 import { PolicyLedger } from "../policy-ledger.ts";
 import { pageUrl, type RequestParts, requestParts } from "../request.ts";
 import type { WindowPair } from "../tightest-window.ts";
@@ -25,7 +25,7 @@ interface Prepared {
 export class NodeClient implements World {
   readonly #run: NodeRun;
   readonly #caller: Caller;
-  readonly #ledger: Ledger | PolicyLedger;
+  readonly #ledger: AnswerLedger;
   readonly #prepared: readonly Prepared[];
   /** When its stay ends, ms since the epoch. */
   endMs = Number.POSITIVE_INFINITY;
@@ -101,7 +101,7 @@ export class NodeClient implements World {
     const line = page.take(call, planned, answer, sentMs, receivedMs, event);
     windows?.organization.see(event.limit, event.remaining, event.reset, receivedMs);
     windows?.user.see(event.userLimit, event.userRemaining, event.userReset, receivedMs);
-    const isRefused = ledger instanceof PolicyLedger && ledger.isRefusal;
-    this.#run.wrote(line, ledger.fault, isRefused ? REFUSED : answer.status, sentMs, receivedMs);
+    const status = ledger.isRefusal ? REFUSED : answer.status;
+    this.#run.wrote(line, ledger.fault, status, sentMs, receivedMs);
   }
 }
