@@ -23,6 +23,16 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "src/verify": ["src/rules", "src/policy", "src/wire", "src/trace"],
   "src/connect": ["src/rules", "src/policy", "src/wire"],
   "src/probe": ["src/rules", "src/policy", "src/wire", "src/trace", "src/connect"],
+  "src/audit": [
+    "src/rules",
+    "src/policy",
+    "src/wire",
+    "src/trace",
+    "src/verify",
+    "src/connect",
+    "src/probe",
+    "src/summary",
+  ],
   "src/faults": ["src/rules", "src/policy", "src/wire", "src/engine"],
   "src/service": ["src/rules", "src/policy", "src/wire", "src/engine", "src/faults"],
   "src/load": [
@@ -54,7 +64,15 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Files that stand in `src` itself: the package's public entry, which may import every room. */
 const entries = new Set(["src/index.ts"]);
 /** The rooms that may read clocks, wait, draw true randomness and know the process. */
-const edge = new Set(["src/files", "src/service", "src/connect", "src/load", "src/probe", "src/cli"]);
+const edge = new Set([
+  "src/files",
+  "src/service",
+  "src/connect",
+  "src/load",
+  "src/probe",
+  "src/audit",
+  "src/cli",
+]);
 /** The rooms that may use Node's modules beside the edge, and which files of them. */
 const mayUseNode = new Set(["src/report/result-writer.ts", "src/report/run-folder.ts", "src/trace/unzip.ts"]);
 /** k6 is imported in one place alone. */

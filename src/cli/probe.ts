@@ -1,12 +1,12 @@
 // `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
 
-import { createInterface } from "node:readline/promises";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
+import { requireYes } from "./consent.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration } from "./run-options.ts";
@@ -163,22 +163,6 @@ function announce(
   terminal.say(
     "  limit is the smaller one) may be used up until they reset: other calls are refused meanwhile.",
   );
-}
-
-/** @throws SpillwayError `USAGE` where nobody says yes */
-async function requireYes(terminal: Terminal): Promise<void> {
-  const refused = (why: string): SpillwayError =>
-    new SpillwayError("USAGE", why, { hint: "--yes goes on without asking" });
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
-    throw refused("nothing was called: nobody is there to say yes");
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and the end of the input are answers, too: without this the question would stay open for ever.
-  const left = new AbortController();
-  asking.once("SIGINT", () => left.abort()).once("close", () => left.abort());
-  const answer = await asking.question("Go on? [y/N] ", { signal: left.signal }).catch(() => "");
-  asking.close();
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw refused("nothing was called: the answer was not yes");
-  terminal.say("");
 }
 
 /** Says what the probe does; a wait counts down. */

@@ -10,7 +10,7 @@ import type { Operand, VerbOption } from "./verb.ts";
 export const scenarioOperand = {
   name: "scenario",
   required: true,
-  describe: "steady, ci-fleet, herd, audit, github, or a path to a .ts or .js file",
+  describe: "steady, ci-fleet, herd, lone-client, github, or a path to a .ts or .js file",
 } as const satisfies Operand;
 
 /** Who drives a real run. */

@@ -13,6 +13,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly verb: Verb }>>> 
   load: () => import("./load.ts"),
   bundle: () => import("./bundle.ts"),
   verify: () => import("./verify.ts"),
+  audit: () => import("./audit.ts"),
   probe: () => import("./probe.ts"),
   status: () => import("./status.ts"),
   report: () => import("./report.ts"),

@@ -16,6 +16,7 @@ export const resultFiles = {
   plan: "plan.json",
   replay: "replay.json",
   swarm: "swarm.json",
+  audit: "audit.json",
 } as const;
 export type ResultKind = keyof typeof resultFiles;
 

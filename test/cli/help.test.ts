@@ -66,6 +66,7 @@ describe("--help", () => {
       replay: { seed: 1, ...paths },
       fit: { check: true, ...paths },
       serve: { port: 4100, host: "127.0.0.1", rules: "default", users: 30, seed: 1 },
+      audit: { "max-time": "5m", spend: "100%" },
       probe: { budget: 80, points: 30_000, timeout: "10s" },
       status: { every: "5s" },
       report: { pictures: true },
@@ -140,7 +141,7 @@ describe("lists", () => {
   test("scenarios have descriptions, durations and files", async () => {
     const found = JSON.parse(await printed("scenarios", "--json")) as { name: string; description: string }[];
     expect(found.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["audit", "ci-fleet", "herd", "steady"]),
+      expect.arrayContaining(["ci-fleet", "herd", "lone-client", "steady"]),
     );
     const text = await printed("scenarios");
     for (const { name, description } of found) {

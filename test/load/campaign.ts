@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runForReal } from "../truth/runs.ts";
 
-const names = ["steady", "ci-fleet", "herd", "audit"];
+const names = ["steady", "ci-fleet", "herd", "lone-client"];
 const lanes = 3;
 const windows = {
   organization: { rest: { limit: 40, windowSeconds: 3 }, graphql: { limit: 1_600, windowSeconds: 4 } },

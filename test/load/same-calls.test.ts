@@ -1,9 +1,9 @@
 // One run by Node and the same clients driven one by one, as k6 does it: the same calls at the same instants.
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import audit from "../../scenarios/audit.ts";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";
+import loneClient from "../../scenarios/lone-client.ts";
 import steady from "../../scenarios/steady.ts";
 import type { Caller } from "../../src/load/callers.ts";
 import { drive, type StillWorld } from "../../src/load/drive.ts";
@@ -232,7 +232,7 @@ async function drivenTogether(scenario: Scenario, lives: readonly Life[]): Promi
   return made;
 }
 
-describe.each([mixed, steady, ciFleet, herd, audit])("the clients of $name", (written) => {
+describe.each([mixed, steady, ciFleet, herd, loneClient])("the clients of $name", (written) => {
   test("make the same calls at the same instants, all by one timer that is over too early", async () => {
     const scenario = adjustScenario(written, { durationMs, startAtMs: start });
     const lives = livesOf(scenario);

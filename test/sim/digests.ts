@@ -1,8 +1,8 @@
 // The bytes that simulations come to, as digests, world by world: what must be the same on every Node, in every thread.
 import { createHash } from "node:crypto";
-import audit from "../../scenarios/audit.ts";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";
+import loneClient from "../../scenarios/lone-client.ts";
 import steady from "../../scenarios/steady.ts";
 import { measure } from "../../sim/measure.ts";
 import { type SimulateOptions, simulate } from "../../sim/simulate.ts";
@@ -101,7 +101,7 @@ const weather = defineScenario({
 const minute = { durationMs: 70_000 } as const;
 
 const worlds: readonly (readonly [name: string, scenario: Scenario, options?: SimulateOptions])[] = [
-  ["audit", audit, minute],
+  ["lone-client", loneClient, minute],
   ["ci-fleet", ciFleet, { ...minute, seed: 4 }],
   ["herd", herd, minute],
   ["steady, by the documented rules", steady, { ...minute, rules: parseRules(presets.documented) }],

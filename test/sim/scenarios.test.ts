@@ -29,7 +29,7 @@ const conditions: [string, SimulateOptions][] = [
   ["windows of a few seconds", shortWindows],
 ];
 
-const names = ["audit", "ci-fleet", "herd", "steady"];
+const names = ["ci-fleet", "herd", "lone-client", "steady"];
 const scenarios = new Map<string, Scenario>();
 const scenario = (name: string): Scenario => {
   const found = scenarios.get(name);
@@ -83,8 +83,10 @@ test.each(conditions)("steady: nothing is refused under %s", (_, options) => {
   }
 });
 
-test("audit: the reference deployment counts its query as it does", () => {
-  const builds = scenario("audit").populations[0]?.behaviour.calls.find(({ name }) => name === "builds");
+test("lone-client: the reference deployment counts its query as it does", () => {
+  const builds = scenario("lone-client").populations[0]?.behaviour.calls.find(
+    ({ name }) => name === "builds",
+  );
   if (builds === undefined) throw new Error("it asks for no builds");
   const prepared = prepareQuery({ query: callQuery(builds, "acme") });
   if (!("document" in prepared)) throw new Error(prepared.errors.join("\n"));

@@ -1,13 +1,13 @@
 // What a comparison is asked for: `npm run truth -- --quick`, `--only herd,steady`, `--seeds 3`.
 import { parseArgs } from "node:util";
-import audit from "../../scenarios/audit.ts";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herd from "../../scenarios/herd.ts";
+import loneClient from "../../scenarios/lone-client.ts";
 import steady from "../../scenarios/steady.ts";
 import { type DriverName, driverNames } from "../../src/load/driver.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
 
-const scenarios: readonly Scenario[] = [steady, ciFleet, herd, audit];
+const scenarios: readonly Scenario[] = [steady, ciFleet, herd, loneClient];
 
 export interface Settings {
   readonly scenarios: readonly Scenario[];

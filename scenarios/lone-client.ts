@@ -13,7 +13,7 @@ const builds = graphql(
 );
 
 export default defineScenario({
-  name: "audit",
+  name: "lone-client",
   description: "One client alone: every answer is held to the one before",
   seed: 5,
   duration: "150s",

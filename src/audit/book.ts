@@ -1,0 +1,123 @@
+// The state of every count, as answers have shown it: who has room left, and when windows end. Arithmetic alone.
+import { quotaFor } from "../policy/effective.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { QuotaReading } from "../trace/quota-record.ts";
+import type { Answer } from "./experiment.ts";
+
+/** A count at one answer. */
+export interface Seen {
+  readonly answer: Answer;
+  readonly limit: number;
+  readonly used: number;
+  readonly left: number;
+  /** The window's end on the clients' clock, as far as is known; `null` where nothing tells. */
+  readonly end: { readonly least: number; readonly most: number } | null;
+}
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** Resets of instants are read by the `Date` header, which tells whole seconds. */
+const dateGridMs = 1000;
+
+/** Length of a quota's windows, ms; `null` where it has none, or they are a calendar's. */
+export function windowMs(policy: Policy, quota: string, attributes: Attributes): number | null {
+  const { algorithm } = quotaFor(policy, quota, attributes);
+  if (algorithm.kind !== "fixed-window" || algorithm.windowSeconds === undefined) return null;
+  if (typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor) return null;
+  return algorithm.windowSeconds * 1000;
+}
+
+/** The reading of a quota that an answer shows; the first where it shows two. */
+export function seenIn(answer: Answer, quota: string): Seen | null {
+  for (const reading of answer.call.readings) {
+    if (reading.quota !== quota) continue;
+    const { limit, remaining, used } = reading;
+    const counted = used ?? (limit === null || remaining === null ? null : limit - remaining);
+    const left = remaining ?? (limit === null || used === null ? null : limit - used);
+    if (counted === null || left === null) continue;
+    return { answer, limit: limit ?? counted + left, used: counted, left, end: endOf(answer, reading) };
+  }
+  return null;
+}
+
+function endOf({ call }: Answer, { reset }: QuotaReading): Seen["end"] {
+  if (reset === null) return null;
+  const { afterMs, atMs, gridMs } = reset;
+  if (afterMs !== null)
+    return { least: call.sent + afterMs - gridMs, most: call.received + afterMs + gridMs };
+  if (atMs === null) return null;
+  const ahead = atMs - (call.date ?? call.sent);
+  return { least: call.sent + ahead - dateGridMs - gridMs, most: call.received + ahead + gridMs };
+}
+
+/** Tells whether two readings of one count surely show one window. Unknown ends show nothing. */
+export function isSameWindow(one: Seen, other: Seen, lengthMs: number | null): boolean {
+  if (one.end === null || other.end === null || lengthMs === null) return false;
+  const apart = Math.max(one.end.least - other.end.most, other.end.least - one.end.most);
+  const spread = Math.max(one.end.most, other.end.most) - Math.min(one.end.least, other.end.least);
+  return apart <= 0 && spread < lengthMs;
+}
+
+/** Key of a count: a quota, and the values of its key. */
+function countKey(policy: Policy, quota: string, attributes: Attributes): string {
+  const key = policy.quotas[quota]?.key ?? [];
+  return JSON.stringify([quota, ...key.map((name) => attributes[name] ?? null)]);
+}
+
+/** Counts by key. */
+export class Book {
+  readonly #policy: Policy;
+  readonly #latest = new Map<string, Seen>();
+  readonly #empty = new Map<string, { readonly seen: Seen; readonly fromMs: number }>();
+
+  constructor(policy: Policy) {
+    this.#policy = policy;
+  }
+
+  note(answer: Answer): void {
+    for (const { quota } of answer.call.readings) {
+      const seen = seenIn(answer, quota);
+      if (seen === null) continue;
+      const key = countKey(this.#policy, quota, answer.shot.attributes);
+      const before = this.#latest.get(key);
+      if (before === undefined || before.answer.call.received <= answer.call.received)
+        this.#latest.set(key, seen);
+      if (seen.left <= 0) this.#empty.set(key, { seen, fromMs: answer.call.sent });
+    }
+  }
+
+  /** The latest reading of a count; `null` where there is none. */
+  latest(quota: string, attributes: Attributes): Seen | null {
+    return this.#latest.get(countKey(this.#policy, quota, attributes)) ?? null;
+  }
+
+  /** The latest reading, if its window surely lasts at that time. */
+  current(quota: string, attributes: Attributes, nowMs: number): Seen | null {
+    const seen = this.latest(quota, attributes);
+    if (seen === null) return null;
+    const end = this.endOf(quota, attributes, nowMs);
+    return end !== null && end > nowMs ? seen : null;
+  }
+
+  /** The earliest time at which the window that was shown last may end; `null` where nobody knows. */
+  endOf(quota: string, attributes: Attributes, nowMs: number): number | null {
+    const seen = this.latest(quota, attributes);
+    const lengthMs = windowMs(this.#policy, quota, attributes);
+    if (seen === null || lengthMs === null) return null;
+    const { received } = seen.answer.call;
+    const isTold = seen.end !== null && seen.end.most > received && seen.end.least < received + lengthMs;
+    if (isTold) return seen.end?.least ?? null;
+    // Nothing that can be true is told: the clock's grid, if there is one.
+    const { algorithm } = quotaFor(this.#policy, quota, attributes);
+    if (algorithm.kind === "fixed-window" && algorithm.anchor === "epoch")
+      return (Math.floor(received / lengthMs) + 1) * lengthMs;
+    return Math.min(received, nowMs) + lengthMs;
+  }
+
+  /** Tells whether a count was used up in this window, or in the one before. */
+  wasEmptied(quota: string, attributes: Attributes, nowMs: number): boolean {
+    const empty = this.#empty.get(countKey(this.#policy, quota, attributes));
+    const lengthMs = windowMs(this.#policy, quota, attributes);
+    return empty !== undefined && lengthMs !== null && nowMs < empty.fromMs + 2 * lengthMs;
+  }
+}

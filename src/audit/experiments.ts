@@ -1,0 +1,28 @@
+// The experiments, in the order in which they are made: first those that run alone, then those that need a little room, then
+// those that use windows up, and last those that wait for their end.
+import type { Experiment } from "./experiment.ts";
+import { costExperiments } from "./experiments/costs.ts";
+import { headerExperiments } from "./experiments/headers.ts";
+import { isolationExperiments } from "./experiments/isolation.ts";
+import { raceExperiments } from "./experiments/races.ts";
+import { refusalExperiments } from "./experiments/refusals.ts";
+import { statusExperiments } from "./experiments/status.ts";
+import { twinExperiments } from "./experiments/twins.ts";
+import { windowExperiments } from "./experiments/windows.ts";
+
+const all = [
+  ...isolationExperiments,
+  ...statusExperiments,
+  ...costExperiments,
+  ...twinExperiments,
+  ...raceExperiments,
+  ...refusalExperiments,
+  ...headerExperiments,
+  ...windowExperiments,
+];
+
+/** Rank of an experiment: what disturbs least comes first. */
+const rank = ({ isLone, empties, waits }: Experiment): number =>
+  isLone === true ? 0 : empties === 0 ? (waits === 0 ? 1 : 4) : waits === 0 ? 2 : 3;
+
+export const experiments: readonly Experiment[] = all.toSorted((one, other) => rank(one) - rank(other));

@@ -1,0 +1,166 @@
+// What calls cost: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
+import { quotaFor } from "../../policy/effective.ts";
+import { seenIn } from "../book.ts";
+import { broken, type Caller, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import { isRefused, trial, usedWords } from "../trials.ts";
+
+const common = {
+  section: "SPEC.md §2.7",
+  needs: "a sample that can be made dearer",
+  empties: 0,
+  waits: 0,
+} as const;
+
+/** The quota with the smallest limit of those whose cost a call declares, and that need room for all of it. */
+function declared(lab: Lab, { operation, quotas }: Subject, caller: Caller): string | null {
+  const found = quotas
+    .filter((name) => {
+      const { charge, enforced } = quotaFor(lab.policy, name, caller.attributes);
+      const isDeclared = lab.policy.operations[operation]?.uses[name] === "declared";
+      return (
+        isDeclared &&
+        charge.fits === "whole" &&
+        charge.when !== "completion" &&
+        enforced !== false &&
+        enforced !== "unknown"
+      );
+    })
+    .filter((name) => lab.shows(name) && lab.windowMs(name, caller) !== null)
+    .toSorted((one, other) => lab.limit(one, caller) - lab.limit(other, caller));
+  return found[0] ?? null;
+}
+
+function lacksDearer(lab: Lab, subject: Subject): string | null {
+  const [caller] = subject.callers;
+  if (caller === undefined) return "nobody can call it";
+  if (lab.dearest(subject.operation) === null) return "no sample that can be made dearer";
+  if (!isEnforced(lab, subject, caller)) return "limits are not enforced";
+  return declared(lab, subject, caller) === null ? "no cost is declared by the call" : null;
+}
+
+const isEnforced = (lab: Lab, { quotas }: Subject, caller: Caller): boolean =>
+  quotas.every((name) => quotaFor(lab.policy, name, caller.attributes).enforced !== false);
+
+/** The least cost of at least so many units that the sample can have. */
+function costFrom(lab: Lab, operation: string, units: number): number {
+  const sample = lab.dearest(operation);
+  const each = sample?.dearer?.costEach ?? 1;
+  const base = sample?.cost ?? 1;
+  return base + Math.max(0, Math.ceil((units - base) / each)) * each;
+}
+
+export const costExperiments: readonly Experiment[] = [
+  {
+    ...common,
+    name: "cost-above-the-limit",
+    law: "refusal-justified",
+    promise: "a call that costs more than the whole limit is refused, and charged nowhere",
+    calls: 8,
+    lacks: lacksDearer,
+    *run(lab, subject) {
+      const caller = yield* lab.pick(subject, 8, 700);
+      const quota = declared(lab, subject, caller);
+      if (quota === null) return unexercised("no cost is declared by the call");
+      const cost = costFrom(lab, subject.operation, lab.limit(quota, caller) + 1);
+      const made = yield* trial(lab, subject, caller, [lab.shot(caller, subject.operation, cost)]);
+      const [answer] = made.answers;
+      if (answer === undefined || answer.call.outcome === "unknown")
+        return unexercised("the call had no answer");
+      if (answer.call.outcome === "admitted" && !isErrors(answer.body) && answer.call.status < 400)
+        return broken(
+          [answer],
+          `${cost} units refused: ${quota}'s limit is ${lab.limit(quota, caller)}`,
+          "admitted",
+        );
+      if (!isRefused(answer))
+        return unexercised(`the call was answered ${answer.call.status} for another reason`);
+      const isFree = subject.quotas.every((name) => {
+        const { charge } = lab.quota(name, caller);
+        return charge.refused === "nothing" && charge.refusedByOther === "nothing";
+      });
+      const wrong = made.charged.filter(({ units }) => units > 0);
+      if (isFree && wrong.length > 0)
+        return broken(made.all, "the refused call is charged nowhere", usedWords(wrong), "all-or-nothing");
+      return kept;
+    },
+  },
+  {
+    ...common,
+    name: "cost-that-fits-exactly",
+    law: "refusal-justified",
+    promise: "a call that costs exactly what is left is admitted; one unit more is refused",
+    calls: 6,
+    lacks: (lab, subject) =>
+      lacksDearer(lab, subject) ?? (lab.spend < 1 ? "--spend leaves no window to be emptied" : null),
+    *run(lab, subject) {
+      const caller = yield* lab.pick(subject, 4, 900);
+      const quota = declared(lab, subject, caller);
+      const step = lab.dearest(subject.operation)?.dearer?.costEach ?? 1;
+      if (quota === null || step !== 1)
+        return unexercised("the sample's cost cannot be brought to each number");
+      const before = seenIn(yield* lab.look(subject, caller), quota);
+      if (before === null || before.left <= (lab.dearest(subject.operation)?.cost ?? 1))
+        return unexercised("too little is left");
+      const more = yield* lab.one(lab.shot(caller, subject.operation, before.left + 1));
+      const exact = yield* lab.one(lab.shot(caller, subject.operation, before.left));
+      const after = seenIn(yield* lab.look(subject, caller), quota);
+      if (after === null || after.used < before.used) return unexercised("the window rolled");
+      if (more.call.outcome === "admitted" && more.call.status < 400 && !isErrors(more.body))
+        return broken(
+          [before.answer, more],
+          `${before.left + 1} units refused, ${before.left} being left`,
+          "admitted",
+        );
+      const others = subject.quotas.every((name) => (seenIn(before.answer, name)?.left ?? 0) >= before.left);
+      if (isRefused(exact) && others && lab.alone)
+        return broken(
+          [before.answer, exact],
+          `${before.left} units admitted, as many as are left`,
+          "refused",
+        );
+      return kept;
+    },
+  },
+  {
+    ...common,
+    name: "cost-as-told",
+    law: "conserved",
+    promise: "a call is charged what the policy says, or at most what it declares",
+    needs: "a window whose count answers show",
+    calls: 10,
+    lacks(lab, subject) {
+      const [caller] = subject.callers;
+      if (caller === undefined) return "nobody can call it";
+      return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
+    },
+    *run(lab, subject) {
+      const caller = yield* lab.pick(subject, 10, 700);
+      for (const cost of [
+        undefined,
+        ...(lab.dearest(subject.operation) === null ? [] : [costFrom(lab, subject.operation, 20)]),
+      ]) {
+        const shot = lab.shot(caller, subject.operation, cost);
+        const made = yield* trial(lab, subject, caller, [shot, shot]);
+        if (!made.answers.every(({ call }) => call.outcome === "admitted" && call.status < 400)) continue;
+        for (const { quota, units } of made.charged) {
+          const use = lab.policy.operations[subject.operation]?.uses[quota];
+          const each =
+            typeof use === "number" ? use : typeof use === "object" ? use.atMost : (shot.cost ?? 1);
+          const isKnown = typeof use !== "object" && lab.quota(quota, caller).charge.when === "admission";
+          if (units > 2 * each || (isKnown && units < 2 * each))
+            return broken(
+              made.all,
+              `two calls of ${each} units take ${isKnown ? "" : "at most "}${2 * each} of ${quota}`,
+              `${units}`,
+            );
+        }
+      }
+      return kept;
+    },
+  },
+];
+
+/** A refusal of another kind, inside a 200. */
+const isErrors = (body: unknown): boolean =>
+  typeof body === "object" && body !== null && Array.isArray((body as { errors?: unknown }).errors);

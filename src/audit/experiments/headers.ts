@@ -1,0 +1,110 @@
+// What answers show: readings on each that owes them, once, in numbers, of the right quota (SPEC.md §5).
+import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
+import {
+  type Answer,
+  type Broken,
+  broken,
+  type Experiment,
+  type Finding,
+  kept,
+  unexercised,
+} from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+
+const common = { section: "SPEC.md §5", needs: "a format that shows counts", empties: 0, waits: 0 } as const;
+
+const kindOf = ({ call }: Answer): AnswerKind =>
+  call.operation === "status" ? "status" : call.outcome === "refused" ? "refused" : "admitted";
+
+/** Rows of the format that an answer must show; of an error nobody says so. */
+function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
+  const { call, shot } = answer;
+  const isError = call.status >= 400 && call.outcome !== "refused";
+  if (call.status === 0 || call.status === 304 || isError || call.via !== undefined || shot.isVague)
+    return [];
+  if (call.outcome === "exempt" || call.outcome === "unknown" || call.operation === "other") return [];
+  const kind = kindOf(answer);
+  const uses = policy.operations[call.operation]?.uses ?? {};
+  return wire.readings.filter(
+    ({ on, headers, quotas }) =>
+      on.includes(kind) &&
+      Object.keys(headers).length > 0 &&
+      (kind === "status" || quotas === undefined || quotas.some((name) => uses[name] !== undefined)),
+  );
+}
+
+function wrongIn(lab: Lab, answer: Answer): Broken | null {
+  const { call, headers } = answer;
+  const [unread] = (call.unread ?? []).filter((name) => headers[name.toLowerCase()] !== undefined);
+  if (unread !== undefined)
+    return broken(
+      [answer],
+      `${unread} in the form of the format, once`,
+      `"${headers[unread.toLowerCase()]?.slice(0, 40)}" on ${call.status}`,
+    );
+  const isStatus = call.operation === "status";
+  const uses = lab.policy.operations[call.operation]?.uses ?? {};
+  for (const row of owed(lab, answer)) {
+    const names = Object.keys(row.headers);
+    const missing = names.filter((name) => headers[name.toLowerCase()] === undefined);
+    // Rows that a call's other quotas fill, and those whose numbers are left out where they are 0.
+    if (row.omitsZero === true) continue;
+    if (missing.length > 0)
+      return broken(
+        [answer],
+        `${names.join(", ")} on every ${kindOf(answer)} answer`,
+        `${missing.join(", ")} missing on ${call.status}`,
+      );
+    const of = row.quotas;
+    if (of === undefined || isStatus) continue;
+    const shown = call.readings.some(({ quota }) => of.includes(quota) && uses[quota] !== undefined);
+    if (!shown)
+      return broken(
+        [answer],
+        `a quota of ${of.filter((name) => uses[name] !== undefined).join(", ")}`,
+        `another quota in ${names.join(", ")}`,
+      );
+  }
+  return null;
+}
+
+export const headerExperiments: readonly Experiment[] = [
+  {
+    ...common,
+    name: "headers-on-every-answer",
+    law: "headers-present",
+    promise: "each answer shows its quotas once, in the format's numbers",
+    calls: 4,
+    lacks: (lab) =>
+      lab.wire.readings.some(({ headers }) => Object.keys(headers).length > 0)
+        ? null
+        : "the format has no headers",
+    *run(lab, subject) {
+      const [caller] = subject.callers;
+      if (caller === undefined) return unexercised("nobody can call it");
+      const answers = [yield* lab.look(subject, caller)];
+      if (lab.hasStatus) answers.push(yield* lab.one(lab.status(caller)));
+      const refusal = lab.dearest(subject.operation);
+      if (refusal !== null) {
+        const limits = subject.quotas.map((name) => lab.limit(name, caller));
+        const cost =
+          refusal.cost +
+          Math.ceil(Math.min(...limits) / (refusal.dearer?.costEach ?? 1)) * (refusal.dearer?.costEach ?? 1);
+        answers.push(yield* lab.one(lab.shot(caller, subject.operation, cost)));
+      } else if (lab.lacksEmptying(subject) === null) {
+        const { caller: emptied } = yield* lab.emptied(subject, 300);
+        answers.push(yield* lab.one(lab.shot(emptied, subject.operation)));
+      }
+      return firstWrong(lab, answers);
+    },
+    judge: firstWrong,
+  },
+];
+
+function firstWrong(lab: Lab, answers: readonly Answer[]): Finding {
+  for (const answer of answers) {
+    const wrong = wrongIn(lab, answer);
+    if (wrong !== null) return wrong;
+  }
+  return kept;
+}

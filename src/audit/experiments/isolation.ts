@@ -1,0 +1,186 @@
+// Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
+import {
+  broken,
+  type Caller,
+  type Experiment,
+  kept,
+  type Shot,
+  type Subject,
+  unexercised,
+} from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import { isRefused, trial, usedWords } from "../trials.ts";
+
+const common = {
+  law: "isolated",
+  section: "SPEC.md §7",
+  calls: 12,
+  empties: 0,
+  waits: 0,
+  isLone: true,
+} as const;
+
+/** Quotas of an operation that two callers count apart. */
+const apart = (lab: Lab, { quotas }: Subject, one: Caller, other: Caller): string[] =>
+  quotas.filter((name) =>
+    (lab.policy.quotas[name]?.key ?? []).some((part) => one.attributes[part] !== other.attributes[part]),
+  );
+
+/** Calls of one caller move no count of another that is its own. */
+function experiment(
+  name: string,
+  promise: string,
+  needs: string,
+  findOther: (lab: Lab, subject: Subject, caller: Caller) => Caller | null,
+): Experiment {
+  const partners = (lab: Lab, subject: Subject): readonly [Caller, Caller] | null => {
+    for (const caller of subject.callers) {
+      const other = findOther(lab, subject, caller);
+      if (other !== null) return [caller, other];
+    }
+    return null;
+  };
+  return {
+    ...common,
+    name,
+    promise,
+    needs,
+    lacks(lab, subject) {
+      const found = partners(lab, subject);
+      if (found === null) return `no ${needs}`;
+      return apart(lab, subject, ...found).some((quota) => lab.windows(subject, found[0]).includes(quota))
+        ? null
+        : "answers show no count that these callers keep apart";
+    },
+    *run(lab, subject) {
+      const found = partners(lab, subject);
+      if (found === null) return unexercised(`no ${needs}`);
+      const [caller, other] = found;
+      const quotas = apart(lab, subject, caller, other).filter((quota) =>
+        lab.windows(subject, caller).includes(quota),
+      );
+      const shots = [1, 2, 3].map(() => lab.shot(other, subject.operation));
+      const made = yield* trial(lab, subject, caller, shots, { quotas });
+      const wrong = made.charged.filter(({ units }) => units !== 0);
+      return wrong.length === 0
+        ? kept
+        : broken(made.all, "three calls of the other caller are charged to its own", usedWords(wrong));
+    },
+  };
+}
+
+const differsIn = (one: Caller, other: Caller): string[] =>
+  Object.keys(one.attributes).filter((name) => one.attributes[name] !== other.attributes[name]);
+
+/** Callers whose names are one once they are joined, cased or normalized. */
+function isAlike(one: Caller, other: Caller): boolean {
+  if (differsIn(one, other).length === 0) return false;
+  const texts = (joint: string, { attributes }: Caller): string => Object.values(attributes).join(joint);
+  const same = (of: (caller: Caller) => string): boolean => of(one) === of(other);
+  return (
+    ["", "/", ":", "-", "_", ".", "|"].some((joint) => same((caller) => texts(joint, caller))) ||
+    same((caller) => texts("\n", caller).toLowerCase()) ||
+    same((caller) => texts("\n", caller).normalize("NFKC")) ||
+    same((caller) => texts("\n", caller).slice(0, 255))
+  );
+}
+
+/** Calls that no known caller makes, before which and after which a caller looks. */
+function stranger(name: string, promise: string, make: (lab: Lab, shot: Shot) => Shot): Experiment {
+  return {
+    ...common,
+    name,
+    promise,
+    needs: "a window whose count answers show",
+    lacks: (lab, subject) =>
+      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
+        ? null
+        : "answers show no count of a window",
+    *run(lab, subject) {
+      const caller = yield* lab.pick(subject, 4, 700);
+      const shot = make(lab, lab.shot(caller, subject.operation));
+      const made = yield* trial(lab, subject, caller, [shot, shot, shot]);
+      const admitted = made.answers.find(({ call }) => call.status > 0 && call.status < 400);
+      if (admitted !== undefined) return unexercised("such calls are admitted");
+      const wrong = made.charged.filter(({ units }) => units !== 0);
+      return wrong.length === 0 ? kept : broken(made.all, "they are charged to nobody", usedWords(wrong));
+    },
+  };
+}
+
+export const isolationExperiments: readonly Experiment[] = [
+  experiment(
+    "other-user",
+    "calls of one user move no count of another's own",
+    "two users",
+    (_lab, { callers }, caller) =>
+      callers.find((other) => other !== caller && differsIn(caller, other).length === 1) ?? null,
+  ),
+  experiment(
+    "other-organization",
+    "calls for one organization move no count of another's",
+    "callers of two organizations",
+    (lab, { callers, quotas }, caller) =>
+      callers.find((other) =>
+        quotas.every((name) =>
+          (lab.policy.quotas[name]?.key ?? []).some(
+            (part) => other.attributes[part] !== caller.attributes[part],
+          ),
+        ),
+      ) ?? null,
+  ),
+  experiment(
+    "names-that-look-alike",
+    "callers whose names look alike are counted apart",
+    "callers whose names are one once joined, cased or normalized",
+    (_lab, { callers }, caller) => callers.find((other) => isAlike(caller, other)) ?? null,
+  ),
+  {
+    ...common,
+    name: "other-operation",
+    promise: "calls of one operation move no quota that they do not use",
+    needs: "two operations without a quota in common",
+    lacks: (lab, subject) =>
+      strangersOf(lab, subject).length > 0 ? null : "no operation without a quota in common",
+    *run(lab, subject) {
+      for (const other of strangersOf(lab, subject)) {
+        const caller = yield* lab.pick(subject, 4, 700);
+        const shots = [1, 2, 3].map(() => lab.shot(caller, other.operation));
+        const made = yield* trial(lab, subject, caller, shots);
+        if (made.answers.some(isRefused)) continue;
+        const wrong = made.charged.filter(({ units }) => units !== 0);
+        if (wrong.length > 0)
+          return broken(made.all, `three calls of ${other.operation} are not charged here`, usedWords(wrong));
+      }
+      return kept;
+    },
+  },
+  stranger("no-token", "calls without a token are charged to nobody", (_lab, shot) => ({
+    ...shot,
+    caller: null,
+    operation: "other",
+    cost: null,
+    attributes: {},
+  })),
+  stranger(
+    "unknown-token",
+    "calls with a token that is not known are charged to nobody",
+    ({ policy }, shot) => ({
+      ...shot,
+      caller: null,
+      operation: "other",
+      cost: null,
+      attributes: {},
+      headers: {
+        ...shot.headers,
+        [policy.auth.header]: ([policy.auth.form].flat()[0] ?? "{token}").replace(
+          "{token}",
+          "revoked-and-unknown-0000",
+        ),
+      },
+    }),
+  ),
+];
+
+const strangersOf = ({ subjects }: Lab, { quotas }: Subject): Subject[] =>
+  subjects.filter((other) => !other.quotas.some((name) => quotas.includes(name)));

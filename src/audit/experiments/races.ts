@@ -1,0 +1,191 @@
+// Calls at once: for the last place of a window, as its first, and across its end (SPEC.md §2.2).
+import { seenIn } from "../book.ts";
+import { broken, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import { isOneWindow, isRefused } from "../trials.ts";
+
+const needsEmptying = "a quota that can be emptied";
+
+const lastPlace = (calls: number): Experiment => ({
+  name: `last-place-${calls}`,
+  law: "bounded",
+  section: "SPEC.md §2.2",
+  promise: `of ${calls} calls at once for the last place of a window, one is admitted`,
+  needs: needsEmptying,
+  calls,
+  empties: 1,
+  waits: 0,
+  lacks: (lab, subject) => lab.lacksEmptying(subject),
+  *run(lab, subject) {
+    const [someone] = subject.callers;
+    const most = someone === undefined ? null : lab.callsToEmpty(subject, someone);
+    if (someone === undefined || most === null) return unexercised("nobody can call it");
+    const caller = yield* lab.pick(subject, Math.min(most, 2 + calls), 1200, true);
+    const quota = lab.narrow(subject, caller);
+    if (quota === null) return unexercised("no quota can be emptied");
+    const each = yield* lab.plainCharge(subject, caller, quota);
+    const before = yield* lab.fill(subject, caller, quota, each);
+    const shots = Array.from({ length: calls }, () => lab.shot(caller, subject.operation));
+    const answers = yield* lab.together(shots);
+    const after = yield* lab.look(subject, caller);
+    const admitted = answers.filter(({ call }) => call.outcome === "admitted");
+    const unknown = answers.filter(({ call }) => call.outcome === "unknown");
+    const seen = [before, ...answers.map((answer) => seenIn(answer, quota)), seenIn(after, quota)];
+    if (
+      !isOneWindow(
+        lab,
+        caller,
+        quota,
+        seen.filter((one) => one !== null),
+      )
+    )
+      return unexercised("the window rolled");
+    if (admitted.length > 1)
+      return broken(
+        [before.answer, ...admitted],
+        "one call is admitted",
+        `${admitted.length} are, of ${quota}'s last place`,
+      );
+    if (admitted.length === 0 && unknown.length === 0)
+      return broken(
+        [before.answer, ...answers.slice(0, 2)],
+        `one call is admitted: ${quota} showed ${before.left} left`,
+        "all are refused",
+        "refusal-justified",
+      );
+    return kept;
+  },
+});
+
+/** A caller whose window is fresh: nothing in it but a look. */
+function* fresh(lab: Lab, subject: Subject) {
+  const [caller] = subject.callers;
+  if (caller === undefined) return null;
+  yield* lab.look(subject, caller);
+  yield* lab.nextWindow(subject, [caller]);
+  return caller;
+}
+
+export const raceExperiments: readonly Experiment[] = [
+  lastPlace(2),
+  lastPlace(8),
+  lastPlace(32),
+  {
+    name: "calls-at-once",
+    law: "conserved",
+    section: "SPEC.md §2.2",
+    promise: "calls at once are each charged",
+    needs: "a window whose count answers show",
+    calls: 20,
+    empties: 0,
+    waits: 0,
+    lacks: (lab, subject) =>
+      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
+        ? null
+        : "answers show no count of a window",
+    *run(lab, subject) {
+      const caller = yield* lab.pick(subject, 20, 900);
+      const charges = new Map<string, number>();
+      for (const quota of lab.windows(subject, caller))
+        charges.set(quota, yield* lab.plainCharge(subject, caller, quota));
+      const before = yield* lab.look(subject, caller);
+      const shots = Array.from({ length: 16 }, () => lab.shot(caller, subject.operation));
+      const answers = yield* lab.together(shots);
+      const after = yield* lab.look(subject, caller);
+      if ([...answers, after].some((answer) => isRefused(answer) || answer.call.status === 0))
+        return unexercised("calls were refused, or had no answer");
+      let told = 0;
+      for (const [quota, each] of charges) {
+        const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
+        if (one === null || other === null || !isOneWindow(lab, caller, quota, [one, other])) continue;
+        told += 1;
+        const expected = 17 * each;
+        if (other.used - one.used < expected || (lab.alone && other.used - one.used > expected))
+          return broken(
+            [before, ...answers, after],
+            `${quota} rises by ${expected}`,
+            `by ${other.used - one.used}`,
+          );
+      }
+      return told > 0 ? kept : unexercised("no two looks surely showed the same window");
+    },
+  },
+  {
+    name: "first-calls-at-once",
+    isGentle: true,
+    law: "recovers",
+    section: "SPEC.md §7",
+    promise: "the first calls of a window, made at once, are admitted and charged to it alone",
+    needs: "a window whose count answers show",
+    calls: 16,
+    empties: 0,
+    waits: 1,
+    lacks: (lab, subject) =>
+      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
+        ? null
+        : "answers show no count of a window",
+    *run(lab, subject) {
+      const caller = yield* fresh(lab, subject);
+      if (caller === null) return unexercised("nobody can call it");
+      const before = yield* lab.look(subject, caller);
+      const answers = yield* lab.together(
+        Array.from({ length: 4 }, () => lab.shot(caller, subject.operation)),
+      );
+      const after = yield* lab.look(subject, caller);
+      const refused = answers.find(isRefused);
+      for (const quota of lab.windows(subject, caller)) {
+        const one = seenIn(before, quota);
+        if (one === null || !isOneWindow(lab, caller, quota, [one, seenIn(after, quota)])) continue;
+        if (refused !== undefined && one.left >= 6 * (yield* lab.plainCharge(subject, caller, quota)))
+          if (subject.quotas.every((name) => (seenIn(refused, name)?.left ?? 1) > 0))
+            return broken([before, refused], `admitted: ${quota} had ${one.left} left`, "refused");
+      }
+      return kept;
+    },
+  },
+  {
+    name: "calls-across-the-reset",
+    isGentle: true,
+    law: "recovers",
+    section: "SPEC.md §3",
+    promise: "calls before, at and after the end of a window are each charged to one window",
+    needs: "a window whose end answers tell",
+    calls: 40,
+    empties: 0,
+    waits: 1,
+    lacks: (lab, subject) =>
+      subject.callers[0] !== undefined && lab.windows(subject, subject.callers[0]).length > 0
+        ? null
+        : "answers show no count of a window",
+    *run(lab, subject) {
+      const callers = subject.callers.slice(0, 3);
+      const [caller] = callers;
+      const quota = caller === undefined ? undefined : lab.windows(subject, caller).at(-1);
+      if (caller === undefined || quota === undefined) return unexercised("nobody can call it");
+      const before = yield* lab.look(subject, caller);
+      const end = lab.book.endOf(quota, caller.attributes, before.call.received);
+      if (end === null) return unexercised("no end of a window is told");
+      yield* lab.wait(end - 150);
+      for (let at = end - 150; at < end + 1250; at += 100) {
+        yield* lab.wait(at);
+        yield* lab.together(callers.map((each) => lab.shot(each, subject.operation)));
+      }
+      const after = yield* lab.look(subject, caller);
+      const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
+      if (one === null || other === null || isOneWindow(lab, caller, quota, [one, other]))
+        return unexercised("the window's end was not seen");
+      const most = 17 * (yield* lab.plainCharge(subject, caller, quota));
+      if (
+        lab.alone &&
+        lab.policy.quotas[quota]?.key.length === lab.policy.auth.attributes.length &&
+        other.used > most
+      )
+        return broken(
+          [before, after],
+          `at most ${most} used of the window that has just begun`,
+          `${other.used}`,
+        );
+      return kept;
+    },
+  },
+];

@@ -1,0 +1,198 @@
+// Which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
+import { seenIn } from "../book.ts";
+import { type Answer, broken, type Experiment, kept, type Steps, unexercised } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import { isRefused } from "../trials.ts";
+
+const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;
+
+/** Three refused calls of a caller who has nothing left, in one window. */
+function* refusals(
+  lab: Lab,
+  subject: Parameters<Experiment["run"]>[1],
+): Steps<{
+  readonly answers: readonly Answer[];
+  readonly quota: string;
+  readonly caller: ReturnType<Lab["shot"]>["caller"];
+}> {
+  const { caller, quota } = yield* lab.emptied(subject);
+  const shot = lab.shot(caller, subject.operation);
+  return { answers: yield* lab.send(shot, shot, shot), quota, caller };
+}
+
+export const refusalExperiments: readonly Experiment[] = [
+  {
+    ...common,
+    name: "refusal-names-the-quota",
+    law: "refusal-agrees",
+    promise: "a call without room is refused, and the refusal names the quota that lacks it",
+    needs: "a quota that can be emptied",
+    calls: 3,
+    lacks: (lab, subject) => lab.lacksEmptying(subject),
+    *run(lab, subject) {
+      const { answers, quota } = yield* refusals(lab, subject);
+      for (const answer of answers) {
+        const { call } = answer;
+        const seen = seenIn(answer, quota);
+        // A window that has rolled meanwhile has room again.
+        if (call.outcome === "admitted" && seen !== null && seen.left > 0)
+          return unexercised("the window rolled");
+        if (call.outcome === "admitted")
+          return broken(
+            [answer],
+            `a refusal by ${quota}, which has nothing left`,
+            `${call.status}, admitted`,
+            "bounded",
+          );
+        if (call.by !== undefined && call.by !== quota && lab.policy.quotas[call.by] !== undefined)
+          if ((seenIn(answer, call.by)?.left ?? 0) > 0)
+            return broken([answer], `a refusal by ${quota}`, `one by ${call.by}, which shows room`);
+      }
+      return kept;
+    },
+  },
+  {
+    ...common,
+    name: "refusal-is-free",
+    law: "all-or-nothing",
+    promise: "a refused call is charged only where the policy says so",
+    needs: "a quota that can be emptied",
+    calls: 8,
+    lacks: (lab, subject) => lab.lacksEmptying(subject),
+    *run(lab, subject) {
+      const { answers } = yield* refusals(lab, subject);
+      const [first] = answers;
+      const last = answers.at(-1);
+      if (first === undefined || last === undefined || !answers.every(isRefused))
+        return unexercised("the window rolled");
+      for (const name of subject.quotas) {
+        const { charge } = lab.policy.quotas[name] ?? {};
+        if (charge?.refused === "counted" || charge?.refusedByOther === "charged") continue;
+        const [one, other] = [seenIn(first, name), seenIn(last, name)];
+        if (one === null || other === null) continue;
+        if (other.used > one.used && (other.end?.least ?? 0) <= (one.end?.most ?? 0))
+          return broken(
+            answers,
+            `${name} stays at ${one.used} used`,
+            `${other.used} used after two more refusals`,
+          );
+      }
+      return kept;
+    },
+  },
+  {
+    ...common,
+    name: "refusal-leaves-others",
+    law: "isolated",
+    promise: "a quota of one caller's own that is empty refuses nobody else",
+    needs: "two callers, a quota of their own that can be emptied",
+    calls: 4,
+    lacks(lab, subject) {
+      const [first, second] = subject.callers;
+      if (first === undefined || second === undefined) return "no second caller";
+      const narrow = lab.narrow(subject, first);
+      const key = narrow === null ? [] : (lab.policy.quotas[narrow]?.key ?? []);
+      if (key.every((name) => first.attributes[name] === second.attributes[name]))
+        return "callers share the narrow quota";
+      return lab.lacksEmptying(subject);
+    },
+    *run(lab, subject) {
+      const { caller, quota } = yield* lab.emptied(subject);
+      const key = lab.policy.quotas[quota]?.key ?? [];
+      const others = subject.callers.filter((each) =>
+        key.some((name) => each.attributes[name] !== caller.attributes[name]),
+      );
+      const [mine] = yield* lab.send(lab.shot(caller, subject.operation));
+      for (const other of others.slice(0, 4)) {
+        const answer = yield* lab.one(lab.shot(other, subject.operation));
+        const hasRoom = subject.quotas.every((name) => (seenIn(answer, name)?.left ?? 1) > 0);
+        if (isRefused(answer) && hasRoom && mine !== undefined)
+          return broken(
+            [mine, answer],
+            "the other caller is admitted",
+            "refused, though all quotas shown have room",
+          );
+        if (!isRefused(answer)) return kept;
+      }
+      return unexercised("no other caller had room");
+    },
+  },
+  {
+    ...common,
+    name: "broad-quota-refuses",
+    law: "refusal-agrees",
+    promise:
+      "where several quotas lack room, the refusal names the first of the policy's order; where one does, that one",
+    needs: "a quota that several callers share, and callers enough to empty it",
+    calls: 10,
+    lacks(lab, subject) {
+      const [caller] = subject.callers;
+      const why = lab.lacksEmptying(subject);
+      if (why !== null || caller === undefined) return why ?? "no caller";
+      const broad = broadQuota(lab, subject);
+      if (broad === null) return "no quota that callers share";
+      const narrow = lab.narrow(subject, caller);
+      if (narrow === null || narrow === broad) return null;
+      const need = Math.ceil(lab.limit(broad, caller) / lab.limit(narrow, caller)) + 1;
+      if (lab.limit(broad, caller) > 2_500) return `${broad} is too large to empty in the time`;
+      const sharing = sharers(lab, subject, broad).length;
+      return sharing < need ? `${need} callers are needed to empty ${broad}, ${sharing} are there` : null;
+    },
+    *run(lab, subject) {
+      const broad = broadQuota(lab, subject);
+      const callers = broad === null ? [] : sharers(lab, subject, broad);
+      const [first] = callers;
+      if (broad === null || first === undefined) return unexercised("no quota that callers share");
+      if (lab.book.wasEmptied(broad, first.attributes, yield* lab.now()))
+        yield* lab.nextWindow(subject, [first]);
+      yield* lab.freshBroad(subject, broad, first);
+      let empty: Answer | null = null;
+      for (const caller of callers) {
+        const answers = yield* lab.drain(subject, caller);
+        empty = answers.find((answer) => (seenIn(answer, broad)?.left ?? 1) <= 0) ?? empty;
+        if (empty !== null) break;
+      }
+      if (empty === null) return unexercised(`${broad} was not brought to 0`);
+      const seen: Answer[] = [];
+      for (const caller of callers) seen.push(yield* lab.one(lab.shot(caller, subject.operation)));
+      let isNamed = false;
+      for (const answer of seen) {
+        const { call } = answer;
+        const shown = seenIn(answer, broad);
+        if (shown === null || shown.left > 0) continue;
+        if (!isRefused(answer)) continue;
+        if (call.by === undefined || lab.policy.quotas[call.by] === undefined) continue;
+        isNamed = true;
+        const lacking = subject.quotas.filter((name) => (seenIn(answer, name)?.left ?? 1) <= 0);
+        const expected = lacking[0];
+        if (expected !== undefined && call.by !== expected)
+          return broken(
+            [answer],
+            `a refusal by ${expected}, the first of the quotas without room (${lacking.join(", ")})`,
+            `one by ${call.by}`,
+          );
+      }
+      return isNamed ? kept : unexercised("no refusal told which quota refused");
+    },
+  },
+];
+
+/** The first quota of an operation that callers of different attributes share. */
+function broadQuota(lab: Lab, { quotas, callers }: Parameters<Experiment["run"]>[1]): string | null {
+  const [first, ...others] = callers;
+  if (first === undefined) return null;
+  const found = quotas.find((name) => {
+    const key = lab.policy.quotas[name]?.key ?? [];
+    const shared = others.some((other) =>
+      key.every((part) => other.attributes[part] === first.attributes[part]),
+    );
+    return shared && lab.windowMs(name, first) !== null && lab.shows(name);
+  });
+  return found ?? null;
+}
+
+function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota: string) {
+  const key = lab.policy.quotas[quota]?.key ?? [];
+  const [first] = callers;
+  return callers.filter((caller) => key.every((part) => caller.attributes[part] === first?.attributes[part]));
+}

@@ -1,0 +1,394 @@
+// The things that all experiments share: requests of operations, looks at counts, trials, and the state of windows.
+import { limitOf, quotaFor } from "../policy/effective.ts";
+import { routeOf } from "../policy/match.ts";
+import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import { Book, isSameWindow, type Seen, seenIn, windowMs } from "./book.ts";
+import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./experiment.ts";
+
+export interface LabOptions {
+  readonly policy: Policy;
+  readonly callers: readonly Caller[];
+  /** True if nobody else uses these quotas meanwhile. */
+  readonly alone: boolean;
+  /** Share of each window that may be used, at most 1. */
+  readonly spend: number;
+  readonly isTls: boolean;
+  /** The end of the time that is allowed, ms since the epoch. */
+  readonly untilMs: number;
+}
+
+/** Calls that are made for one quota to be used up, at most. */
+const emptyingMost = 2_500;
+/** A window that ends sooner is left to its end. */
+const shortMs = 700;
+/** Calls at once, where many have to be made. */
+const burst = 8;
+
+export class Lab {
+  readonly policy: Policy;
+  readonly wire: WireData;
+  readonly callers: readonly Caller[];
+  readonly book: Book;
+  readonly alone: boolean;
+  readonly spend: number;
+  readonly isTls: boolean;
+  readonly subjects: readonly Subject[];
+  readonly #untilMs: number;
+  /** Units that a plain call of an operation was charged, by `operation quota`. */
+  readonly #plain = new Map<string, number>();
+  /** Times in a row that a quota could not be brought to what was wanted. */
+  readonly #unfilled = new Map<string, number>();
+
+  constructor(options: LabOptions) {
+    this.policy = options.policy;
+    this.wire = wireOf(options.policy);
+    this.callers = options.callers;
+    this.alone = options.alone;
+    this.spend = options.spend;
+    this.isTls = options.isTls;
+    this.#untilMs = options.untilMs;
+    this.book = new Book(options.policy);
+    this.subjects = subjectsOf(options.policy, options.callers);
+  }
+
+  quota(name: string, { attributes }: Caller): Quota {
+    return quotaFor(this.policy, name, attributes);
+  }
+
+  limit(name: string, caller: Caller): number {
+    return limitOf(this.quota(name, caller).algorithm);
+  }
+
+  /** Length of a quota's windows, ms; `null` where it has none. */
+  windowMs(name: string, caller: Caller): number | null {
+    return windowMs(this.policy, name, caller.attributes);
+  }
+
+  /** A subject's quotas that are windows and whose counts its answers show. */
+  windows({ quotas }: Subject, caller: Caller): string[] {
+    return quotas.filter((name) => this.windowMs(name, caller) !== null && this.shows(name));
+  }
+
+  /** Tells whether answers to calls show a quota's count. */
+  shows(quota: string): boolean {
+    return this.wire.readings.some(
+      ({ quotas, on, grain }) =>
+        on.includes("admitted") && (quotas?.includes(quota) ?? true) && (grain ?? 1) === 1,
+    );
+  }
+
+  get hasStatus(): boolean {
+    return this.policy.routes.some(({ operation }) => operation === "status");
+  }
+
+  /** A plain call of an operation. @param cost units that it declares; the sample's where it is left out */
+  shot(caller: Caller, operation: string, cost?: number): Shot {
+    const sample = this.policy.operations[operation]?.samples[0];
+    if (sample === undefined) throw new Unexercised(`no sample of ${operation}`);
+    return this.request(
+      caller,
+      cost === undefined ? sample : dearer(sample, cost),
+      operation,
+      cost ?? sample.cost,
+    );
+  }
+
+  /** A status call. */
+  status(caller: Caller): Shot {
+    const route = this.policy.routes.find(({ operation }) => operation === "status");
+    if (route === undefined) throw new Unexercised("no route shows the status");
+    const [method = "GET"] = route.methods ?? [];
+    return this.request(caller, { method, path: route.path, headers: {} }, "status", null);
+  }
+
+  /** Any request of a caller, as an operation. */
+  request(caller: Caller, sample: RequestSample, operation: string, cost: number | null): Shot {
+    const fill = (text: string): string =>
+      text.replace(/\{(\w+)\}/g, (whole, name: string) => caller.attributes[name] ?? whole);
+    const { method, body } = sample;
+    const path = fill(sample.path);
+    const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
+    const host = "";
+    const found = routeOf(this.policy, { method, target: path, host, graphql: null });
+    const attributes = { ...found?.attributes, ...caller.attributes };
+    return {
+      caller,
+      operation,
+      attributes,
+      method,
+      path,
+      headers: sample.headers,
+      body: text,
+      cost,
+      way: "kept",
+    };
+  }
+
+  /** Tells whether an operation's calls can be made as dear as one likes. */
+  dearest(operation: string): CallSample | null {
+    const sample = this.policy.operations[operation]?.samples[0];
+    return sample?.dearer === undefined ? null : sample;
+  }
+
+  /** Calls that use up what a caller has, at most; `null` where that is too many. */
+  callsToEmpty(subject: Subject, caller: Caller): number | null {
+    const each = subject.quotas.flatMap((name) => {
+      const cost = this.policy.operations[subject.operation]?.uses[name];
+      return typeof cost === "number" && cost > 0 ? [Math.ceil(this.limit(name, caller) / cost)] : [];
+    });
+    const least = Math.min(...each);
+    return least <= emptyingMost ? least : null;
+  }
+
+  /** Returns why a subject's quota cannot be used up; `null` where it can. */
+  lacksEmptying(subject: Subject): string | null {
+    const [caller] = subject.callers;
+    if (caller === undefined) return "nobody can call it";
+    if (this.spend < 1) return "--spend leaves no window to be emptied";
+    const narrow = this.narrow(subject, caller);
+    if (narrow === null) return "no quota whose limit is known in calls, and whose count answers show";
+    return this.callsToEmpty(subject, caller) === null ? "the quota is too large to empty in the time" : null;
+  }
+
+  /** The quota that a caller's plain calls use up first; `null` where it is none whose count is shown. */
+  narrow({ operation, quotas }: Subject, caller: Caller): string | null {
+    let found: { readonly name: string; readonly calls: number } | null = null;
+    for (const name of quotas) {
+      const cost = this.policy.operations[operation]?.uses[name];
+      if (typeof cost !== "number" || cost === 0) continue;
+      const calls = this.limit(name, caller) / cost;
+      if (found === null || calls < found.calls) found = { name, calls };
+    }
+    if (found === null || this.windowMs(found.name, caller) === null || !this.shows(found.name)) return null;
+    return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
+  }
+
+  *send(...shots: readonly Shot[]): Steps<readonly Answer[]> {
+    return (yield { shots, together: false }).answers;
+  }
+
+  *together(shots: readonly Shot[]): Steps<readonly Answer[]> {
+    return (yield { shots, together: true }).answers;
+  }
+
+  *one(shot: Shot): Steps<Answer> {
+    const [answer] = yield* this.send(shot);
+    if (answer === undefined) throw new Unexercised("the call was not made");
+    return answer;
+  }
+
+  *now(): Steps<number> {
+    return (yield { shots: [], together: false }).nowMs;
+  }
+
+  /** Waits until a time. @throws Unexercised where the audit is over before */
+  *wait(untilMs: number): Steps<void> {
+    if (untilMs > this.#untilMs) throw new Unexercised("the window lasts longer than the time that is left");
+    yield { untilMs };
+  }
+
+  /** A plain call that is answered, and shows what it should. */
+  *look(subject: Subject, caller: Caller): Steps<Answer> {
+    const answer = yield* this.one(this.shot(caller, subject.operation));
+    if (answer.call.status === 0) throw new Unexercised(`a call had no answer (${answer.call.error})`, true);
+    return answer;
+  }
+
+  /** Units that a plain call is charged: by the policy, or as two calls in a row show it. */
+  *plainCharge(subject: Subject, caller: Caller, quota: string): Steps<number> {
+    const cost = this.policy.operations[subject.operation]?.uses[quota];
+    const { charge } = this.quota(quota, caller);
+    const sample = this.policy.operations[subject.operation]?.samples[0];
+    if (charge.when === "admission" && typeof cost === "number") return cost;
+    if (charge.when === "admission" && cost === "declared" && sample !== undefined) return sample.cost;
+    const key = `${subject.operation} ${quota}`;
+    const known = this.#plain.get(key);
+    if (known !== undefined) return known;
+    const measured: number[] = [];
+    for (let attempt = 0; attempt < 5 && measured.length < 2; attempt++) {
+      const one = seenIn(yield* this.look(subject, caller), quota);
+      const other = seenIn(yield* this.look(subject, caller), quota);
+      if (one !== null && other !== null && isSameWindow(one, other, this.windowMs(quota, caller)))
+        measured.push(other.used - one.used);
+    }
+    const [first, second] = measured;
+    if (first === undefined || first !== second || first < 0)
+      throw new Unexercised(`equal calls are not charged alike in ${quota}, so that no twin can be told`);
+    this.#plain.set(key, first);
+    return first;
+  }
+
+  /**
+   * A caller of a subject whose counts have room for so many plain calls, in windows that last for so long. Waits for
+   * the next windows where nobody has.
+   * @param after as far back among the callers as it begins to look
+   */
+  *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): Steps<Caller> {
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const nowMs = yield* this.now();
+      for (const caller of subject.callers) {
+        if (isToEmpty && this.wasEmptied(subject, caller, nowMs)) continue;
+        if (this.#knows(subject, caller, nowMs) === false) yield* this.look(subject, caller);
+        if (this.hasRoom(subject, caller, calls, ms, yield* this.now())) return caller;
+      }
+      yield* this.nextWindow(subject, subject.callers);
+    }
+    throw new Unexercised("no caller had room enough in a window");
+  }
+
+  wasEmptied(subject: Subject, caller: Caller, nowMs: number): boolean {
+    return subject.quotas.some((name) => this.book.wasEmptied(name, caller.attributes, nowMs));
+  }
+
+  #knows(subject: Subject, caller: Caller, nowMs: number): boolean {
+    return this.windows(subject, caller).every(
+      (name) => this.book.current(name, caller.attributes, nowMs) !== null,
+    );
+  }
+
+  hasRoom(subject: Subject, caller: Caller, calls: number, ms: number, nowMs: number): boolean {
+    const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
+    return this.windows(subject, caller).every((name) => {
+      const seen = this.book.current(name, caller.attributes, nowMs);
+      const end = this.book.endOf(name, caller.attributes, nowMs) ?? nowMs + ms;
+      if (seen === null) return false;
+      const cost = uses[name];
+      const each = typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
+      const left = seen.left - seen.limit * (1 - this.spend);
+      const lengthMs = this.windowMs(name, caller) ?? ms;
+      return left >= each * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
+    });
+  }
+
+  /** Waits until the windows of these callers have surely ended; the earliest of them. */
+  *nextWindow(subject: Subject, callers: readonly Caller[]): Steps<void> {
+    const nowMs = yield* this.now();
+    const ends = callers.flatMap((caller) =>
+      this.windows(subject, caller).flatMap((name) => {
+        const end = this.book.endOf(name, caller.attributes, nowMs);
+        return end === null || end <= nowMs ? [] : [end];
+      }),
+    );
+    // An end that is told in whole seconds may come a second later, and so may one that is rounded.
+    yield* this.wait(ends.length === 0 ? nowMs + 1000 : Math.min(...ends) + 300);
+    if (ends.length === 0) return;
+    const [caller] = callers;
+    if (caller === undefined) return;
+    for (let polls = 0; polls < 12; polls++) {
+      const before = this.windows(subject, caller).map((name) => this.book.latest(name, caller.attributes));
+      yield* this.look(subject, caller);
+      const after = this.windows(subject, caller).map((name) => this.book.latest(name, caller.attributes));
+      const hasRolled = after.every(
+        (seen, at) =>
+          seen !== null && before[at] != null && (seen.end?.least ?? 0) > (before[at]?.end?.most ?? 0),
+      );
+      if (hasRolled || after.some((seen) => seen?.end == null)) return;
+      yield* this.wait((yield* this.now()) + 200);
+    }
+  }
+
+  /** Uses up a caller's narrow quota but for so many units. @returns the last reading of it */
+  *fill(subject: Subject, caller: Caller, quota: string, leave: number): Steps<Seen> {
+    const each = yield* this.plainCharge(subject, caller, quota);
+    let seen = seenIn(yield* this.look(subject, caller), quota);
+    for (let round = 0; round < 6; round++) {
+      if (seen === null) throw new Unexercised(`answers do not show ${quota}`);
+      if (each < 1) throw new Unexercised("plain calls are free");
+      const due = Math.floor((seen.left - leave) / each) - 1;
+      if (due < 0) break;
+      for (let made = 0; made < due; made += burst) {
+        const shots = Array.from({ length: Math.min(burst, due - made) }, () =>
+          this.shot(caller, subject.operation),
+        );
+        yield* this.together(shots);
+      }
+      seen = seenIn(yield* this.look(subject, caller), quota);
+    }
+    const failures = (this.#unfilled.get(quota) ?? 0) + 1;
+    if (seen === null || seen.left !== leave) {
+      this.#unfilled.set(quota, failures);
+      throw new Unexercised(`${quota} could not be brought to ${leave} left`, failures < 3);
+    }
+    this.#unfilled.delete(quota);
+    return seen;
+  }
+
+  /** Makes plain calls of a caller until one is refused. */
+  *drain(subject: Subject, caller: Caller): Steps<readonly Answer[]> {
+    const answers: Answer[] = [];
+    const most = (this.callsToEmpty(subject, caller) ?? 0) + burst;
+    while (answers.length < most) {
+      const shots = Array.from({ length: burst }, () => this.shot(caller, subject.operation));
+      const got = yield* this.together(shots);
+      answers.push(...got);
+      if (got.some(({ call }) => call.outcome === "refused" || call.status === 0)) break;
+    }
+    return answers;
+  }
+
+  /** Waits for the next window of a shared quota, unless half of it is left, and half of its time. */
+  *freshBroad(subject: Subject, quota: string, caller: Caller): Steps<void> {
+    yield* this.look(subject, caller);
+    const nowMs = yield* this.now();
+    const seen = this.book.latest(quota, caller.attributes);
+    const lengthMs = this.windowMs(quota, caller) ?? 0;
+    const end = this.book.endOf(quota, caller.attributes, nowMs) ?? 0;
+    if (seen !== null && seen.left * 2 >= seen.limit && (end - nowMs) * 2 >= lengthMs) return;
+    yield* this.nextWindow(subject, [caller]);
+  }
+
+  /** A caller whose narrow quota is used up, in a window that lasts for a while. */
+  *emptied(
+    subject: Subject,
+    ms = shortMs,
+  ): Steps<{ readonly caller: Caller; readonly quota: string; readonly seen: Seen }> {
+    const nowMs = yield* this.now();
+    for (const caller of subject.callers) {
+      const quota = this.narrow(subject, caller);
+      const seen = quota === null ? null : this.book.current(quota, caller.attributes, nowMs);
+      if (quota === null || seen === null || seen.left > 0) continue;
+      if ((this.book.endOf(quota, caller.attributes, nowMs) ?? 0) - nowMs >= ms)
+        return { caller, quota, seen };
+    }
+    const caller = yield* this.pick(
+      subject,
+      this.callsToEmpty(subject, subject.callers[0] as Caller) ?? 1,
+      ms + 500,
+      true,
+    );
+    const quota = this.narrow(subject, caller);
+    if (quota === null) throw new Unexercised("no quota can be emptied");
+    return { caller, quota, seen: yield* this.fill(subject, caller, quota, 0) };
+  }
+}
+
+/** A sample that costs so much; as it is where it cannot be made dearer. */
+function dearer(sample: CallSample, cost: number): CallSample {
+  const { dearer: by, body } = sample;
+  if (by === undefined || cost === sample.cost || !isPlainObject(body)) return sample;
+  const more = (cost - sample.cost) / by.costEach;
+  const copy = JSON.parse(JSON.stringify(body)) as Record<string, unknown>;
+  const path = by.pointer.split("/").slice(1);
+  const last = path.pop() ?? "";
+  let at: unknown = copy;
+  for (const step of path) at = (at as Record<string, unknown>)[step];
+  const holder = at as Record<string, number>;
+  holder[last] = (holder[last] ?? 0) + more;
+  return { ...sample, body: copy };
+}
+
+/** Operations that can be called, one for each set of quotas; their callers, each beginning with another. */
+function subjectsOf(policy: Policy, callers: readonly Caller[]): Subject[] {
+  const subjects = new Map<string, Subject>();
+  for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
+    const quotas = Object.keys(policy.quotas).filter((name) => uses[name] !== undefined && uses[name] !== 0);
+    const key = quotas.join(" ");
+    if (samples.length === 0 || quotas.length === 0 || subjects.has(key)) continue;
+    const turn = subjects.size % Math.max(1, callers.length);
+    subjects.set(key, { operation, quotas, callers: [...callers.slice(turn), ...callers.slice(0, turn)] });
+  }
+  return [...subjects.values()];
+}

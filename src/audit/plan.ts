@@ -1,0 +1,109 @@
+// The plan of an audit: which experiment can be made with which operation, what it spends, and how long it takes.
+import type { Experiment, Subject } from "./experiment.ts";
+import type { Lab } from "./lab.ts";
+
+/** One experiment with one operation. */
+export interface Task {
+  readonly experiment: Experiment;
+  readonly subject: Subject;
+}
+
+/** Tasks in turn, then those that run side by side. */
+export interface Lane {
+  readonly inTurn: readonly Task[];
+  readonly beside: readonly Task[];
+}
+
+export const tasksOf = ({ lone, lanes }: Pick<Plan, "lone" | "lanes">): Task[] => [
+  ...lone,
+  ...lanes.flatMap(({ inTurn, beside }) => [...inTurn, ...beside]),
+];
+
+export interface Plan {
+  /** Those that run alone, in turn. */
+  readonly lone: readonly Task[];
+  /** Those that run side by side, lane by lane: no quota is in two lanes. */
+  readonly lanes: readonly Lane[];
+  /** Reasons why an experiment is not made with an operation. */
+  readonly left: readonly { readonly task: Task; readonly why: string }[];
+  /** Upper bounds, roughly: calls, windows that are emptied, and ms. */
+  readonly calls: number;
+  readonly empties: number;
+  readonly ms: number;
+}
+
+/** A call takes so long, as a plan has it. */
+const callMs = 6;
+
+/** @param experiments those that were asked for, in their order */
+export function planAudit(lab: Lab, experiments: readonly Experiment[]): Plan {
+  const left: { task: Task; why: string }[] = [];
+  const tasks = experiments.flatMap((experiment) =>
+    lab.subjects.flatMap((subject) => {
+      const task = { experiment, subject };
+      const why = experiment.lacks(lab, subject);
+      if (why === null) return [task];
+      left.push({ task, why });
+      return [];
+    }),
+  );
+  const lone = tasks.filter(({ experiment }) => experiment.isLone === true);
+  const lanes = lanesOf(lab).map((subjects) =>
+    laneOf(
+      tasks.filter(({ experiment, subject }) => experiment.isLone !== true && subjects.includes(subject)),
+    ),
+  );
+  const ms = lone.length * 12 * callMs + Math.max(0, ...lanes.map((lane) => laneMs(lab, lane)));
+  const calls = tasks.reduce((sum, task) => sum + callsOf(lab, task), 0);
+  const empties = lanes.reduce((sum, { inTurn }) => sum + windowsEmptied(inTurn), 0);
+  return { lone, lanes, left, calls, empties, ms };
+}
+
+/** Gentle tasks run beside each other where each has callers of its own; else in turn, last. */
+function laneOf(tasks: readonly Task[]): Lane {
+  const gentle = tasks.filter(({ experiment }) => experiment.isGentle === true);
+  const rest = tasks.filter((task) => !gentle.includes(task));
+  const share = Math.min(...gentle.map(({ subject }) => Math.floor(subject.callers.length / gentle.length)));
+  if (gentle.length < 2 || share < 1) return { inTurn: [...rest, ...gentle], beside: [] };
+  const beside = gentle.map((task, at) => {
+    const callers = task.subject.callers.slice(at * share, (at + 1) * share);
+    return { ...task, subject: { ...task.subject, callers } };
+  });
+  return { inTurn: rest, beside };
+}
+
+/** Operations by the quotas that they have in common. */
+function lanesOf({ subjects }: Lab): Subject[][] {
+  const lanes: Subject[][] = [];
+  for (const subject of subjects) {
+    const touched = lanes.filter((lane) =>
+      lane.some(({ quotas }) => quotas.some((name) => subject.quotas.includes(name))),
+    );
+    const rest = lanes.filter((lane) => !touched.includes(lane));
+    lanes.splice(0, lanes.length, ...rest, [...touched.flat(), subject]);
+  }
+  return lanes;
+}
+
+function callsOf(lab: Lab, { experiment, subject }: Task): number {
+  const [caller] = subject.callers;
+  const filling =
+    experiment.empties > 0 && caller !== undefined ? (lab.callsToEmpty(subject, caller) ?? 0) : 0;
+  return experiment.calls + filling;
+}
+
+/** Most of those that need an empty window share one. */
+const windowsEmptied = (lane: readonly Task[]): number =>
+  lane.filter(({ experiment }) => experiment.empties > 0 && /^last-place|^broad/.test(experiment.name))
+    .length;
+
+function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
+  const msOf = (task: Task): number => {
+    const { experiment, subject } = task;
+    const [caller] = subject.callers;
+    const lengths =
+      caller === undefined ? [] : lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
+    return callsOf(lab, task) * callMs + experiment.waits * Math.max(0, ...lengths);
+  };
+  return inTurn.reduce((sum, task) => sum + msOf(task), 0) + Math.max(0, ...beside.map(msOf));
+}

@@ -1,0 +1,109 @@
+// The first calls of an audit: whether there is such an API at all, and which of the callers it knows.
+import { inWords } from "../connect/no-answer.ts";
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { counted } from "../rules/words.ts";
+import { readBody } from "../wire/bodies.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import type { Caller, Shot } from "./experiment.ts";
+import type { Lab } from "./lab.ts";
+import type { Raw, Wires } from "./wires.ts";
+
+interface Problem {
+  readonly got: string;
+  readonly hint: string;
+}
+
+/** Callers that the target serves, and what is to be said of the others. */
+export interface Served {
+  readonly callers: readonly Caller[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Makes one call of each caller: of the status, or a plain one.
+ * @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen where no caller is served
+ */
+export async function preflight(lab: Lab, wires: Wires, base: string): Promise<Served> {
+  const callers: Caller[] = [];
+  const notes: string[] = [];
+  let worst: { readonly shot: Shot; readonly problem: Problem } | null = null;
+  for (const caller of lab.callers) {
+    const [subject] = lab.subjects;
+    if (subject === undefined)
+      throw new SpillwayError("POLICY_INVALID", "this policy has no sample of a call that uses a quota", {
+        hint: "an operation's `samples` are the requests that an audit may send",
+      });
+    const shot = lab.hasStatus ? lab.status(caller) : lab.shot(caller, subject.operation);
+    const raw = await wires.send(shot);
+    const problem = problemOf(lab.policy, shot, raw);
+    if (problem === null) callers.push(caller);
+    else {
+      worst ??= { shot, problem };
+      notes.push(`${Object.values(caller.attributes).join("/")} is left out: ${problem.got}`);
+      // Nothing there answers: others would wait as long.
+      if (raw.status === 0) break;
+    }
+  }
+  if (callers.length > 0 || worst === null) return { callers, notes };
+  const { shot, problem } = worst;
+  throw new SpillwayError("TARGET_UNREACHABLE", "the target does not answer as the policy says", {
+    problems: [
+      {
+        path: `${shot.method} ${base}${shot.path}`,
+        got: notes.length > 1 ? `${problem.got} (${counted(notes.length, "caller")} in all)` : problem.got,
+        allowed: lab.hasStatus ? "200 and the status" : "an answer that is no error",
+      },
+    ],
+    hint: problem.hint,
+  });
+}
+
+function problemOf(
+  policy: Policy,
+  { operation }: Shot,
+  { status, headers, body: text, error }: Raw,
+): Problem | null {
+  if (status === 0)
+    return { got: inWords(error ?? "no answer"), hint: "is it running, and is this its address?" };
+  if (status >= 300 && status < 400 && status !== 304)
+    return {
+      got: `${status}, a redirect`,
+      hint: "name the address that it leads to: redirects are not followed",
+    };
+  const isHtml = /html/i.test(headers["content-type"] ?? "") || /^\s*</.test(text);
+  if (isHtml)
+    return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };
+  if (status === 401)
+    return {
+      got: "401: the token is not known there, or has expired",
+      hint: "is this a tokens file of this target?",
+    };
+  const quotas = Object.keys(policy.quotas);
+  const body = readBody(text);
+  const read = readAnswer(
+    wireOf(policy),
+    { status, headers, body },
+    { quotas, isStatus: operation === "status" },
+  );
+  if (read.outcome === "refused") return null;
+  if (status === 403)
+    return {
+      got: "403: the token has no permission for it",
+      hint: "the status and all samples must be allowed",
+    };
+  if (status === 404)
+    return {
+      got: "404: no such resource, or not this caller's",
+      hint: "is this the API's address, and its policy?",
+    };
+  if (status >= 400) return { got: `${status}`, hint: "is it healthy?" };
+  const shows = read.readings.length > 0 || read.unread.length > 0;
+  return shows || operation !== "status"
+    ? null
+    : {
+        got: `${status} and ${quote(text.slice(0, 60))}`,
+        hint: "is this the API's address, and its policy?",
+      };
+}

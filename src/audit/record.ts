@@ -1,0 +1,114 @@
+// The calls of an audit as they are kept: lines of a trace of version 2, and of the API of SPEC.md also of version 1, whose
+// oracle knows more of it.
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import { readAnswer as readSeen, traceCall } from "../probe/seen.ts";
+import { answerMembers, noAnswer } from "../trace/quota-answer.ts";
+import { encodeQuotaCall } from "../trace/quota-lines.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
+import type { TraceCall } from "../trace/record.ts";
+import { readBody } from "../wire/bodies.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import type { Answer, Shot } from "./experiment.ts";
+import type { Raw } from "./wires.ts";
+
+export class AuditRecord {
+  readonly header: QuotaTraceHeader;
+  /** Lines behind the header. */
+  readonly calls: QuotaCall[] = [];
+  /** The same calls as the API of SPEC.md has them. */
+  readonly plain: TraceCall[] = [];
+  readonly #policy: Policy;
+  readonly #wire: WireData;
+  readonly #quotas: ReadonlySet<string>;
+  readonly #tokens: readonly string[];
+  readonly #isDefault: boolean;
+
+  /** @param tokens secrets that a target might echo */
+  constructor(header: QuotaTraceHeader, tokens: readonly string[], isDefault: boolean) {
+    this.header = header;
+    this.#policy = header.policy;
+    this.#wire = wireOf(header.policy);
+    this.#quotas = new Set(Object.keys(header.policy.quotas));
+    this.#tokens = tokens;
+    this.#isDefault = isDefault;
+  }
+
+  /** Takes down one call. */
+  add(shot: Shot, raw: Raw): Answer {
+    const headers = Object.fromEntries(
+      Object.entries(raw.headers).map(([name, value]) => [
+        name,
+        value === undefined ? value : this.#clean(value),
+      ]),
+    );
+    const text = this.#clean(raw.body);
+    const body = readBody(text);
+    const call: QuotaCall = {
+      sent: raw.sentMs,
+      received: raw.receivedMs,
+      client: "audit/0",
+      call: this.calls.length,
+      caller: shot.attributes,
+      operation: shot.operation,
+      cost: shot.operation === "status" || shot.operation === "other" ? null : shot.cost,
+      status: raw.status,
+      ...this.#members(shot, raw, headers, body),
+    };
+    this.calls.push(call);
+    if (this.#isDefault) this.#addPlain(shot, raw, headers, text, call.call);
+    return { shot, line: this.calls.length + 1, call, headers, body };
+  }
+
+  #clean(text: string): string {
+    return this.#tokens.reduce((clean, token) => clean.replaceAll(token, "$TOKEN"), text);
+  }
+
+  #members(shot: Shot, { status, error }: Raw, headers: Answer["headers"], body: unknown) {
+    if (status === 0) return { ...noAnswer, error: error ?? "no answer" };
+    const isStatus = shot.operation === "status";
+    const uses = this.#policy.operations[shot.operation]?.uses ?? {};
+    const quotas = [...this.#quotas].filter((name) =>
+      isStatus
+        ? this.#policy.quotas[name]?.key.every((attribute) => shot.attributes[attribute] !== undefined)
+        : uses[name] !== undefined,
+    );
+    const read = readAnswer(this.#wire, { status, headers, body }, { quotas, isStatus });
+    const members = answerMembers(read, this.#quotas);
+    const date = Date.parse(headers["date"] ?? "");
+    const outcome = shot.isVague === true && status >= 400 ? "unknown" : members.outcome;
+    return { ...members, outcome, date: Number.isFinite(date) ? date : undefined };
+  }
+
+  #addPlain(shot: Shot, raw: Raw, headers: Answer["headers"], text: string, number: number): void {
+    const { attributes, method, operation, caller, cost } = shot;
+    const { organization = "", user = null } = attributes;
+    // Nobody known called: no quota counts it.
+    if (caller === null) return;
+    const isGraphql = operation === "graphql";
+    const seen = readSeen(
+      {
+        number: number + 1,
+        what: method,
+        user,
+        scope: isGraphql ? "graphql" : "rest",
+        isStatus: operation === "status" && method === "GET",
+        isExempt: operation === "status",
+        points: isGraphql ? cost : null,
+        sentMs: raw.sentMs,
+      },
+      raw.status === 0 ? null : { status: raw.status, headers, body: text },
+      raw.receivedMs,
+      raw.error,
+      "$TOKEN",
+    );
+    this.plain.push({ ...traceCall(seen, organization), client: "audit/0" });
+  }
+
+  /** The whole trace, version 2, in the order of its lines. */
+  text(): string {
+    const header = JSON.stringify(this.header);
+    return `${[header, ...this.calls.map(encodeQuotaCall)].join("\n")}\n`;
+  }
+}

@@ -1,0 +1,196 @@
+// Findings put together: one row an experiment, and one for the oracle's own judgement of the trace.
+import type { Policy } from "../policy/policy.ts";
+import type { Row, ShownBroken, ShownCall } from "../summary/audit-result.ts";
+import { type Agreement, oracleOn } from "./agreement.ts";
+import type { Answer, Broken, Experiment, Finding } from "./experiment.ts";
+import type { Task } from "./plan.ts";
+
+export interface Found {
+  readonly task: Task;
+  readonly finding: Finding;
+  readonly isRepeated: boolean;
+}
+
+interface Target {
+  readonly target: string;
+  readonly policy: Policy;
+}
+
+/** Name of the row that the oracle's own judgement has. */
+const agreementName = "agreement";
+const callsMost = 12;
+
+/** Laws whose breach explains that others look broken, too. */
+const roots: readonly string[] = ["limit-agrees", "headers-present", "conserved", "reset-agrees"];
+
+export function rowsOf(
+  found: readonly Found[],
+  experiments: readonly Experiment[],
+  agreed: Agreement,
+  target: Target,
+): Row[] {
+  const rows = experiments.map((experiment) =>
+    rowOf(
+      experiment,
+      found.filter(({ task }) => task.experiment.name === experiment.name),
+      agreed,
+      target,
+    ),
+  );
+  const first = rows.find(({ broken }) => broken.some(({ law }) => roots.includes(law)));
+  const pointing = rows.map((row) =>
+    first === undefined || row === first
+      ? row
+      : {
+          ...row,
+          broken: row.broken.map((each) => ({
+            ...each,
+            follows: each.law === first.law ? first.name : null,
+          })),
+        },
+  );
+  return [...pointing, agreementRow(agreed, rows)];
+}
+
+function rowOf(experiment: Experiment, found: readonly Found[], agreed: Agreement, target: Target): Row {
+  const { name, law, section, promise } = experiment;
+  const shown: ShownBroken[] = [];
+  const reasons: string[] = [];
+  const operations: string[] = [];
+  for (const { task, finding, isRepeated } of found) {
+    const { operation } = task.subject;
+    if (finding.state === "kept") operations.push(operation);
+    else if (finding.state === "not exercised") reasons.push(`${operation}: ${finding.why}`);
+    else {
+      const one = shownBroken(experiment, operation, finding, isRepeated, agreed, target);
+      const isSeen = one.law !== "bounded" || one.oracle === "agrees";
+      if ((isRepeated || one.oracle === "agrees") && isSeen) shown.push(one);
+      else
+        reasons.push(
+          `${operation}: seen once (${one.got}), and not again${isSeen ? "" : "; the oracle does not agree"}`,
+        );
+    }
+  }
+  const state = shown.length > 0 ? "broken" : operations.length > 0 ? "kept" : "not exercised";
+  return { name, law, section, promise, state, why: whyOf(reasons), operations, broken: shown };
+}
+
+/** Reasons, each once: with the operation where they differ. */
+function whyOf(reasons: readonly string[]): string | null {
+  if (reasons.length === 0) return null;
+  const plain = new Set(reasons.map((reason) => reason.slice(reason.indexOf(": ") + 2)));
+  return plain.size === 1 ? ([...plain][0] ?? null) : [...new Set(reasons)].join("; ");
+}
+
+function shownBroken(
+  { name, law: own }: Experiment,
+  operation: string,
+  { law = own, expected, got, answers }: Broken,
+  isRepeated: boolean,
+  agreed: Agreement,
+  target: Target,
+): ShownBroken {
+  const lines = answers.map(({ line }) => line);
+  return {
+    law,
+    operation,
+    expected,
+    got,
+    calls: answers.slice(0, callsMost).map(shownCall),
+    isRepeated,
+    oracle: oracleOn(agreed, law, lines),
+    follows: null,
+    repeat: repeatOf(name, answers, target),
+  };
+}
+
+function shownCall({ line, call, shot }: Answer): ShownCall {
+  const who = shot.caller === null ? "nobody known" : Object.values(shot.caller.attributes).join("/");
+  const way = shot.way === "kept" ? "" : ` (${shot.way})`;
+  const readings = call.readings.map(({ quota, limit, remaining, used }) =>
+    remaining === null ? `${quota} ${used} used` : `${quota} ${remaining} of ${limit ?? "?"} left`,
+  );
+  const outcome =
+    call.outcome === "refused"
+      ? [`refused${call.by === undefined ? "" : ` by ${call.by}`}`]
+      : call.outcome === "unknown"
+        ? ["nobody knows whether it was charged"]
+        : [];
+  return {
+    line,
+    what: `${shot.method} ${shot.path}${way} by ${who}`,
+    status: call.status,
+    said: [...outcome, ...readings].join("; "),
+  };
+}
+
+const quoted = (text: string): string =>
+  /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A line of curl where one call shows it, else the experiment's own command. */
+function repeatOf(name: string, answers: readonly Answer[], { target, policy }: Target): string {
+  const [answer] = answers;
+  if (
+    answers.length === 1 &&
+    answer !== undefined &&
+    answer.shot.way === "kept" &&
+    answer.call.outcome !== "refused"
+  ) {
+    const { method, headers, body, path, caller } = answer.shot;
+    const credential = `${policy.auth.header}: ${([policy.auth.form].flat()[0] ?? "").replace("{token}", "$TOKEN")}`;
+    const own = Object.entries(headers).flatMap(([header, value]) => ["-H", quoted(`${header}: ${value}`)]);
+    const words = [
+      ...(method === "HEAD" ? ["-I"] : method === "GET" ? ["-i"] : ["-i", "-X", method]),
+      ...(caller === null ? [] : ["-H", `"${credential}"`]),
+      ...own,
+      ...(body === null ? [] : ["-d", quoted(body)]),
+      quoted(target + path),
+    ];
+    return `curl -sS ${words.join(" ")}`;
+  }
+  return `npx spillway audit --target ${quoted(target)} --tokens FILE --only ${name}`;
+}
+
+function agreementRow(agreed: Agreement, rows: readonly Row[]): Row {
+  const [first] = agreed.accusations;
+  const row = {
+    name: agreementName,
+    section: "SPEC.md §7",
+    promise: "status, headers, refusals and the oracle's own count tell one story for the whole audit",
+    operations: [],
+    broken: [],
+  };
+  if (first === undefined)
+    return {
+      ...row,
+      law: "conserved",
+      state: agreed.unjudged === null ? "kept" : "not exercised",
+      why: agreed.unjudged,
+    };
+  const laws = [...new Set(agreed.accusations.map(({ law }) => law))];
+  const explained = rows.find((one) => one.broken.some(({ law }) => laws.includes(law as never)));
+  return {
+    ...row,
+    law: first.law,
+    state: "broken",
+    why: null,
+    broken: laws.map((law) => {
+      const one = agreed.accusations.find((each) => each.law === law) ?? first;
+      const suspects =
+        one.suspects.length === 0 ? "" : ` (it looks like ${one.suspects.slice(0, 2).join(" or ")})`;
+      return {
+        law,
+        operation: "all",
+        expected: "the trace agrees with the rules",
+        got: `${one.explanation}${suspects}`,
+        calls: one.lines
+          .slice(0, callsMost)
+          .map((line) => ({ line, what: `line ${line} of the trace`, status: 0, said: "" })),
+        isRepeated: false,
+        oracle: "agrees",
+        follows: explained?.name ?? null,
+        repeat: "npx spillway verify trace.ndjson",
+      };
+    }),
+  };
+}

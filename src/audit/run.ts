@@ -1,0 +1,348 @@
+// An audit on its way: makes the steps of experiments, lane by lane, repeats what is broken, and lets the oracle judge
+// the whole. What was found is kept, whatever ends it.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { AuditResult, Row } from "../summary/audit-result.ts";
+import { agreement } from "./agreement.ts";
+import { isSameWindow, seenIn } from "./book.ts";
+import {
+  type Answer,
+  type Broken,
+  type Done,
+  type Experiment,
+  type Finding,
+  type Step,
+  Unexercised,
+  unexercised,
+} from "./experiment.ts";
+import { Lab } from "./lab.ts";
+import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
+import { preflight, type Served } from "./preflight.ts";
+import { AuditRecord } from "./record.ts";
+import { type Found, rowsOf } from "./rows.ts";
+import { Wires, type WiresOptions } from "./wires.ts";
+
+export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
+  readonly policy: Policy;
+  /** The same as rules of version 1, where they can say it; else `null`. */
+  readonly rules: Rules | null;
+  readonly tokens: readonly PolicyToken[];
+  readonly experiments: readonly Experiment[];
+  readonly alone: boolean;
+  /** Share of each window that may be used, at most 1. */
+  readonly spend: number;
+  /** The longest that it may take. */
+  readonly maxMs: number;
+  readonly assumptions?: readonly string[] | undefined;
+  /** Rows of an audit that is gone on with: their experiments are not made again. */
+  readonly known?: readonly Row[] | undefined;
+  readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
+  readonly onProgress?: ((doing: string, done: number, tasks: number) => void) | undefined;
+  readonly onFinding?: ((task: Task, finding: Finding) => void) | undefined;
+}
+
+export interface Audited {
+  readonly result: AuditResult;
+  /** The trace of version 2. */
+  readonly trace: string;
+}
+
+const triesMost = 3;
+const callersMost = 16;
+/** Calls in a row without an answer; beyond it nothing will come of going on. */
+const silentMost = 6;
+/** Time of an idle look at a count, ms: whoever else calls shows in it. */
+const idleMs = 600;
+
+class Ended extends Error {}
+
+/** The callers of an audit: those of the tokens that are used, the first of each organization among them. */
+function chosen(tokens: readonly PolicyToken[]): PolicyToken[] {
+  const groups = new Map<string, PolicyToken[]>();
+  for (const token of tokens) {
+    const [first = ""] = Object.values(token.attributes);
+    groups.set(first, [...(groups.get(first) ?? []), token]);
+  }
+  const [main = [], ...others] = [...groups.values()];
+  const rest = others.flatMap((group) => group.slice(0, 3));
+  const beside = rest.slice(0, Math.max(3, callersMost - main.length));
+  return [...main.slice(0, callersMost - beside.length), ...beside];
+}
+
+/**
+ * Makes an audit, and returns what it came to.
+ * @throws SpillwayError `TARGET_UNREACHABLE` where there is no such API, or it serves none of the callers
+ */
+export async function audit(options: AuditOptions): Promise<Audited> {
+  const running = new Audit(options, chosen(options.tokens), []);
+  const { callers, notes } = await running.greet();
+  if (notes.length === 0) return running.run();
+  const tokens = chosen(options.tokens).filter((_, index) =>
+    callers.some((caller) => caller.index === index),
+  );
+  return new Audit(options, tokens, notes).run();
+}
+
+/** Says what an audit would do, and makes no call. */
+export function planned(options: AuditOptions): { readonly plan: Plan; readonly lab: Lab } {
+  const { lab } = new Audit(options, chosen(options.tokens), []);
+  return { plan: planAudit(lab, options.experiments), lab };
+}
+
+class Audit {
+  readonly lab: Lab;
+  readonly #options: AuditOptions;
+  readonly #wires: Wires;
+  readonly #record: AuditRecord;
+  readonly #answers: Answer[] = [];
+  readonly #found: Found[] = [];
+  readonly #startedAt = Date.now();
+  #silent = 0;
+  #stopped: string | null = null;
+  #done = 0;
+  #tasks = 0;
+
+  constructor(options: AuditOptions, tokens: readonly PolicyToken[], notes: readonly string[]) {
+    const { policy, alone, spend, target, maxMs, rules, assumptions = [] } = options;
+    this.#options = { ...options, assumptions: [...assumptions, ...notes] };
+    const callers = tokens.map(({ attributes }, index) => ({ index, attributes }));
+    const secrets = tokens.map(({ token }) => token);
+    this.lab = new Lab({
+      policy,
+      callers,
+      alone,
+      spend,
+      isTls: target.origin.startsWith("https:"),
+      untilMs: this.#startedAt + maxMs,
+    });
+    this.#wires = new Wires({ ...options, auth: policy.auth, tokens: secrets });
+    this.#record = new AuditRecord(
+      {
+        format: "spillway-trace",
+        version: 2,
+        source: "other",
+        scenario: "audit",
+        seed: null,
+        target: target.origin,
+        startedAt: this.#startedAt,
+        clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+        policy,
+        complete: alone,
+        lost: 0,
+      },
+      secrets,
+      rules !== null,
+    );
+  }
+
+  /** Asks who is served. */
+  async greet(): Promise<Served> {
+    try {
+      const served = await preflight(this.lab, this.#wires, this.#options.target.base);
+      if (served.notes.length > 0) await this.#wires.close();
+      return served;
+    } catch (error) {
+      await this.#wires.close();
+      throw error;
+    }
+  }
+
+  async run(): Promise<Audited> {
+    const { onPlan } = this.#options;
+    const plan = planAudit(this.lab, this.#experiments);
+    onPlan?.(plan, this.lab);
+    this.#tasks = tasksOf(plan).length;
+    for (const { task, why } of plan.left)
+      this.#found.push({ task, finding: unexercised(why), isRepeated: false });
+    try {
+      for (const task of plan.lone) await this.#task(task);
+      const lanes = plan.lanes.map((lane) => this.#lane(lane));
+      // An end is everybody's: none goes on while the trace is judged.
+      await Promise.allSettled(lanes);
+      await Promise.all(lanes);
+    } catch (error) {
+      if (!(error instanceof Ended)) throw error;
+    } finally {
+      await this.#wires.close();
+    }
+    return this.#conclude(plan);
+  }
+
+  async #lane({ inTurn, beside }: Lane): Promise<void> {
+    for (const task of inTurn) await this.#task(task);
+    const tasks = beside.map((task) => this.#task(task));
+    await Promise.allSettled(tasks);
+    await Promise.all(tasks);
+  }
+
+  get #experiments(): readonly Experiment[] {
+    const names = new Set((this.#options.known ?? []).map(({ name }) => name));
+    return this.#options.experiments.filter(({ name }) => !names.has(name));
+  }
+
+  get #isInterrupted(): boolean {
+    return this.#options.signal?.aborted === true;
+  }
+
+  /** Makes an experiment, again where it could not be made, and once more where it found something. */
+  async #task(task: Task): Promise<void> {
+    this.#options.onProgress?.(`${task.experiment.name}, ${task.subject.operation}`, this.#done, this.#tasks);
+    this.#done += 1;
+    let finding = await this.#try(task);
+    let isRepeated = false;
+    if (finding.state === "broken") {
+      const first = finding;
+      const second = await this.#try(task);
+      isRepeated = second.state === "broken";
+      finding = second.state === "broken" && second.answers.length < first.answers.length ? second : first;
+      if (!this.lab.alone && isRepeated && (await this.#isForeign(task, first)))
+        finding = unexercised("somebody else uses these quotas: --alone says that nobody does");
+    }
+    this.#options.onFinding?.(task, finding);
+    this.#found.push({ task, finding, isRepeated });
+  }
+
+  async #try(task: Task): Promise<Finding> {
+    let why = "";
+    for (let attempt = 0; attempt < triesMost; attempt++) {
+      try {
+        const finding = await this.#play(task.experiment.run(this.lab, task.subject));
+        if (finding.state !== "not exercised" || !finding.why.includes("rolled")) return finding;
+        why = finding.why;
+      } catch (error) {
+        if (!(error instanceof Unexercised)) throw error;
+        why = error.message;
+        if (!error.again) break;
+      }
+    }
+    return unexercised(why);
+  }
+
+  async #play<T>(steps: Generator<Step, T, Done>): Promise<T> {
+    let next = steps.next();
+    while (next.done !== true) {
+      let done: Done;
+      try {
+        done = await this.#step(next.value);
+      } catch (error) {
+        steps.return(undefined as never);
+        throw error;
+      }
+      next = steps.next(done);
+    }
+    return next.value;
+  }
+
+  async #step(step: Step): Promise<Done> {
+    const { signal } = this.#options;
+    if (this.#isInterrupted || this.#stopped !== null) throw new Ended();
+    if ("untilMs" in step) {
+      const ms = step.untilMs - Date.now();
+      if (ms > 0)
+        await sleep(ms, undefined, { signal }).catch(() => {
+          throw new Ended();
+        });
+      return { answers: [], nowMs: Date.now() };
+    }
+    const answers: Answer[] = [];
+    const take = (
+      shots: Extract<Step, { shots: unknown }>["shots"],
+      raws: Awaited<ReturnType<Wires["sendAll"]>>,
+    ): void => {
+      for (const [at, shot] of shots.entries()) {
+        const raw = raws[at];
+        if (raw === undefined) continue;
+        const answer = this.#record.add(shot, raw);
+        this.lab.book.note(answer);
+        this.#answers.push(answer);
+        answers.push(answer);
+        this.#heed(answer);
+      }
+    };
+    try {
+      if (step.together) take(step.shots, await this.#wires.sendAll(step.shots));
+      else for (const shot of step.shots) take([shot], await this.#wires.sendAll([shot]));
+    } catch (error) {
+      if (this.#isInterrupted) throw new Ended();
+      throw error;
+    }
+    return { answers, nowMs: Date.now() };
+  }
+
+  #heed({ call, shot }: Answer): void {
+    if (shot.way.startsWith("cut-")) return;
+    this.#silent =
+      call.status === 0 && shot.way === "kept" ? this.#silent + 1 : call.status > 0 ? 0 : this.#silent;
+    if (this.#silent >= silentMost)
+      this.#stopped ??= `${this.#silent} calls in a row had no answer (${call.error})`;
+  }
+
+  /** Looks whether a count moves while nobody here calls. */
+  async #isForeign({ subject }: Task, { answers }: Broken): Promise<boolean> {
+    const caller = answers.at(-1)?.shot.caller ?? subject.callers[0];
+    if (caller == null) return false;
+    const lab = this.lab;
+    const idle = function* () {
+      const quotas = lab.windows(subject, caller);
+      const before = yield* lab.look(subject, caller);
+      yield* lab.wait((yield* lab.now()) + idleMs);
+      const after = yield* lab.look(subject, caller);
+      for (const quota of quotas) {
+        const [one, other] = [seenIn(before, quota), seenIn(after, quota)];
+        if (one === null || other === null || !isSameWindow(one, other, lab.windowMs(quota, caller)))
+          continue;
+        // A look that is charged wrongly is so each time: only what comes beside two plain looks is somebody's.
+        const again = yield* lab.look(subject, caller);
+        const third = seenIn(again, quota);
+        if (third !== null && isSameWindow(other, third, lab.windowMs(quota, caller)))
+          return other.used - one.used > third.used - other.used;
+      }
+      return false;
+    };
+    try {
+      return await this.#play(idle());
+    } catch (error) {
+      if (error instanceof Unexercised) return false;
+      throw error;
+    }
+  }
+
+  async #conclude(plan: Plan): Promise<Audited> {
+    const { policy, rules, alone, target, assumptions = [], known = [] } = this.#options;
+    const tasks = tasksOf(plan);
+    const made = new Set(this.#found.map(({ task }) => task));
+    const why = this.#isInterrupted ? "interrupted" : (this.#stopped ?? "not reached");
+    for (const task of tasks)
+      if (!made.has(task)) this.#found.push({ task, finding: unexercised(why), isRepeated: false });
+    // A judgement of all answers, whatever they were made for.
+    for (const experiment of new Set(tasks.map(({ experiment }) => experiment))) {
+      const finding = experiment.judge?.(this.lab, this.#answers);
+      const task = tasks.find((each) => each.experiment === experiment);
+      if (finding?.state === "broken" && task !== undefined)
+        this.#found.push({ task, finding, isRepeated: true });
+    }
+    const judged = await agreement(this.#record, rules);
+    const ended = this.#isInterrupted
+      ? "interrupted"
+      : this.#stopped === null
+        ? "whole"
+        : { stopped: this.#stopped };
+    const result: AuditResult = {
+      format: "spillway-audit",
+      version: 1,
+      target: target.base,
+      policy: policy.name,
+      startedAt: this.#startedAt,
+      endedAt: Date.now(),
+      calls: this.#record.calls.length,
+      alone,
+      assumptions,
+      ended,
+      rows: [...known, ...rowsOf(this.#found, this.#experiments, judged, { target: target.base, policy })],
+      verdict: judged.shown,
+    };
+    return { result, trace: this.#record.text() };
+  }
+}

@@ -1,0 +1,304 @@
+// `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
+
+import { parseTarget, requireAllowed } from "../connect/target.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import { closest } from "../rules/closest.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import type { Rules } from "../rules/rules.ts";
+import { counted } from "../rules/words.ts";
+import type { AuditResult, Row } from "../summary/audit-result.ts";
+import { pc } from "./colors.ts";
+import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
+import { requireYes } from "./consent.ts";
+import { readLimits, readPolicy, readPolicyTokens, readText, readTokens } from "./files.ts";
+import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { requireDuration, rulesOption, tokensFormat } from "./run-options.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
+
+interface Args extends ConnectionArgs {
+  readonly target?: string | undefined;
+  readonly allowHost?: string | undefined;
+  readonly tokens?: string | undefined;
+  readonly rules?: string | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly list: boolean;
+  readonly maxTime: string;
+  readonly spend: string;
+  readonly alone: boolean;
+  readonly resume: boolean;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly junit?: string | undefined;
+  readonly out?: string | undefined;
+  readonly force: boolean;
+  readonly json?: boolean | undefined;
+}
+
+const UNREACHED = 3;
+const timeoutMs = 10_000;
+
+export const verb = defineVerb<Args>({
+  name: "audit",
+  summary: "hold a live deployment to its policy by small experiments, each with its law",
+  notes: [
+    "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code. load and verify judge a load that is like yours.",
+  ],
+  options: {
+    target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
+    "allow-host": {
+      argument: "HOST",
+      type: "string",
+      describe: "allow calls to HOST, the target's host, if it is not this machine",
+    },
+    tokens: { argument: "FILE", type: "string", describe: `call with the tokens in FILE: ${tokensFormat}` },
+    ...connectionOptions,
+    rules: {
+      ...rulesOption("hold the deployment to", null),
+    },
+    only: {
+      argument: "NAME",
+      type: "string",
+      array: true,
+      describe: "make the experiment NAME alone; several by commas",
+    },
+    list: {
+      type: "boolean",
+      default: false,
+      describe: "list the experiments with law, needs and spend; call nobody",
+    },
+    "max-time": { argument: "TIME", type: "string", default: "5m", describe: "take at most TIME" },
+    spend: {
+      argument: "SHARE",
+      type: "string",
+      default: "100%",
+      describe: "use at most SHARE of each window",
+    },
+    alone: {
+      type: "boolean",
+      default: false,
+      describe: "state that nobody else uses these tokens' quotas meanwhile",
+    },
+    resume: {
+      type: "boolean",
+      default: false,
+      describe: "go on with the interrupted audit in the folder of --out",
+    },
+    yes: { type: "boolean", default: false, alias: "y", describe: "start without asking" },
+    "dry-run": { type: "boolean", default: false, describe: "say what would be called, and call nobody" },
+    junit: { argument: "FILE", type: "string", describe: "write the findings as JUnit XML to FILE" },
+    out: {
+      argument: "DIR",
+      type: "string",
+      describe: "keep trace, audit.json, report and summary in DIR [default: a new folder in reports/]",
+    },
+    force: {
+      type: "boolean",
+      default: false,
+      describe: "replace files in DIR that are of no result of spillway",
+    },
+  },
+  examples: [
+    [
+      "$0 audit --target http://127.0.0.1:4100 --policy default --tokens tokens.json --alone",
+      "audit the deployment of serve",
+    ],
+    ["$0 audit --list", "list the experiments"],
+    [
+      "$0 audit --target https://api.example.com --allow-host api.example.com --policy api.json --tokens tokens.json --spend 50%",
+      "audit another API, and use half of each window",
+    ],
+  ],
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const { experiments: all } = await import("../audit/experiments.ts");
+    const only = (args.only ?? []).flatMap((names) => names.split(","));
+    requireNames(
+      only,
+      all.map(({ name }) => name),
+    );
+    const experiments = only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
+    if (args.list) return list(terminal, experiments);
+    const given = await readGiven(args);
+    const known = await readKnown(args);
+    const limits = await limitsOf(args, terminal, given);
+    const interrupt = onInterrupt();
+    try {
+      const { audit, planned } = await import("../audit/run.ts");
+      const { sayAudit, sayPlan } = await import("./say-audit.ts");
+      const options = {
+        ...given,
+        ...limits,
+        experiments: experiments.filter(({ name }) => !known.some((row) => row.name === name)),
+        alone: args.alone,
+        spend: shareOf(args.spend),
+        maxMs: requireDuration("--max-time", args.maxTime),
+        timeoutMs,
+        known,
+        signal: interrupt.signal,
+        onProgress: (doing: string, done: number, tasks: number) =>
+          terminal.progress(`${doing} (${done} of ${tasks})`),
+      };
+      const { plan, lab } = planned(options);
+      for (const assumption of limits.assumptions) terminal.say(`${pc.yellow("assumed")} ${assumption}`);
+      sayPlan(terminal, given.target.base, plan, lab, options.maxMs);
+      if (args.dryRun)
+        return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties, ms: plan.ms });
+      if (!args.yes) await requireYes(terminal);
+      const { openPlace } = await import("./open-place.ts");
+      const writer = await openPlace({ out: args.out, name: "audit", force: args.force }, "audit");
+      try {
+        const { result, trace } = await audit(options);
+        terminal.progress(null);
+        const { addAuditReport } = await import("../report/audit-documents.ts");
+        const { placeResult } = await import("../report/result-writer.ts");
+        const { version } = await import("./version.ts");
+        const junit = await addAuditReport(writer, result, trace, version);
+        await placeResult(writer);
+        if (args.junit !== undefined)
+          await (await import("../files/whole-file.ts")).writeWhole(args.junit, junit);
+        sayAudit(terminal, result, writer.folder);
+        terminal.result({ ...result, folder: writer.folder });
+        process.exitCode = exitOf(result);
+      } finally {
+        await writer.close();
+      }
+    } finally {
+      terminal.progress(null);
+      interrupt.release();
+    }
+  },
+});
+
+/** 0 kept, 1 broken, 2 nothing was exercised, 3 the target did not go on, 130 interrupted. */
+function exitOf({ rows, ended }: AuditResult): number {
+  if (rows.some(({ state }) => state === "broken")) return 1;
+  if (ended === "interrupted") return INTERRUPTED;
+  if (ended !== "whole") return UNREACHED;
+  return rows.some(({ state }) => state === "kept") ? 0 : 2;
+}
+
+function requireNames(only: readonly string[], names: readonly string[]): void {
+  const problems = only
+    .filter((name) => !names.includes(name))
+    .map((name) => ({ path: "--only", got: quote(name), allowed: "a name of --list" }));
+  if (problems.length === 0) return;
+  const near = closest(only.find((name) => !names.includes(name)) ?? "", names);
+  throw new SpillwayError("USAGE", "there is no such experiment", {
+    problems,
+    ...(near === null ? {} : { hint: `did you mean ${near}?` }),
+  });
+}
+
+function shareOf(text: string): number {
+  const percent = /^(\d{1,3})%$/.exec(text)?.[1];
+  const share = Number(percent ?? Number.NaN) / 100;
+  if (share > 0 && share <= 1) return share;
+  throw new SpillwayError("USAGE", "the share cannot be used", {
+    problems: [{ path: "--spend", got: quote(text), allowed: '"1%" to "100%"' }],
+  });
+}
+
+/** @throws SpillwayError `USAGE`, `TARGET_NOT_ALLOWED`, those of files */
+async function readGiven(args: Args) {
+  const { target: url, allowHost, tokens } = args;
+  if (url === undefined || tokens === undefined)
+    throw new SpillwayError("USAGE", "audit needs a target, and the tokens of those who call", {
+      problems: [
+        {
+          path: url === undefined ? "--target" : "--tokens",
+          got: "nothing",
+          allowed: url === undefined ? "a URL" : "a file",
+        },
+      ],
+      hint: "tokens come from a file, never from a flag: process lists show flags",
+    });
+  const target = parseTarget("--target", url);
+  requireAllowed("--target", target, allowHost ?? null);
+  return { target, ...(await readConnection(args, url)), tokensFile: tokens };
+}
+
+type Given = Awaited<ReturnType<typeof readGiven>>;
+
+/** The limits that a deployment is held to: those that are named, or those that a probe sees. */
+async function limitsOf(
+  { rules: named }: Args,
+  terminal: Terminal,
+  given: Given,
+): Promise<{
+  readonly policy: Policy;
+  readonly rules: Rules | null;
+  readonly tokens: readonly PolicyToken[];
+  readonly assumptions: readonly string[];
+}> {
+  if (named !== undefined) {
+    const policy = await readPolicy(named);
+    const limits = await readLimits(named);
+    const tokens = await readPolicyTokens(given.tokensFile, policy.auth.attributes);
+    return { policy, rules: "rules" in limits ? limits.rules : null, tokens, assumptions: [] };
+  }
+  const [{ probe }, { sayProbe }, { parseRules }, { policyOf }] = await Promise.all([
+    import("../probe/probe.ts"),
+    import("./say-probe.ts"),
+    import("../rules/parse.ts"),
+    import("../policy/shorthand.ts"),
+  ]);
+  const callers = await readTokens(given.tokensFile);
+  const [caller] = callers;
+  if (caller === undefined) throw new SpillwayError("TOKENS_INVALID", "the tokens file has no entry");
+  terminal.say("No --policy: a probe looks first which limits there are (80 calls at most).");
+  const { target, tls, proxy } = given;
+  const report = await probe({
+    target: target.base,
+    tls,
+    proxy,
+    ...caller,
+    onProgress: ({ doing }) => terminal.progress(doing),
+  });
+  terminal.progress(null);
+  sayProbe(terminal, report);
+  const rules = parseRules(report.rules);
+  const seen = `limits and switches are as a probe of ${counted(report.used.calls, "call")} saw them`;
+  const assumed = report.defaults.map((path) => `${path} is the default: nothing was seen of it`);
+  const tokens = callers.map(({ token, user, organization }) => ({
+    token,
+    attributes: { organization, user },
+  }));
+  return { policy: policyOf(rules), rules, tokens, assumptions: [seen, ...assumed] };
+}
+
+/** Rows of an interrupted audit that need not be made again. */
+async function readKnown({ resume, out }: Args): Promise<Row[]> {
+  if (!resume) return [];
+  if (out === undefined)
+    throw new SpillwayError("USAGE", "--resume needs --out, the folder of the audit that was interrupted");
+  const path = `${out}/audit.json`;
+  const text = await readText(path, "audit");
+  const { parseAudit } = await import("../report/audit-documents.ts");
+  return parseAudit(text, path).rows.filter(
+    ({ state, name }) => state !== "not exercised" && name !== "agreement",
+  );
+}
+
+function list(terminal: Terminal, experiments: readonly import("../audit/experiment.ts").Experiment[]): void {
+  terminal.result(
+    experiments.map(({ name, law, section, promise, needs, calls, empties, waits }) => ({
+      name,
+      law,
+      section,
+      promise,
+      needs,
+      calls,
+      empties,
+      waits,
+    })),
+  );
+  for (const { name, law, promise, needs, calls, empties, waits } of experiments) {
+    const windows = [empties > 0 ? "empties a window" : "", waits > 0 ? "waits for its end" : ""].filter(
+      (text) => text !== "",
+    );
+    terminal.say(`${pc.bold(name)}  ${law}: ${promise}`);
+    terminal.say(pc.dim(`    needs ${needs}; spends ${[counted(calls, "call"), ...windows].join(", ")}`));
+  }
+}

@@ -1,0 +1,149 @@
+// `spillway audit` as it is typed: what it lists, what it refuses, and where nothing is called.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { experiments } from "../../src/audit/experiments.ts";
+import { spillwayHere } from "../support/command.ts";
+
+let folder = "";
+let tokens = "";
+const servers: Server[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-audit-"));
+  tokens = join(folder, "tokens.json");
+  await writeFile(tokens, JSON.stringify([{ token: "planted-secret", user: "ann", organization: "acme" }]), {
+    mode: 0o600,
+  });
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A server on a free port. @returns its URL */
+async function answering(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const audit = (url: string, ...words: readonly string[]) =>
+  spillwayHere([
+    "audit",
+    "--target",
+    url,
+    "--policy",
+    "default",
+    "--tokens",
+    tokens,
+    "-y",
+    "--out",
+    join(folder, "out"),
+    ...words,
+  ]);
+
+test("--list names each experiment once, with law, needs and spend, and calls nobody", async () => {
+  const { stdout, code } = await spillwayHere(["audit", "--list", "--json"]);
+  const listed = JSON.parse(stdout) as { name: string; law: string; needs: string; calls: number }[];
+  expect(code).toBe(0);
+  expect(listed.map(({ name }) => name)).toEqual(experiments.map(({ name }) => name));
+  expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length);
+  for (const { law, needs, calls } of listed) {
+    expect(law).not.toBe("");
+    expect(needs).not.toBe("");
+    expect(calls).toBeGreaterThan(0);
+  }
+});
+
+test("--dry-run says the spend, and calls nobody", async () => {
+  let calls = 0;
+  const url = await answering((_request, reply) => {
+    calls += 1;
+    reply.end();
+  });
+  const { stdout, code } = await audit(url, "--dry-run");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/about [\d,]+ calls; \d+ windows? used up/);
+  expect(calls).toBe(0);
+});
+
+describe("what is no such API is named, before anything is spent", () => {
+  const cases: readonly (readonly [name: string, answer: RequestListener, said: RegExp])[] = [
+    [
+      "a page of HTML",
+      (_request, reply) => reply.setHeader("Content-Type", "text/html").end("<html>"),
+      /200 and HTML/,
+    ],
+    ["404", (_request, reply) => reply.writeHead(404).end("{}"), /404: no such resource/],
+    [
+      "a redirect to a login",
+      (_request, reply) => reply.writeHead(302, { Location: "/login" }).end(),
+      /302, a redirect/,
+    ],
+    [
+      "an expired token",
+      (_request, reply) => reply.writeHead(401).end("{}"),
+      /401: the token is not known there, or has expired/,
+    ],
+    [
+      "a token without permissions",
+      (_request, reply) => reply.writeHead(403).end("{}"),
+      /403: the token has no permission/,
+    ],
+    ["JSON of another API", (_request, reply) => reply.end('{"hello":1}'), /200 and /],
+  ];
+  test.each(cases)("%s", async (_name, answer, said) => {
+    let calls = 0;
+    const url = await answering((request, reply) => {
+      calls += 1;
+      answer(request, reply);
+    });
+    const { stderr, stdout, code } = await audit(url);
+    expect(stderr).toMatch(said);
+    expect(code).toBe(3);
+    expect(calls).toBe(1);
+    expect(stdout + stderr).not.toContain("planted-secret");
+  });
+
+  test("plain HTTP under https://", async () => {
+    const url = await answering((_request, reply) => reply.end());
+    const { stderr, code } = await audit(url.replace("http:", "https:"));
+    expect(stderr).toContain("no TLS there");
+    expect(code).toBe(3);
+  });
+
+  test("nobody listens", async () => {
+    const { stderr, code } = await audit("http://127.0.0.1:1");
+    expect(stderr).toContain("connection refused");
+    expect(code).toBe(3);
+  });
+});
+
+describe("words that cannot be used", () => {
+  const cases: readonly (readonly [words: readonly string[], said: string])[] = [
+    [["--only", "last-place-3"], "did you mean last-place-2?"],
+    [["--spend", "120%"], '"1%" to "100%"'],
+    [["--max-time", "soon"], "--max-time"],
+    [["--target", "http://api.example.com"], "this target may not be loaded"],
+    [["--resume", "--out", "nowhere"], "no such file"],
+  ];
+  test.each(cases)("%j", async (words, said) => {
+    const own = words.includes("--target") ? [] : ["--target", "http://127.0.0.1:1"];
+    const { stderr, code } = await spillwayHere([
+      "audit",
+      "--policy",
+      "default",
+      "--tokens",
+      tokens,
+      "-y",
+      ...own,
+      ...words,
+    ]);
+    expect(stderr).toContain(said);
+    expect(code).toBe(2);
+  });
+});
