@@ -36,6 +36,8 @@ export class Lab {
   readonly spend: number;
   readonly isTls: boolean;
   readonly subjects: readonly Subject[];
+  /** Trials in a row in which no two looks surely showed one window. */
+  unsure = 0;
   readonly #untilMs: number;
   /** Units that a plain call of an operation was charged, by `operation quota`. */
   readonly #plain = new Map<string, number>();
@@ -111,8 +113,7 @@ export class Lab {
     const { method, body } = sample;
     const path = fill(sample.path);
     const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
-    const host = "";
-    const found = routeOf(this.policy, { method, target: path, host, graphql: null });
+    const found = this.route({ method, path, body: text });
     const attributes = { ...found?.attributes, ...caller.attributes };
     return {
       caller,
@@ -125,6 +126,24 @@ export class Lab {
       cost,
       way: "kept",
     };
+  }
+
+  /** The policy's route for a request. */
+  route({ method, path, body }: Pick<Shot, "method" | "path" | "body">): ReturnType<typeof routeOf> {
+    const host = this.policy.routes.find((route) => route.host !== undefined)?.host ?? "";
+    return routeOf(this.policy, { method, target: path, host, graphql: graphqlKind(body) });
+  }
+
+  /**
+   * A request in another shape, as its line says it: where no route takes it, it may be charged or not.
+   * @throws Unexercised where the policy has it as another operation
+   */
+  routed(shot: Shot): Shot {
+    const found = this.route(shot);
+    if (found === null) return { ...shot, isVague: true };
+    const { operation } = found.route;
+    if (operation !== shot.operation) throw new Unexercised(`the policy has it as ${operation}`);
+    return shot;
   }
 
   /** Tells whether an operation's calls can be made as dear as one likes. */
@@ -227,6 +246,9 @@ export class Lab {
    * @param after as far back among the callers as it begins to look
    */
   *pick(subject: Subject, calls: number, ms: number, isToEmpty = false): Steps<Caller> {
+    const [first] = subject.callers;
+    if (first !== undefined && this.callsIn(subject, first) < calls + 1)
+      throw new Unexercised("a window has too little room for it");
     for (let attempt = 0; attempt < 4; attempt++) {
       const nowMs = yield* this.now();
       for (const caller of subject.callers) {
@@ -237,6 +259,17 @@ export class Lab {
       yield* this.nextWindow(subject, subject.callers);
     }
     throw new Unexercised("no caller had room enough in a window");
+  }
+
+  /** Plain calls that a window has room for. */
+  callsIn(subject: Subject, caller: Caller): number {
+    const { uses = {}, samples = [] } = this.policy.operations[subject.operation] ?? {};
+    const each = this.windows(subject, caller).map((name) => {
+      const cost = uses[name];
+      const units = typeof cost === "number" ? cost : (samples[0]?.cost ?? 1);
+      return Math.floor((this.limit(name, caller) * this.spend) / Math.max(1, units));
+    });
+    return Math.min(...each);
   }
 
   wasEmptied(subject: Subject, caller: Caller, nowMs: number): boolean {
@@ -292,6 +325,8 @@ export class Lab {
 
   /** Uses up a caller's narrow quota but for so many units. @returns the last reading of it */
   *fill(subject: Subject, caller: Caller, quota: string, leave: number): Steps<Seen> {
+    const tries = this.#unfilled.get(quota) ?? 0;
+    if (tries >= 3) throw new Unexercised(`${quota} could not be brought to ${leave} left`);
     const each = yield* this.plainCharge(subject, caller, quota);
     let seen = seenIn(yield* this.look(subject, caller), quota);
     for (let round = 0; round < 6; round++) {
@@ -303,14 +338,14 @@ export class Lab {
         const shots = Array.from({ length: Math.min(burst, due - made) }, () =>
           this.shot(caller, subject.operation),
         );
-        yield* this.together(shots);
+        const answers = yield* this.together(shots);
+        if (answers.some(({ call }) => call.outcome === "refused")) break;
       }
       seen = seenIn(yield* this.look(subject, caller), quota);
     }
-    const failures = (this.#unfilled.get(quota) ?? 0) + 1;
     if (seen === null || seen.left !== leave) {
-      this.#unfilled.set(quota, failures);
-      throw new Unexercised(`${quota} could not be brought to ${leave} left`, failures < 3);
+      this.#unfilled.set(quota, tries + 1);
+      throw new Unexercised(`${quota} could not be brought to ${leave} left`, tries < 2);
     }
     this.#unfilled.delete(quota);
     return seen;
@@ -353,16 +388,17 @@ export class Lab {
       if ((this.book.endOf(quota, caller.attributes, nowMs) ?? 0) - nowMs >= ms)
         return { caller, quota, seen };
     }
-    const caller = yield* this.pick(
-      subject,
-      this.callsToEmpty(subject, subject.callers[0] as Caller) ?? 1,
-      ms + 500,
-      true,
-    );
+    const caller = yield* this.pick(subject, 2, ms + 500, true);
     const quota = this.narrow(subject, caller);
     if (quota === null) throw new Unexercised("no quota can be emptied");
     return { caller, quota, seen: yield* this.fill(subject, caller, quota, 0) };
   }
+}
+
+/** Kind of the GraphQL operation in a body. */
+function graphqlKind(body: string | null): "query" | "mutation" | null {
+  if (body === null || !body.includes('"query"')) return null;
+  return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
 }
 
 /** A sample that costs so much; as it is where it cannot be made dearer. */
@@ -380,15 +416,34 @@ function dearer(sample: CallSample, cost: number): CallSample {
   return { ...sample, body: copy };
 }
 
-/** Operations that can be called, one for each set of quotas; their callers, each beginning with another. */
+/**
+ * Operations that can be called, one for each set of quotas. Those that share a quota have callers of their own where no two
+ * callers share a count; else each begins with another caller.
+ */
 function subjectsOf(policy: Policy, callers: readonly Caller[]): Subject[] {
-  const subjects = new Map<string, Subject>();
+  const found = new Map<string, Omit<Subject, "callers">>();
   for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
     const quotas = Object.keys(policy.quotas).filter((name) => uses[name] !== undefined && uses[name] !== 0);
     const key = quotas.join(" ");
-    if (samples.length === 0 || quotas.length === 0 || subjects.has(key)) continue;
-    const turn = subjects.size % Math.max(1, callers.length);
-    subjects.set(key, { operation, quotas, callers: [...callers.slice(turn), ...callers.slice(0, turn)] });
+    if (samples.length > 0 && quotas.length > 0 && !found.has(key)) found.set(key, { operation, quotas });
   }
-  return [...subjects.values()];
+  const all = [...found.values()];
+  return all.map((subject, turn) => {
+    const group = all.filter(({ quotas }) => quotas.some((name) => subject.quotas.includes(name)));
+    const share = Math.floor(callers.length / all.length);
+    const isOwn = group.every(({ quotas }) => quotas.every((name) => isApart(policy, name, callers)));
+    if (group.length > 1 && isOwn && share >= 2)
+      return { ...subject, callers: callers.slice(turn * share, (turn + 1) * share) };
+    const at = turn % Math.max(1, callers.length);
+    return { ...subject, callers: [...callers.slice(at), ...callers.slice(0, at)] };
+  });
+}
+
+/** Tells whether each caller has a count of its own in a quota. */
+function isApart({ quotas }: Policy, name: string, callers: readonly Caller[]): boolean {
+  const key = quotas[name]?.key ?? [];
+  const keys = new Set(
+    callers.map(({ attributes }) => JSON.stringify(key.map((part) => attributes[part] ?? null))),
+  );
+  return keys.size === callers.length;
 }

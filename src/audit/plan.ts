@@ -77,7 +77,11 @@ function lanesOf({ subjects }: Lab): Subject[][] {
   const lanes: Subject[][] = [];
   for (const subject of subjects) {
     const touched = lanes.filter((lane) =>
-      lane.some(({ quotas }) => quotas.some((name) => subject.quotas.includes(name))),
+      lane.some(
+        ({ quotas, callers }) =>
+          quotas.some((name) => subject.quotas.includes(name)) &&
+          callers.some((caller) => subject.callers.includes(caller)),
+      ),
     );
     const rest = lanes.filter((lane) => !touched.includes(lane));
     lanes.splice(0, lanes.length, ...rest, [...touched.flat(), subject]);

@@ -135,7 +135,7 @@ export const costExperiments: readonly Experiment[] = [
       return lab.windows(subject, caller).length > 0 ? null : "answers show no count of a window";
     },
     *run(lab, subject) {
-      const caller = yield* lab.pick(subject, 10, 700);
+      const caller = yield* lab.pick(subject, 8, 700);
       for (const cost of [
         undefined,
         ...(lab.dearest(subject.operation) === null ? [] : [costFrom(lab, subject.operation, 20)]),

@@ -17,10 +17,7 @@ const lastPlace = (calls: number): Experiment => ({
   waits: 0,
   lacks: (lab, subject) => lab.lacksEmptying(subject),
   *run(lab, subject) {
-    const [someone] = subject.callers;
-    const most = someone === undefined ? null : lab.callsToEmpty(subject, someone);
-    if (someone === undefined || most === null) return unexercised("nobody can call it");
-    const caller = yield* lab.pick(subject, Math.min(most, 2 + calls), 1200, true);
+    const caller = yield* lab.pick(subject, 2, 1200, true);
     const quota = lab.narrow(subject, caller);
     if (quota === null) return unexercised("no quota can be emptied");
     const each = yield* lab.plainCharge(subject, caller, quota);

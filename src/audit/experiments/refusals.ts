@@ -103,7 +103,7 @@ export const refusalExperiments: readonly Experiment[] = [
         key.some((name) => each.attributes[name] !== caller.attributes[name]),
       );
       const [mine] = yield* lab.send(lab.shot(caller, subject.operation));
-      for (const other of others.slice(0, 4)) {
+      for (const other of others) {
         const answer = yield* lab.one(lab.shot(other, subject.operation));
         const hasRoom = subject.quotas.every((name) => (seenIn(answer, name)?.left ?? 1) > 0);
         if (isRefused(answer) && hasRoom && mine !== undefined)

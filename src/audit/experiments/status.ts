@@ -47,8 +47,8 @@ const free = ([name, promise, shape]: (typeof shapes)[number]): Experiment => ({
   calls: 10,
   lacks: lacksStatus,
   *run(lab, subject) {
-    const caller = yield* lab.pick(subject, 10, 700);
-    const shot = shape(lab.status(caller));
+    const caller = yield* lab.pick(subject, 4, 700);
+    const shot = lab.routed(shape(lab.status(caller)));
     const made = yield* trial(lab, subject, caller, [shot, shot, shot], {
       together: shot.way === "pipelined",
     });

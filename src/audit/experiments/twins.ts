@@ -1,5 +1,4 @@
 // The same call in another shape: each is charged as its plain twin, or is free by the policy (SPEC.md §2.6).
-import { routeOf } from "../../policy/match.ts";
 import { seenIn } from "../book.ts";
 import {
   type Answer,
@@ -184,14 +183,6 @@ function named({ policy }: Lab, { caller, path }: Shot): string | null {
   return values.find((value) => value !== value.toUpperCase() && path.split("/").includes(value)) ?? null;
 }
 
-/** The same call as its line says it: by the policy's route for it, or charged or not. */
-function routed({ policy }: Lab, shot: Shot): Shot {
-  const route = routeOf(policy, { method: shot.method, target: shot.path, host: "", graphql: null });
-  const operation = route?.route.operation;
-  const isOwn = operation === shot.operation || shot.body !== null;
-  return isOwn ? shot : { ...shot, isVague: true };
-}
-
 const experimentOf = (twin: Twin): Experiment => ({
   name: twin.name,
   law: twin.law ?? "conserved",
@@ -208,9 +199,9 @@ const experimentOf = (twin: Twin): Experiment => ({
     return twin.lacks?.(lab, lab.shot(caller, subject.operation)) ?? null;
   },
   *run(lab, subject) {
-    const caller = yield* lab.pick(subject, 10, 700);
+    const caller = yield* lab.pick(subject, 8, 700);
     const plain = lab.shot(caller, subject.operation);
-    const shots = twin.make(plain, lab).map((shot) => routed(lab, shot));
+    const shots = twin.make(plain, lab).map((shot) => lab.routed(shot));
     const made = yield* trial(lab, subject, caller, shots, { together: twin.together === true });
     return (
       judgeTwin(twin, made) ?? (made.answers.some(isRefused) ? unexercised("the twin was refused") : kept)
@@ -274,7 +265,7 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     const [caller] = subject.callers;
     if (caller === undefined || lab.windows(subject, caller).length === 0)
       return "answers show no count of a window";
-    return operationOf(lab, lab.request(caller, sample, "other", null)) === subject.operation
+    return lab.route(lab.request(caller, sample, "other", null))?.route.operation === subject.operation
       ? null
       : "the request is another operation's";
   },
@@ -288,10 +279,6 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     return judgeTwin(twin, made) ?? kept;
   },
 });
-
-function operationOf({ policy }: Lab, { method, path }: Shot): string | null {
-  return routeOf(policy, { method, target: path, host: "", graphql: null })?.route.operation ?? null;
-}
 
 const keptConnection: Experiment = {
   name: "users-in-turn-on-one-connection",

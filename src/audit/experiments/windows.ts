@@ -26,6 +26,9 @@ function told(
   const found: { ms: number; slackMs: number; by: string }[] = [];
   const reset = reading?.reset;
   if (reset?.afterMs != null) found.push({ ms: reset.afterMs, slackMs: slackOf(reset.gridMs), by: "reset" });
+  // By the target's own clock, which its `Date` tells.
+  if (reset?.atMs != null && call.date !== undefined)
+    found.push({ ms: reset.atMs - call.date, slackMs: slackOf(reset.gridMs), by: "reset" });
   if (call.retryAfterMs !== undefined && call.by === quota)
     found.push({ ms: call.retryAfterMs, slackMs: slackOf(1000), by: "the refusal" });
   return found;

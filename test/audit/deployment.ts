@@ -1,0 +1,81 @@
+// Deployments that are audited in this process: right ones and wrong ones, in windows of seconds.
+import { experiments } from "../../src/audit/experiments.ts";
+import { type Audited, type AuditOptions, audit } from "../../src/audit/run.ts";
+import { parseTarget } from "../../src/connect/target.ts";
+import { injectFault, parseFault, semanticsFor } from "../../src/faults/choice.ts";
+import { seededRandom } from "../../src/faults/random.ts";
+import type { Policy } from "../../src/policy/policy.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import type { Rules, RulesInput } from "../../src/rules/rules.ts";
+import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
+import { type Serving, serve, servePolicy } from "../../src/service/serve.ts";
+
+/** Windows of 5 s and 8 s. */
+const short: RulesInput = {
+  organization: { rest: { limit: 200, windowSeconds: 5 }, graphql: { limit: 20_000, windowSeconds: 8 } },
+  user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 5_000, windowSeconds: 8 } },
+};
+
+const users = (organization: string, count: number): Token[] =>
+  Array.from({ length: count }, (_, index) => ({
+    token: `planted-secret-${organization}-${index}`,
+    user: `user-${index}`,
+    organization,
+    scopes: tokenScopes,
+  }));
+const tokens = [...users("acme", 8), ...users("globex", 3)];
+
+const callers = tokens.map(({ token, user, organization }) => ({
+  token,
+  attributes: { organization, user },
+}));
+
+/** Starts the reference deployment, with a fault of the catalogue or without. */
+export async function deployed(
+  fault: string | null,
+): Promise<{ readonly serving: Serving; readonly rules: Rules }> {
+  const chosen = fault === null ? null : parseFault(fault);
+  const rules = parseRules({
+    ...short,
+    ...(chosen === null ? {} : { semantics: semanticsFor(chosen.fault) }),
+    ...(fault === "unenforced-refuses" ? { organizations: { acme: { rest: { enforced: false } } } } : {}),
+  });
+  const faulty = chosen === null ? {} : injectFault(chosen, rules, seededRandom(1));
+  return { serving: await serve({ rules, tokens, port: 0, ...faulty }), rules };
+}
+
+type Options = Partial<Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal">>;
+
+/** Audits a deployment, by rules or by a policy. */
+export function audited(url: string, limits: Rules | Policy, options: Options = {}): Promise<Audited> {
+  const isPolicy = "quotas" in limits;
+  return audit({
+    target: parseTarget("target", url),
+    policy: isPolicy ? limits : policyOf(limits),
+    rules: isPolicy ? null : limits,
+    tokens: isPolicy ? policyCallers(limits) : callers,
+    experiments,
+    alone: true,
+    spend: 1,
+    maxMs: 60_000,
+    timeoutMs: 20_000,
+    ...options,
+  });
+}
+
+/** Starts a stand-in of a policy. */
+export const standIn = (policy: Policy): Promise<Serving> =>
+  servePolicy({ port: 0, policy, tokens: policyCallers(policy) });
+
+const policyCallers = ({ auth: { attributes } }: Policy) =>
+  Array.from({ length: 10 }, (_, index) => ({
+    token: `planted-secret-${index}`,
+    attributes: Object.fromEntries(
+      attributes.map((name, place) => [name, `${name}-${place === 0 ? index : 0}`]),
+    ),
+  }));
+
+/** What an audit found, as `experiment: law`. */
+export const found = ({ result }: Audited): string[] =>
+  result.rows.flatMap(({ name, broken }) => broken.map(({ law, got }) => `${name}: ${law}, ${got}`));
