@@ -72,9 +72,6 @@ function problemOf(
       got: `${status}, a redirect`,
       hint: "name the address that it leads to: redirects are not followed",
     };
-  const isHtml = /html/i.test(headers["content-type"] ?? "") || /^\s*</.test(text);
-  if (isHtml)
-    return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };
   if (status === 401)
     return {
       got: "401: the token is not known there, or has expired",
@@ -88,6 +85,10 @@ function problemOf(
     { quotas, isStatus: operation === "status" },
   );
   if (read.outcome === "refused") return null;
+  if (read.readings.length > 0 && status < 400) return null;
+  const isHtml = /html/i.test(headers["content-type"] ?? "") || /^\s*</.test(text);
+  if (isHtml)
+    return { got: `${status} and HTML`, hint: "is this the API's address, or a website's or proxy's?" };
   if (status === 403)
     return {
       got: "403: the token has no permission for it",

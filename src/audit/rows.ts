@@ -1,6 +1,6 @@
 // Findings put together: one row an experiment, and one for the oracle's own judgement of the trace.
 import type { Policy } from "../policy/policy.ts";
-import type { Row, ShownBroken, ShownCall } from "../summary/audit-result.ts";
+import { agreementName, type Row, type ShownBroken, type ShownCall } from "../summary/audit-result.ts";
 import { type Agreement, oracleOn } from "./agreement.ts";
 import type { Answer, Broken, Experiment, Finding } from "./experiment.ts";
 import type { Task } from "./plan.ts";
@@ -16,8 +16,6 @@ interface Target {
   readonly policy: Policy;
 }
 
-/** Name of the row that the oracle's own judgement has. */
-const agreementName = "agreement";
 const callsMost = 12;
 
 /** Laws whose breach explains that others look broken, too. */

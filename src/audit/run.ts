@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { AuditResult, Row } from "../summary/audit-result.ts";
+import { type AuditResult, interruptedWhy, type Row } from "../summary/audit-result.ts";
 import { agreement } from "./agreement.ts";
 import { isSameWindow, seenIn } from "./book.ts";
 import {
@@ -313,7 +313,7 @@ class Audit {
     const { policy, rules, alone, target, assumptions = [], known = [] } = this.#options;
     const tasks = tasksOf(plan);
     const made = new Set(this.#found.map(({ task }) => task));
-    const why = this.#isInterrupted ? "interrupted" : (this.#stopped ?? "not reached");
+    const why = this.#isInterrupted ? interruptedWhy : `${interruptedWhy}: ${this.#stopped}`;
     for (const task of tasks)
       if (!made.has(task)) this.#found.push({ task, finding: unexercised(why), isRepeated: false });
     // A judgement of all answers, whatever they were made for.

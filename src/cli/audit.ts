@@ -7,7 +7,7 @@ import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
-import type { AuditResult, Row } from "../summary/audit-result.ts";
+import { type AuditResult, type Row, settledRows } from "../summary/audit-result.ts";
 import { pc } from "./colors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
@@ -276,9 +276,7 @@ async function readKnown({ resume, out }: Args): Promise<Row[]> {
   const path = `${out}/audit.json`;
   const text = await readText(path, "audit");
   const { parseAudit } = await import("../report/audit-documents.ts");
-  return parseAudit(text, path).rows.filter(
-    ({ state, name }) => state !== "not exercised" && name !== "agreement",
-  );
+  return settledRows(parseAudit(text, path));
 }
 
 function list(terminal: Terminal, experiments: readonly import("../audit/experiment.ts").Experiment[]): void {

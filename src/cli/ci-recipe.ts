@@ -51,4 +51,31 @@ jobs:
           GH_TOKEN: \${{ github.token }}
           NUMBER: \${{ github.event.pull_request.number }}
         run: gh pr comment "$NUMBER" --edit-last --body-file spillway-report/summary.md || gh pr comment "$NUMBER" --body-file spillway-report/summary.md
+  audit:
+    # Holds your staging to its limits: set the variables SPILLWAY_TARGET (a URL) and SPILLWAY_HOST (its host), and the secret
+    # SPILLWAY_TOKENS (the text of a tokens file).
+    if: vars.SPILLWAY_TARGET != ''
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with:
+          node-version: 22
+      - name: Install
+        run: npm ci
+      - name: Audit
+        env:
+          TARGET: \${{ vars.SPILLWAY_TARGET }}
+          ALLOWED: \${{ vars.SPILLWAY_HOST }}
+          TOKENS: \${{ secrets.SPILLWAY_TOKENS }}
+        run: umask 077 && printf '%s' "$TOKENS" > tokens.json && npx spillway audit --target "$TARGET" --allow-host "$ALLOWED" --policy ${shellWord(`${dir}/rules.json`)} --tokens tokens.json -y --out spillway-audit
+      - name: Show the summary of the audit
+        if: always()
+        run: cat spillway-audit/summary.md >> "$GITHUB_STEP_SUMMARY"
+      - name: Keep the audit
+        if: always()
+        uses: actions/upload-artifact@v4
+        with:
+          name: spillway-audit
+          path: spillway-audit
 `;

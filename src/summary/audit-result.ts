@@ -72,3 +72,15 @@ export const countsOf = ({ rows }: Pick<AuditResult, "rows">): Readonly<Record<S
   broken: rows.filter(({ state }) => state === "broken").length,
   "not exercised": rows.filter(({ state }) => state === "not exercised").length,
 });
+
+/** Row of the oracle's own judgement. */
+export const agreementName = "agreement";
+/** Reason of experiments that an early end left out. */
+export const interruptedWhy = "interrupted";
+
+/** Rows that an audit which goes on need not make again. */
+export const settledRows = ({ rows }: Pick<AuditResult, "rows">): Row[] =>
+  rows.filter(
+    ({ name, state, why }) =>
+      name !== agreementName && state !== "not exercised" && why?.includes(interruptedWhy) !== true,
+  );

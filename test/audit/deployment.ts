@@ -11,11 +11,16 @@ import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
 import { type Serving, serve, servePolicy } from "../../src/service/serve.ts";
 
-/** Windows of 5 s and 8 s. */
-const short: RulesInput = {
-  organization: { rest: { limit: 200, windowSeconds: 5 }, graphql: { limit: 20_000, windowSeconds: 8 } },
-  user: { rest: { limit: 50, windowSeconds: 5 }, graphql: { limit: 5_000, windowSeconds: 8 } },
-};
+/** Lengths of windows, s: of REST, and of GraphQL. */
+type Windows = readonly [rest: number, graphql: number];
+
+const rulesOf = ([rest, graphql]: Windows): RulesInput => ({
+  organization: {
+    rest: { limit: 200, windowSeconds: rest },
+    graphql: { limit: 20_000, windowSeconds: graphql },
+  },
+  user: { rest: { limit: 50, windowSeconds: rest }, graphql: { limit: 5_000, windowSeconds: graphql } },
+});
 
 const users = (organization: string, count: number): Token[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -24,7 +29,7 @@ const users = (organization: string, count: number): Token[] =>
     organization,
     scopes: tokenScopes,
   }));
-const tokens = [...users("acme", 8), ...users("globex", 3)];
+export const tokens = [...users("acme", 8), ...users("globex", 3)];
 
 const callers = tokens.map(({ token, user, organization }) => ({
   token,
@@ -34,10 +39,11 @@ const callers = tokens.map(({ token, user, organization }) => ({
 /** Starts the reference deployment, with a fault of the catalogue or without. */
 export async function deployed(
   fault: string | null,
+  windows: Windows = [5, 8],
 ): Promise<{ readonly serving: Serving; readonly rules: Rules }> {
   const chosen = fault === null ? null : parseFault(fault);
   const rules = parseRules({
-    ...short,
+    ...rulesOf(windows),
     ...(chosen === null ? {} : { semantics: semanticsFor(chosen.fault) }),
     ...(fault === "unenforced-refuses" ? { organizations: { acme: { rest: { enforced: false } } } } : {}),
   });
@@ -45,7 +51,9 @@ export async function deployed(
   return { serving: await serve({ rules, tokens, port: 0, ...faulty }), rules };
 }
 
-type Options = Partial<Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal">>;
+type Options = Partial<
+  Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal" | "tokens">
+>;
 
 /** Audits a deployment, by rules or by a policy. */
 export function audited(url: string, limits: Rules | Policy, options: Options = {}): Promise<Audited> {

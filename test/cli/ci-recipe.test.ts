@@ -36,8 +36,8 @@ test("init --ci writes a workflow whose own commands run, and keeps what is ther
   const workflow = await readFile(join(folder, ".github", "workflows", "spillway.yml"), "utf8");
   const commands = [...workflow.matchAll(/^ +run: (.+)$/gm)].map(([, command = ""]) => command);
   // What a test has no network and no pull request for.
-  const own = commands.filter((command) => !/^(npm ci|gh) ?/.test(command));
-  expect(commands).toHaveLength(own.length + 2);
+  const own = commands.filter((command) => !/^(npm ci|gh) ?|spillway[ -]audit/.test(command));
+  expect(commands).toHaveLength(own.length + 5);
   const summary = join(folder, "step-summary.md");
   for (const command of own)
     await run("sh", ["-eu", "-c", command], {
@@ -49,6 +49,18 @@ test("init --ci writes a workflow whose own commands run, and keeps what is ther
   expect(files.length).toBeGreaterThanOrEqual(1);
   for (const file of files) expect(await readFile(join(folder, file), "utf8")).not.toBe("");
   expect(await readFile(join(folder, "spillway-report", "junit.xml"), "utf8")).toContain("<testsuite");
+});
+
+test("init --ci has a job that audits, whose words are the verb's", needs, async () => {
+  const workflow = await readFile(join(folder, ".github", "workflows", "spillway.yml"), "utf8");
+  const [, command = ""] = /^ +run: (.*spillway audit.*)$/m.exec(workflow) ?? [];
+  const tokens = JSON.stringify([{ token: "secret-of-ann", user: "ann", organization: "acme" }]);
+  const env = { ...process.env, TARGET: "http://127.0.0.1:1", ALLOWED: "127.0.0.1", TOKENS: tokens };
+  const ended = await run("sh", ["-eu", "-c", command], { cwd: folder, env }).catch(
+    (error: { code: number; stderr: string }) => error,
+  );
+  // Nobody listens there: all of its words were taken.
+  expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining("connection refused") as string });
 });
 
 test("init says how to install where it is not", async () => {

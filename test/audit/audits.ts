@@ -1,0 +1,288 @@
+// `npm run audits`: the audit against each fault that a network shows, in windows of a minute and of five; against the right
+// deployment, also on a busy machine and through a slow network; and against limiters of others.
+//   npm run audits                                  all of it, into reports/audit (about half an hour)
+//   npm run audits -- --only double-count,clean,express-rate-limit
+//   npm run audits -- --windows 5,8                 in shorter windows
+import { request as callOn, createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
+import fastifyRateLimit from "@fastify/rate-limit";
+// @ts-expect-error express has no types of its own
+import express from "express";
+import { rateLimit } from "express-rate-limit";
+import fastify from "fastify";
+import { faults } from "../../src/faults/catalogue.ts";
+import { writeWhole } from "../../src/files/whole-file.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Policy } from "../../src/policy/policy.ts";
+import { count } from "../../src/rules/words.ts";
+import { type AuditResult, countsOf } from "../../src/summary/audit-result.ts";
+import { audited, deployed } from "./deployment.ts";
+
+interface Row {
+  readonly name: string;
+  readonly found: readonly string[];
+  readonly kept: number;
+  readonly left: number;
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+type Windows = readonly [number, number];
+
+/** Audits at a time: they mostly wait. */
+const width = 24;
+const maxMs = 360_000;
+
+/** @returns the exit status: 1 where a fault was missed, or a right server accused */
+export async function run(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: "string" },
+      windows: { type: "string", default: "60,300" },
+      clean: { type: "string", default: "20" },
+      out: { type: "string", default: "reports/audit" },
+    },
+  });
+  const [rest = 60, graphql = 300] = values.windows.split(",").map(Number);
+  const windows: Windows = [rest, graphql];
+  const wanted = (names: readonly string[]): string[] =>
+    names.filter((name) => values.only?.split(",").includes(name) ?? true);
+  const runs = wanted(["clean"]).length > 0 ? runNames(Number(values.clean)) : [];
+  const isBusy = (name: string): boolean => name.startsWith("busy");
+  const [rows, quiet, others] = await Promise.all([
+    each(wanted(visible()), width, (name) => auditFault(name, windows)),
+    each(
+      runs.filter((name) => !isBusy(name)),
+      width,
+      (name) => cleanRun(name, windows),
+    ),
+    each(wanted(Object.keys(strangers)), 4, auditStranger),
+  ]);
+  // Two threads keep the processor busy.
+  const burning = runs.some(isBusy)
+    ? [0, 1].map(() => new Worker("for (;;) Math.sqrt(2);", { eval: true }))
+    : [];
+  const busy = await each(runs.filter(isBusy), 3, (name) => cleanRun(name, windows));
+  await Promise.all(burning.map((thread) => thread.terminate()));
+  const clean = [...quiet, ...busy];
+  const missed = rows.filter(({ found }) => found.length === 0);
+  const accused = [...clean, ...others].filter(({ found }) => found.length > 0);
+  if (values.only === undefined)
+    await writeWhole(`${values.out}/README.md`, text({ rows, clean, others, windows }));
+  for (const { name } of missed) console.log(`MISSED   ${name}`);
+  for (const { name, found } of accused) console.log(`ACCUSED  ${name}: ${found.join("; ")}`);
+  console.log(
+    `${rows.length - missed.length} of ${rows.length} faults found, ${accused.length} of ${clean.length + others.length} right servers accused`,
+  );
+  return missed.length + accused.length > 0 ? 1 : 0;
+}
+
+const visible = (): string[] =>
+  faults
+    .filter(
+      ({ nets, name }) =>
+        nets.some((net) => net !== "P") && name !== "overflow" && name !== "boundary-inclusive",
+    )
+    .map(({ name }) => name);
+
+async function each<T>(
+  names: readonly string[],
+  most: number,
+  make: (name: string) => Promise<T>,
+): Promise<T[]> {
+  const rows: T[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < names.length; at = next++) rows[at] = await make(names[at] ?? "");
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+  return rows;
+}
+
+async function auditFault(name: string, windows: Windows): Promise<Row> {
+  const { serving, rules } = await deployed(name, windows);
+  const { result } = await audited(serving.url, rules, { maxMs });
+  await serving.close();
+  return rowOf(name, result);
+}
+
+function rowOf(name: string, result: AuditResult): Row {
+  const { kept, "not exercised": left } = countsOf(result);
+  const found = result.rows.flatMap((row) => row.broken.map(({ law }) => `${row.name} (${law})`));
+  const seconds = Math.round((result.endedAt - result.startedAt) / 1000);
+  console.log(
+    `${name}: ${found.length === 0 ? "nothing" : found.slice(0, 4).join(", ")}; ${result.calls} calls, ${seconds} s`,
+  );
+  return { name, found: [...new Set(found)], kept, left, calls: result.calls, seconds };
+}
+
+/** Runs against the right deployment: three on a busy machine, two through a network of 0 to 300 ms. */
+const runNames = (runs: number): string[] =>
+  Array.from({ length: runs }, (_, at) =>
+    at < 2 ? `slow network ${at + 1}` : at < 5 ? `busy machine ${at - 1}` : `plain ${at - 4}`,
+  );
+
+async function cleanRun(name: string, windows: Windows): Promise<Row> {
+  const { serving, rules } = await deployed(null, windows);
+  const proxy = name.startsWith("slow") ? await delaying(serving.url) : null;
+  const { result } = await audited(proxy?.url ?? serving.url, rules, { maxMs });
+  await proxy?.close();
+  await serving.close();
+  return rowOf(name, result);
+}
+
+interface Started {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+async function listening(listener: RequestListener): Promise<Started> {
+  const server: Server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** A proxy that holds requests and answers back, 0 to 300 ms together. */
+function delaying(target: string): Promise<Started> {
+  return listening(async (given, reply) => {
+    await wait(Math.random() * 150);
+    const { method, url = "/", headers } = given;
+    const asked = callOn(
+      target + url,
+      { method, headers: { ...headers, connection: "close" } },
+      async (answer) => {
+        await wait(Math.random() * 150);
+        reply.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(reply);
+      },
+    );
+    asked.on("error", () => reply.destroy());
+    given.pipe(asked);
+  });
+}
+
+const strangerPolicy = (headers: Record<string, string>): Policy =>
+  parsePolicy({
+    version: 2,
+    name: "stranger",
+    quotas: {
+      requests: {
+        algorithm: { kind: "fixed-window", limit: 40, windowSeconds: 20, anchor: "first-request" },
+        key: ["client"],
+        charge: { refused: "counted" },
+      },
+    },
+    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
+    wire: {
+      revision: "2026",
+      readings: [
+        { quotas: ["requests"], headers, reset: { form: "delta-s", means: "window-end", round: "ceil" } },
+      ],
+      retryAfter: [{ header: "Retry-After", form: "delta-s" }],
+    },
+  });
+
+/** By token, in whatever letters its scheme is sent. */
+const keyOf = ({ headers }: { headers: { authorization?: string | undefined } }): string =>
+  String(headers.authorization).replace(/^bearer /i, "");
+
+const strangers: Readonly<Record<string, () => Promise<Started & { readonly policy: Policy }>>> = {
+  "express-rate-limit": async () => {
+    const app = express();
+    app.use(
+      rateLimit({
+        limit: 40,
+        windowMs: 20_000,
+        standardHeaders: "draft-6",
+        legacyHeaders: false,
+        keyGenerator: keyOf,
+      }),
+    );
+    app.use((_request: unknown, response: { send(text: string): void }) => response.send("ok"));
+    const headers = {
+      "RateLimit-Limit": "{limit}",
+      "RateLimit-Remaining": "{remaining}",
+      "RateLimit-Reset": "{reset}",
+    };
+    return { ...(await listening(app)), policy: strangerPolicy(headers) };
+  },
+  "@fastify/rate-limit": async () => {
+    const app = fastify();
+    await app.register(fastifyRateLimit, { max: 40, timeWindow: 20_000, keyGenerator: keyOf });
+    app.get("/", async () => "ok");
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = app.server.address() as AddressInfo;
+    const headers = {
+      "X-RateLimit-Limit": "{limit}",
+      "X-RateLimit-Remaining": "{remaining}",
+      "X-RateLimit-Reset": "{reset}",
+    };
+    return { url: `http://127.0.0.1:${port}`, close: () => app.close(), policy: strangerPolicy(headers) };
+  },
+};
+
+async function auditStranger(name: string): Promise<Row> {
+  const started = await strangers[name]?.();
+  if (started === undefined) throw new RangeError(`no server ${name}`);
+  const { result } = await audited(started.url, started.policy, { maxMs });
+  await started.close();
+  return rowOf(name, result);
+}
+
+interface Page {
+  readonly rows: readonly Row[];
+  readonly clean: readonly Row[];
+  readonly others: readonly Row[];
+  readonly windows: Windows;
+}
+
+function text({ rows, clean, others, windows: [rest, graphql] }: Page): string {
+  const line = ({ name, found, kept, left, calls, seconds }: Row): string => {
+    const few = found.slice(0, 4).join(", ");
+    const more = found.length > 4 ? `, and ${found.length - 4} more` : "";
+    return `| ${name} | ${few === "" ? "nothing" : few + more} | ${kept} | ${left} | ${count(calls)} | ${seconds} |`;
+  };
+  const table = (title: string, of: readonly Row[]): string =>
+    [
+      `| ${title} | found by | kept | not exercised | calls | seconds |`,
+      "|---|---|---:|---:|---:|---:|",
+      ...of.map(line),
+    ].join("\n");
+  const caught = rows.filter(({ found }) => found.length > 0).length;
+  const accused = [...clean, ...others].filter(({ found }) => found.length > 0).length;
+  return `# The audit against servers
+
+\`spillway audit --alone\`, at most ${maxMs / 60_000} minutes each, against the reference deployment with windows of ${rest} s (REST) and ${graphql} s
+(GraphQL). Repeat it with \`npm run audits\`. Real runs take real time, so their counts differ a little from run to run.
+
+${caught} of ${rows.length} faults were found; ${accused} of ${clean.length + others.length} right servers were accused.
+
+## Faults
+
+${table("fault", rows)}
+
+## The right deployment
+
+\`slow network\`: through a proxy that delays each call by 0 to 300 ms. \`busy machine\`: two threads of the same process compute all the while.
+
+${table("run", clean)}
+
+## Limiters of others
+
+40 requests in 20 s by token, windows that open with the first call.
+
+${table("limiter", others)}
+`;
+}

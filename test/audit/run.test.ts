@@ -1,0 +1,168 @@
+// An audit from its first word to its folder: what it writes, that no token is in it, how it ends early and goes on.
+// @module-tag real-time
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { experiments } from "../../src/audit/experiments.ts";
+import { type AuditResult, settledRows } from "../../src/summary/audit-result.ts";
+import { spillwayHere } from "../support/command.ts";
+import { audited, deployed, tokens } from "./deployment.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-audit-run-"));
+  await writeFile(join(folder, "tokens.json"), JSON.stringify(tokens), { mode: 0o600 });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const quick = [
+  "other-user",
+  "status-is-free",
+  "twin-head",
+  "twin-letter-case-of-scheme",
+  "twin-pipelined",
+  "no-token",
+];
+const chosen = experiments.filter(({ name }) => quick.includes(name));
+
+describe("a deployment that is wrong, and echoes its callers' tokens", () => {
+  let said = "";
+  let result: AuditResult;
+  const files = new Map<string, string>();
+  let code: number | null = null;
+  beforeAll(async () => {
+    const { serving, rules } = await deployed("double-count");
+    serving.app.server.prependListener("request", ({ headers }, reply) => {
+      reply.setHeader("X-Echo", String(headers.authorization));
+    });
+    await writeFile(join(folder, "rules.json"), JSON.stringify(rules));
+    const out = join(folder, "out");
+    const words = [
+      "audit",
+      "--target",
+      serving.url,
+      "--policy",
+      join(folder, "rules.json"),
+      "--alone",
+      "-y",
+      "--json",
+    ];
+    const ended = await spillwayHere([
+      ...words,
+      ...["--tokens", join(folder, "tokens.json"), "--out", out, "--junit", join(out, "..", "junit.xml")],
+      ...["--only", quick.join(",")],
+    ]);
+    await serving.close();
+    said = ended.stdout + ended.stderr;
+    code = ended.code;
+    result = JSON.parse(ended.stdout) as AuditResult;
+    for (const name of await readdir(out)) files.set(name, await readFile(join(out, name), "utf8"));
+    files.set("--junit", await readFile(join(folder, "junit.xml"), "utf8"));
+  });
+
+  test("ends with 1, and names the law, the calls and a line that repeats it", () => {
+    expect(code).toBe(1);
+    const row = result.rows.find(({ name }) => name === "twin-head");
+    expect(row?.state).toBe("broken");
+    const [broken] = row?.broken ?? [];
+    expect(broken).toMatchObject({ law: "conserved", isRepeated: true, oracle: "agrees" });
+    expect(broken?.calls.length).toBeGreaterThan(1);
+    expect(broken?.repeat).toContain("spillway audit --target");
+  });
+
+  test("a failure that an earlier one explains points to it", () => {
+    const pointing = result.rows.flatMap(({ broken }) => broken.map(({ follows }) => follows));
+    expect(pointing.filter((name) => name !== null).length).toBeGreaterThan(0);
+  });
+
+  test("no token is in what is printed or written", () => {
+    expect([...files.keys()].toSorted()).toEqual(
+      ["--junit", "audit.json", "junit.xml", "report.html", "summary.md", "trace.ndjson"].toSorted(),
+    );
+    for (const [name, text] of [...files, ["printed", said] as const])
+      expect(text, name).not.toContain("planted-secret");
+  });
+
+  test("JUnit has a case for each experiment, and the summary one line and the broken ones", () => {
+    const junit = files.get("--junit") ?? "";
+    expect(junit.match(/<testcase /g)).toHaveLength(quick.length + 1);
+    expect(junit).toContain("<failure");
+    expect(files.get("summary.md")).toMatch(/^audit of buildkite: \d+ kept, \d+ broken/);
+  });
+
+  test("verify reads its trace, call by call", async () => {
+    const { stdout } = await spillwayHere(["verify", join(folder, "out", "trace.ndjson"), "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ records: result.calls });
+  });
+});
+
+test("an interrupted audit keeps what it found, and goes on with the rest", async () => {
+  const { serving, rules } = await deployed(null);
+  try {
+    const stop = new AbortController();
+    const watched = chosen.map((experiment, at) => ({
+      ...experiment,
+      *run(...given: Parameters<typeof experiment.run>) {
+        if (at === 2) stop.abort();
+        return yield* experiment.run(...given);
+      },
+    }));
+    const { result } = await audited(serving.url, rules, { experiments: watched, signal: stop.signal });
+    expect(result.ended).toBe("interrupted");
+    const known = settledRows(result);
+    expect(known.map(({ name }) => name)).toEqual(chosen.slice(0, 2).map(({ name }) => name));
+    expect(result.rows.find(({ name }) => name === chosen[3]?.name)?.why).toContain("interrupted");
+    const { result: rest } = await audited(serving.url, rules, { experiments: chosen, known });
+    expect(rest.ended).toBe("whole");
+    expect(rest.rows.map(({ name, state }) => `${name} ${state}`).toSorted()).toEqual(
+      [...chosen.map(({ name }) => `${name} kept`), "agreement kept"].toSorted(),
+    );
+  } finally {
+    await serving.close();
+  }
+});
+
+test("half of each window is used where --spend says so, and nothing is emptied", async () => {
+  const { serving, rules } = await deployed(null);
+  try {
+    const some = experiments.filter(({ name }) => ["twin-head", "last-place-2", "twin-gzip"].includes(name));
+    const { result, trace } = await audited(serving.url, rules, { experiments: some, spend: 0.5 });
+    const states = Object.fromEntries(result.rows.map(({ name, state }) => [name, state]));
+    expect(states).toMatchObject({ "twin-head": "kept", "last-place-2": "not exercised" });
+    const left = [...trace.matchAll(/\["rest_user",50,(\d+),/g)].map(([, text]) => Number(text));
+    expect(Math.min(...left)).toBeGreaterThanOrEqual(25);
+  } finally {
+    await serving.close();
+  }
+});
+
+test("callers whom the target does not know are left out, and said to be", async () => {
+  const { serving, rules } = await deployed(null);
+  try {
+    const callers = tokens.slice(0, 3).map(({ token, user, organization }, at) => ({
+      token: at === 1 ? "expired-token" : token,
+      attributes: { organization, user },
+    }));
+    const { result } = await audited(serving.url, rules, { experiments: chosen, tokens: callers });
+    expect(result.assumptions).toEqual([expect.stringContaining("acme/user-1 is left out: 401")]);
+    expect(result.rows.filter(({ state }) => state === "broken")).toEqual([]);
+  } finally {
+    await serving.close();
+  }
+});
+
+test("a caller alone: what needs others is not exercised, and says so", async () => {
+  const { serving, rules } = await deployed(null);
+  try {
+    const callers = tokens
+      .slice(0, 1)
+      .map(({ token, user, organization }) => ({ token, attributes: { organization, user } }));
+    const { result } = await audited(serving.url, rules, { experiments: chosen, tokens: callers });
+    const row = result.rows.find(({ name }) => name === "other-user");
+    expect([row?.state, row?.why]).toEqual(["not exercised", "no two users"]);
+    expect(result.rows.find(({ name }) => name === "twin-head")?.state).toBe("kept");
+  } finally {
+    await serving.close();
+  }
+});
