@@ -8,9 +8,9 @@ import type { Faulty } from "../src/faults/fault.ts";
 import { type Rules, semanticsOf } from "../src/rules/rules.ts";
 import { pointsMost } from "../src/scenario/calls.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
-import { next32, seedRandom } from "../src/scenario/random.ts";
 import { callAnswer, type HttpAnswer, refusalAnswer, statusAnswer } from "../src/wire/answer.ts";
 import type { Answer, Caller, Outcome, SimulatedDeployment } from "./deployment.ts";
+import { faultDraws } from "./fault-draws.ts";
 import { NamedCallers } from "./named-callers.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
@@ -21,9 +21,6 @@ export interface HeldQuery {
   readonly decided: Readings;
 }
 
-/** The fault's draws, apart from those of every client: no scenario has so many populations. */
-const stream = 1_000_003;
-
 export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
   readonly #rules: Rules;
   readonly #faulty: Faulty;
@@ -31,10 +28,8 @@ export class FaultyDeployment implements SimulatedDeployment<HeldQuery> {
 
   /** @throws SpillwayError `FAULT_INVALID` where the fault does not go with the rules */
   constructor(rules: Rules, fault: ChosenFault, seed: number) {
-    const state = { random0: 0, random1: 0, random2: 0, random3: 0 };
-    seedRandom(state, seed, stream, 0);
     this.#rules = rules;
-    this.#faulty = injectFault(fault, rules, () => next32(state) / 4_294_967_296);
+    this.#faulty = injectFault(fault, rules, faultDraws(seed));
   }
 
   caller(organization: string, user: string): Caller {

@@ -44,7 +44,22 @@ interface Shows {
   readonly reset: boolean;
 }
 
-export class PolicyDeployment implements Deployment {
+/** A deployment by a policy. */
+export interface QuotaDeployment extends Deployment {
+  /**
+   * The members of a call's line that its answer tells; to be asked once.
+   * @param isDecided whether the limiter had a part in it: `status` is another's otherwise
+   */
+  quotaAnswer(
+    flight: number,
+    caller: number,
+    call: CallTemplate,
+    isDecided: boolean,
+    status: number,
+  ): QuotaAnswer;
+}
+
+export class PolicyDeployment implements QuotaDeployment {
   readonly #policy: Policy;
   readonly #limiter: PolicyLimiter;
   readonly #core: PolicyCore;
@@ -132,10 +147,6 @@ export class PolicyDeployment implements Deployment {
     throw new RangeError("a trace of version 1 holds no quotas of a policy");
   }
 
-  /**
-   * The members of a call's line that its answer tells; to be asked once.
-   * @param isDecided whether the limiter had a part in it: `status` is another's otherwise
-   */
   quotaAnswer(
     flight: number,
     caller: number,
@@ -272,7 +283,7 @@ export class PolicyDeployment implements Deployment {
 }
 
 /** What a call declares; nothing of one that no quota counts. */
-const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
+export const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
   operation === "status" || operation === "other" ? null : cost;
 
 const NONE = -1;

@@ -3,6 +3,7 @@ import type { Policy } from "../src/policy/policy.ts";
 import type { Scenario } from "../src/scenario/scenario.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../src/trace/quota-record.ts";
 import { AnsweredCall } from "./answered-call.ts";
+import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
 import { PolicyDeployment } from "./policy-deployment.ts";
 import { headerOf, type SimulateOptions, simulatorOf, type World, worldOf } from "./simulate.ts";
@@ -33,7 +34,11 @@ export function simulateQuotas(scenario: Scenario, options: SimulateOptions = {}
 
 function* callsOf(world: World, policy: Policy): Generator<QuotaCall, void> {
   const flights = new FlightTable();
-  const deployment = new PolicyDeployment(policy, flights, true);
+  const { fault, scenario } = world;
+  const deployment =
+    fault === undefined
+      ? new PolicyDeployment(policy, flights, true)
+      : new FaultyQuotaDeployment(policy, fault, scenario.seed, flights);
   const simulator = simulatorOf(world, flights, deployment);
   const view = new AnsweredCall(simulator, flights);
   for (let flight = simulator.next(); flight >= 0; flight = simulator.next()) {

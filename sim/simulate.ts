@@ -2,7 +2,7 @@
 // and rules give the same calls, byte for byte, wherever they run.
 import type { LimiterFactory } from "../src/engine/adapter.ts";
 import { followedRules } from "../src/engine/adapter-rules.ts";
-import { type ChosenFault, requireSuitable } from "../src/faults/choice.ts";
+import { type ChosenFault, requirePolicy, requireSuitable } from "../src/faults/choice.ts";
 import { parseRules } from "../src/rules/parse.ts";
 import type { Rules } from "../src/rules/rules.ts";
 import type { Token } from "../src/rules/tokens.ts";
@@ -15,6 +15,7 @@ import { tellFactory } from "./adapter/asker.ts";
 import { AnsweredCall } from "./answered-call.ts";
 import type { Answer, Deployment } from "./deployment.ts";
 import { FaultyDeployment } from "./faulty-deployment.ts";
+import { FaultyQuotaDeployment } from "./faulty-quotas.ts";
 import { FlightTable } from "./flight-table.ts";
 import { ObjectDeployment } from "./object-deployment.ts";
 import { PolicyDeployment } from "./policy-deployment.ts";
@@ -162,9 +163,11 @@ export function worldOf(given: Scenario, options: SimulateOptions): World {
   const rules = limiter === undefined ? claimed : followedRules(limiter, claimed);
   if (fault !== undefined && limiter !== undefined)
     throw new RangeError("a fault or a limiter is simulated, not both");
-  if ((fault !== undefined || limiter !== undefined) && scenario.policy !== undefined)
-    throw new RangeError("a fault or a limiter goes with rules, and with no policy");
-  if (fault !== undefined) requireSuitable(fault, rules);
+  const { policy } = scenario;
+  if (limiter !== undefined && policy !== undefined)
+    throw new RangeError("a limiter goes with rules, and with no policy");
+  if (fault !== undefined && policy === undefined) requireSuitable(fault, rules);
+  if (fault !== undefined && policy !== undefined) requirePolicy(fault, policy);
   return { scenario, rules, seating, fault, limiter, signal };
 }
 
@@ -185,9 +188,12 @@ function runOf(world: World, traced: boolean) {
 }
 
 function deploymentOf({ scenario, rules, fault, limiter }: World, flights: FlightTable, traced: boolean) {
-  if (fault !== undefined)
-    return new ObjectDeployment(new FaultyDeployment(rules, fault, scenario.seed), flights);
-  if (scenario.policy !== undefined) return new PolicyDeployment(scenario.policy, flights, false);
+  const { policy, seed } = scenario;
+  if (policy !== undefined)
+    return fault === undefined
+      ? new PolicyDeployment(policy, flights, false)
+      : new FaultyQuotaDeployment(policy, fault, seed, flights);
+  if (fault !== undefined) return new ObjectDeployment(new FaultyDeployment(rules, fault, seed), flights);
   if (limiter === undefined) return new RightDeployment(rules, flights, traced);
   tellFactory(limiter, scenario.startAtMs);
   const made = limiter.create(rules);

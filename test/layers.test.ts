@@ -257,6 +257,7 @@ describe("the wire format", () => {
       "src/scenario/retries/retry-after.ts: retry-after",
       "src/verify/answer-laws.ts: is a status call, which is never refused, and was answered 429",
       "src/verify/header-presence.ts: headers-missing-on-429",
+      "src/verify/policy-presence.ts: headers-missing-on-429",
       "src/verify/suspects.ts: headers-missing-on-429",
     ]);
   });

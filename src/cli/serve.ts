@@ -93,7 +93,7 @@ export const verb = defineVerb<Args>({
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     const limits = await readLimits(args.rules);
-    if ("policy" in limits) return standIn(terminal, args, limits.policy);
+    if ("policy" in limits) return standIn(terminal, args, limits.policy, fault);
     const { rules } = limits;
     const { deploy } = await import("../service/deploy.ts");
     const { sampleTokens } = await import("../service/sample-tokens.ts");
@@ -138,9 +138,14 @@ const telling =
     debug === true ? console.error(describeThrown(error)) : warn(`unexpected: ${error.message}`);
 
 /** Serves a policy that is not of the reference deployment. */
-async function standIn(terminal: Terminal, args: Args, written: Policy): Promise<void> {
-  const { fault, workers, host, port } = args;
-  const unfit = { "--fault": fault, "--workers": workers };
+async function standIn(
+  terminal: Terminal,
+  args: Args,
+  written: Policy,
+  fault: ChosenFault | null,
+): Promise<void> {
+  const { workers, host, port } = args;
+  const unfit = { "--workers": workers };
   const problems = Object.entries(unfit).flatMap(([path, value]) =>
     value === undefined
       ? []
@@ -163,9 +168,11 @@ async function standIn(terminal: Terminal, args: Args, written: Policy): Promise
       ? samplePolicyTokens(names, args.users)
       : await readPolicyTokens(args.tokens, names);
   const interrupt = onInterrupt();
-  const serving = await servePolicy({ port, host, policy, tokens, onUnexpected: telling(args) });
+  const faulty = fault === null ? undefined : await faultyBy(policy, fault, requireSeed(args.seed));
+  const serving = await servePolicy({ port, host, policy, tokens, faulty, onUnexpected: telling(args) });
   try {
     terminal.say(serving.url);
+    if (fault !== null) warnOfFault(terminal, fault);
     for (const change of changes) terminal.say(`${pc.yellow("note")}    ${change}`);
     const notes = presets[args.rules]?.notes ?? [];
     for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
@@ -187,6 +194,13 @@ async function standIn(terminal: Terminal, args: Args, written: Policy): Promise
     await serving.close();
     interrupt.release();
   }
+}
+
+/** Under a policy a fault of several processes is had within one. */
+async function faultyBy(policy: Policy, fault: ChosenFault, seed: number) {
+  const { injectQuotaFault } = await import("../faults/choice.ts");
+  const { seededRandom } = await import("../faults/random.ts");
+  return injectQuotaFault(fault, policy, seededRandom(seed));
 }
 
 function requireWhole(option: string, value: number, least: number, most: number): void {

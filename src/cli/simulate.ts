@@ -201,7 +201,7 @@ function requireNoPlace(args: Args): void {
 
 /** What stands in a deployment's place, or comes from an earlier run, knows no policy yet. */
 function requireRules(args: Args, policy: string): void {
-  const wrong = (["adapter", "fault", "like", "world"] as const).find((name) => args[name] !== undefined);
+  const wrong = (["adapter", "like", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
   throw new SpillwayError("POLICY_UNSUPPORTED", `--${wrong} goes with rules, and with no policy yet`, {
     problems: [

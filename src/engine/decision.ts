@@ -18,6 +18,8 @@ export interface Reading {
   /** The window's end, or the instant at which a bucket is full; ms since the epoch. */
   readonly resetAtMs: number;
   readonly enforced: boolean;
+  /** When it was read, ms since the epoch, by a count whose clock is ahead; left out by the engine. */
+  readonly clockMs?: number;
 }
 
 /** Held by an admitted call until it completes. Plain JSON; settle it once. */

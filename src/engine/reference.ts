@@ -111,7 +111,7 @@ class WindowCount extends Count {
 }
 
 /** POLICY.md §3: what was charged and has not come back, in parts of `1 / everyMs`, so that nothing is rounded. */
-class BucketCount extends Count {
+export class BucketCount extends Count {
   readonly limit: number;
   readonly #amount: number;
   readonly #everyMs: number;

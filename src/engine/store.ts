@@ -2,6 +2,7 @@
 // counters that others share.
 import type { Scope } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 
 /**
  * The rest of a step that is not atomic: to be resumed after so many ms, by whoever has the clock. Plain data
@@ -37,4 +38,20 @@ export interface RemoteStore {
   status(organization: string, nowMs: number): Later<Status>;
   readings(organization: string, user: string, scope: Scope, nowMs: number): Later<Readings>;
   sweep(nowMs: number): unknown;
+}
+
+/** Counters by a policy's quotas. `PolicyLimiter` is one; every time is in ms since the Unix epoch. */
+export interface QuotaStore {
+  decide(call: PolicyCall, nowMs: number): PolicyDecision;
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[];
+  read(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
+  /** What a status shows; left out: what `read` reads. */
+  status?(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
+  setEnforced(quota: string, caller: PolicyCall["caller"], enforced: boolean): void;
+  sweep(nowMs: number): unknown;
+}
+
+/** Counters by quotas whose decision takes time, and lets other calls in between. */
+export interface SlowQuotaStore extends Omit<QuotaStore, "decide"> {
+  decide(call: PolicyCall, nowMs: number): PolicyDecision | Pending<PolicyDecision>;
 }

@@ -8,6 +8,7 @@ import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { around, deployed } from "./deployed.ts";
 import type { Answered, Fault, Faulty } from "./fault.ts";
+import { headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
 
 /** A right deployment, its answers changed where `change` wants. */
 function sending(
@@ -48,6 +49,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
+    quotas: statusPristine,
     inject: (rules) =>
       around(rules, (limiter) => ({
         status(organization, nowMs) {
@@ -67,6 +69,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V"],
     rate: null,
     processes: "one",
+    quotas: null,
     inject: (rules) =>
       sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
         if (kind !== "status") return null;
@@ -85,6 +88,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
+    quotas: silentOn("refused"),
     inject: (rules) => sending(rules, (answer) => (isRefusal(answer.status) ? bare(answer) : null)),
   },
   {
@@ -95,6 +99,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
+    quotas: silentOn("status"),
     inject: (rules) => sending(rules, (answer, { kind }) => (kind === "status" ? bare(answer) : null)),
   },
   {
@@ -105,6 +110,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
+    quotas: headersTwice,
     inject: (rules) => sending(rules, doubled),
   },
   {
@@ -115,6 +121,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
+    quotas: null,
     inject: (rules) =>
       sending(rules, ({ headers }, { scope }) =>
         scope === "rest"
@@ -130,6 +137,7 @@ export const answerFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: null,
     processes: "one",
+    quotas: lastLaxer,
     inject: (rules) =>
       sending(rules, ({ headers }) => {
         const limit = Number(headers[headerNames.userLimit]);

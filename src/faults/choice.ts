@@ -1,12 +1,13 @@
 // Which fault is to be injected, and how much of it: `NAME` or `NAME=RATE`, as people write it.
 import type { LimiterFactory } from "../engine/adapter.ts";
+import type { Policy, Quota } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, scopes, semanticsOf } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { faults } from "./catalogue.ts";
-import type { Fault, Faulty } from "./fault.ts";
+import type { Fault, Faulty, FaultyQuotas, QuotaFault } from "./fault.ts";
 
 /** A fault and its rate. */
 export interface ChosenFault {
@@ -86,6 +87,54 @@ export function requireSuitable({ fault }: ChosenFault, rules: Rules): void {
 export function injectFault(chosen: ChosenFault, rules: Rules, random: () => number): Faulty {
   requireSuitable(chosen, rules);
   return chosen.fault.inject(rules, { random, rate: chosen.rate });
+}
+
+/**
+ * A deployment by a policy with this fault and no other.
+ * @throws SpillwayError `FAULT_INVALID` where it is one of the default API alone, or the policy cannot have it
+ */
+export function injectQuotaFault(chosen: ChosenFault, policy: Policy, random: () => number): FaultyQuotas {
+  requirePolicy(chosen, policy);
+  return (chosen.fault.quotas as QuotaFault).inject(policy, { random, rate: chosen.rate });
+}
+
+/** @throws SpillwayError `FAULT_INVALID` as `injectQuotaFault` does */
+export function requirePolicy({ fault }: ChosenFault, policy: Policy): void {
+  const { name, quotas, semantics = {} } = fault;
+  const problem =
+    quotas === null
+      ? { path: "policy", got: quote(policy.name), allowed: "the default API, whose answers it is in" }
+      : (quotas.unfit?.(policy) ?? firstDifferent(semantics, policy));
+  if (problem === null) return;
+  throw new SpillwayError("FAULT_INVALID", `${name} cannot be injected under the policy ${policy.name}`, {
+    problems: [problem],
+    hint: "under this policy it is no fault, or not the only one",
+  });
+}
+
+/** The switches that a quota has the values of, as rules name them. */
+const switchesOf = ({ algorithm, charge, shown }: Quota): Partial<Record<SwitchName, string>> => ({
+  anchor:
+    algorithm.kind === "fixed-window" && algorithm.anchor === "first-request" ? "first-request" : "epoch",
+  graphqlCharge: { admission: "prepaid", completion: "postpaid", "reserve-settle": "reserved" }[charge.when],
+  refused: charge.refused === "counted" ? "counted" : "uncounted",
+  refusedByUser: charge.refusedByOther === "charged" ? "charges-organization" : "charges-nothing",
+  reset: shown.reset,
+});
+
+/** The first quota under which a fault is none; windows alone are asked for what windows have. */
+function firstDifferent(semantics: NonNullable<Fault["semantics"]>, { quotas }: Policy): Problem | null {
+  for (const [name, allowed] of Object.entries(semantics) as [SwitchName, readonly unknown[]][])
+    for (const [quota, one] of Object.entries(quotas)) {
+      const got = switchesOf(one)[name];
+      if (one.algorithm.kind !== "fixed-window" || allowed.includes(got)) continue;
+      return {
+        path: `quotas.${quota}`,
+        got: `${name} ${quote(got)}`,
+        allowed: allowed.map(quote).join(" or "),
+      };
+    }
+  return null;
 }
 
 /** The rules to choose, as the command line takes them. */

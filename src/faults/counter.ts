@@ -1,25 +1,19 @@
-// A fixed-window counter written plainly from SPEC.md §2 and §3, for the faults that are in the counting itself:
-// each replaces one of its methods. Left alone it answers as the engine does, under every switch; a test holds
-// it to that, so that a fault made of it is the only one it has.
-import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
-import { resetSeconds } from "../engine/core.ts";
-import type { Store } from "../engine/store.ts";
-import {
-  type Owner,
-  organizationLimit,
-  owners,
-  type Rules,
-  type Scope,
-  type Semantics,
-  semanticsOf,
-  userLimit,
-} from "../rules/rules.ts";
+// A counter by any policy, written plainly from POLICY.md §2 to §5, for the faults that are in the counting itself: each
+// replaces one of its methods. Left alone it answers as the engine does; tests hold it to that, under policies and under
+// rules, so that a fault made of it is the only one it has.
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
+import { BucketCount } from "../engine/reference.ts";
+import type { QuotaStore } from "../engine/store.ts";
+import { calendarWindow } from "../policy/calendar.ts";
+import { isSettled, limitOf, quotaFor } from "../policy/effective.ts";
+import type { Cost, FixedWindow, Policy, Quota } from "../policy/policy.ts";
 
-/** Whose window: an organization's (`user` null), or one user's. */
+export type Caller = PolicyCall["caller"];
+
+/** Whose count of a quota. */
 export interface WindowKey {
-  readonly organization: string;
-  readonly user: string | null;
-  readonly scope: Scope;
+  readonly quota: string;
+  readonly caller: Caller;
 }
 
 /** The memory of a window. */
@@ -27,7 +21,7 @@ export interface CounterWindow {
   /** ms since the epoch; 0 where none is open. */
   resetAtMs: number;
   count: number;
-  /** The latest time that a call of this window was decided at (SPEC.md §2.8). */
+  /** The latest time that a call of this window was decided at (POLICY.md §2.1). */
   seenMs: number;
   /** No other window of this counter has this number. */
   number: number;
@@ -40,169 +34,200 @@ export type NextWindow = Omit<CounterWindow, "seenMs" | "number">;
 
 const fresh = (): CounterWindow => ({ resetAtMs: 0, count: 0, seenMs: 0, number: 0, struck: false });
 
-/** The state in which a call found a window. */
+/** The state in which a call found a count. */
 export interface Found {
   readonly count: number;
+  /** 0 where no window was open, and of a bucket. */
   readonly resetAtMs: number;
 }
 
+/** By the quota's name. */
+export type FoundAll = ReadonlyMap<string, Found>;
+
 export interface WindowSize {
   readonly limit: number;
+  /** 0 of a bucket. */
   readonly lengthMs: number;
 }
 
-export const keyOf = ({ organization, user, scope }: Omit<Call, "cost">, owner: Owner): WindowKey => ({
-  organization,
-  user: owner === "user" ? user : null,
-  scope,
-});
+/** One quota that a call uses. */
+export interface Use {
+  readonly key: WindowKey;
+  readonly quota: Quota;
+  readonly cost: Cost;
+  /** Cost of the call before its answer is known. */
+  readonly asked: number;
+}
 
-export class Counter implements Store {
-  readonly rules: Rules;
+export class Counter implements QuotaStore {
+  readonly policy: Policy;
   readonly windows = new Map<string, CounterWindow>();
-  readonly #semantics: Readonly<Record<Scope, Semantics>>;
+  readonly #buckets = new Map<string, BucketCount>();
   readonly #enforced = new Map<string, boolean>();
   #floorMs = 0;
   #opened = 0;
 
-  constructor(rules: Rules) {
-    this.rules = rules;
-    this.#semantics = { rest: semanticsOf(rules, "rest"), graphql: semanticsOf(rules, "graphql") };
+  constructor(policy: Policy) {
+    this.policy = policy;
   }
 
-  decide(call: Call, nowMs: number): Decision {
+  decide(call: PolicyCall, nowMs: number): PolicyDecision {
     return this.decideOn(call, this.look(call, nowMs), nowMs);
   }
 
-  /** Returns the states in which a call finds its windows. */
-  look(call: Call, nowMs: number): Readonly<Record<Owner, Found>> {
-    const found = (owner: Owner): Found => ({ ...this.window(keyOf(call, owner), nowMs) });
-    return { organization: found("organization"), user: found("user") };
+  /** Returns the states in which a call finds its counts. */
+  look(call: PolicyCall, nowMs: number): FoundAll {
+    return new Map(this.usesOf(call).map(({ key }) => [key.quota, this.found(key, nowMs)]));
+  }
+
+  found(key: WindowKey, nowMs: number): Found {
+    const bucket = this.#bucket(key);
+    if (bucket === null) return { ...this.window(key, nowMs) };
+    bucket.advance(this.clock(bucket, nowMs));
+    return { count: bucket.usedAt(bucket.seenMs), resetAtMs: 0 };
   }
 
   /** Decides by what was found, and writes what follows from that. */
-  decideOn(call: Call, found: Readonly<Record<Owner, Found>>, nowMs: number): Decision {
+  decideOn(call: PolicyCall, found: FoundAll, nowMs: number): PolicyDecision {
     const refusedBy = this.refuserOf(call, found);
-    for (const owner of owners) {
-      const amount = this.amount(call, owner, refusedBy);
-      if (amount !== null) this.charge(keyOf(call, owner), amount, nowMs, found[owner]);
+    const uses = this.usesOf(call);
+    for (const use of uses) {
+      const amount = this.amount(call, use, refusedBy, found);
+      if (amount !== null) this.charge(use.key, amount, nowMs, foundOf(found, use));
     }
-    const readings = this.readings(call.organization, call.user, call.scope, nowMs);
-    const reserved = refusedBy === null && call.scope === "graphql";
-    const reservation = reserved ? this.#reservation(call, nowMs) : null;
-    return { admitted: refusedBy === null, refusedBy, ...readings, reservation };
-  }
-
-  #reservation({ organization, user, cost }: Call, nowMs: number): Reservation {
-    const scope = "graphql";
-    // By number: a fault may move a window's end.
-    const held = (owner: Owner): number | null => {
-      const { resetAtMs, number } = this.window(keyOf({ organization, user, scope }, owner), nowMs);
-      return resetAtMs === 0 ? null : number;
-    };
+    const refusing = uses.find(({ key }) => key.quota === refusedBy);
+    const isHeld = refusedBy === null && isSettled(this.policy, call.operation);
     return {
-      organization,
-      user,
-      scope,
-      requested: cost,
-      organizationWindow: held("organization"),
-      userWindow: held("user"),
+      refusedBy,
+      retryAtMs: refusing === undefined ? null : this.#retryAt(refusing, nowMs),
+      readings: uses.map(({ key }) => this.readOne(key, nowMs)),
+      // By number: a fault may move a window's end.
+      reservation: isHeld ? { ...call, windows: uses.map(({ key }) => this.#held(key, nowMs)) } : null,
     };
   }
 
-  /** Whose window refuses, the organization's first (SPEC.md §2.4). */
-  refuserOf(call: Call, found: Readonly<Record<Owner, Found>>): Owner | null {
-    return (
-      owners.find(
-        (owner) => this.mayRefuse(call, owner) && !this.hasRoom(keyOf(call, owner), call.cost, found[owner]),
-      ) ?? null
-    );
+  #held(key: WindowKey, nowMs: number): number | null {
+    if (this.#bucket(key) !== null) return null;
+    const { resetAtMs, number } = this.window(key, nowMs);
+    return resetAtMs === 0 ? null : number;
   }
 
-  mayRefuse({ organization, scope }: Call, owner: Owner): boolean {
-    return this.isEnforced({ organization, user: owner === "user" ? "" : null, scope });
+  #retryAt(use: Use, nowMs: number): number | null {
+    if (needed(use) > this.limitOf(use.key).limit) return null;
+    return this.#bucket(use.key)?.roomAt(needed(use)) ?? this.readOne(use.key, nowMs).resetAtMs;
   }
 
-  hasRoom(key: WindowKey, cost: number, { count }: Found): boolean {
-    const room = this.limitOf(key).limit - count;
-    return this.isPostpaid(key.scope) ? room > 0 : cost <= room;
+  /** The quota that refuses, in the policy's order (POLICY.md §2.3). */
+  refuserOf(call: PolicyCall, found: FoundAll): string | null {
+    return this.usesOf(call).find((use) => this.isRefusing(use, foundOf(found, use)))?.key.quota ?? null;
   }
 
-  /** Returns the amount that a decision adds to one of its windows; `null` where it counts nothing there. */
-  amount({ scope, cost }: Call, owner: Owner, refusedBy: Owner | null): number | null {
-    if (refusedBy === null) return this.isPostpaid(scope) ? null : cost;
-    const { refused, refusedByUser } = this.#semantics[scope];
-    const named = refused === "counted" && refusedBy === owner;
-    const broad =
-      refusedByUser === "charges-organization" && refusedBy === "user" && owner === "organization";
-    return named || broad ? cost : null;
+  isRefusing(use: Use, found: Found): boolean {
+    return this.mayRefuse(use.key) && !this.hasRoom(use, found);
   }
 
-  /** Adds to a window's count, as it was found, and opens the window where none is open. */
+  mayRefuse(key: WindowKey): boolean {
+    return this.isEnforced(key);
+  }
+
+  hasRoom(use: Use, { count }: Found): boolean {
+    return needed(use) <= this.limitOf(use.key).limit - count;
+  }
+
+  /** Returns the amount that a decision adds to one of its counts; `null` where it counts nothing there. */
+  amount(call: PolicyCall, use: Use, refusedBy: string | null, found: FoundAll): number | null {
+    const { relation } = this.#operation(call.operation);
+    const { charge } = use.quota;
+    const uses = this.usesOf(call).map(({ key }) => key.quota);
+    const isAfter = refusedBy !== null && uses.indexOf(use.key.quota) > uses.indexOf(refusedBy);
+    if (relation === "first-refusal-stops" && isAfter) return null;
+    const isOwn =
+      use.key.quota === refusedBy || (relation === "each-alone" && this.isRefusing(use, foundOf(found, use)));
+    if (isOwn) return charge.refused === "counted" ? use.asked : null;
+    if (refusedBy !== null && relation === "all-or-nothing")
+      return charge.refusedByOther === "charged" ? use.asked : null;
+    return charge.when === "completion" ? null : use.asked;
+  }
+
+  /** Adds to a count, as it was found, and opens a window where none is open. */
   charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+    const bucket = this.#bucket(key);
+    if (bucket !== null) {
+      bucket.charge(amount);
+      return;
+    }
     const window = this.window(key, nowMs);
-    if (window.resetAtMs === 0)
-      window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
+    if (window.resetAtMs === 0) window.resetAtMs = this.openedAt(key, window.seenMs);
     window.count = Math.min(found.count + amount, Number.MAX_SAFE_INTEGER);
   }
 
-  settle(reservation: Reservation, actual: number, nowMs: number): Readings {
-    const { organization, user, requested, organizationWindow, userWindow } = reservation;
-    this.#complete(
-      { organization, user: null, scope: "graphql" },
-      requested,
-      actual,
-      organizationWindow,
-      nowMs,
-    );
-    this.#complete({ organization, user, scope: "graphql" }, requested, actual, userWindow, nowMs);
-    return this.readings(organization, user, "graphql", nowMs);
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
+    const uses = this.usesOf(reservation);
+    for (const [place, use] of uses.entries())
+      this.#complete(
+        use,
+        typeof use.cost === "number" ? use.cost : actual,
+        reservation.windows[place] ?? null,
+        nowMs,
+      );
+    return uses.map(({ key }) => this.readOne(key, nowMs));
   }
 
-  #complete(key: WindowKey, requested: number, actual: number, held: number | null, nowMs: number): void {
+  #complete({ key, quota, asked }: Use, used: number, held: number | null, nowMs: number): void {
+    const { when } = quota.charge;
+    const bucket = this.#bucket(key);
+    if (bucket !== null) {
+      bucket.advance(this.clock(bucket, nowMs));
+      if (when === "reserve-settle") bucket.giveBack(asked - used);
+      if (when === "completion") bucket.chargeLater(used);
+      return;
+    }
     const window = this.window(key, nowMs);
-    const { graphqlCharge } = this.#semantics.graphql;
     const same = window.number === held;
     // Not below 0: a fault may have lost what is given back here.
-    if (graphqlCharge === "reserved" && same) window.count = Math.max(0, window.count - (requested - actual));
-    if (graphqlCharge === "postpaid" && (same || held === null)) this.charge(key, actual, nowMs, window);
+    if (when === "reserve-settle" && same) window.count = Math.max(0, window.count - (asked - used));
+    if (when === "completion" && (same || held === null)) this.charge(key, used, nowMs, window);
   }
 
-  status(organization: string, nowMs: number): Status {
-    return {
-      rest: this.read({ organization, user: null, scope: "rest" }, nowMs),
-      graphql: this.read({ organization, user: null, scope: "graphql" }, nowMs),
-    };
+  /** What a status shows. */
+  status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    return this.read(caller, quotas, nowMs);
   }
 
-  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return {
-      organization: this.read({ organization, user: null, scope }, nowMs),
-      user: this.read({ organization, user, scope }, nowMs),
-    };
+  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    return quotas.map((quota) => this.readOne({ quota, caller }, nowMs));
   }
 
-  /** Reads a window without moving its clock. An idle one reads as one that would open now. */
-  read(key: WindowKey, nowMs: number): WindowReading {
-    const known = this.windows.get(this.nameOf(key, nowMs)) ?? fresh();
-    const { limit, lengthMs } = this.limitOf(key);
+  /** Reads a count without moving its clock. An idle window reads as one that would open now. */
+  readOne(key: WindowKey, nowMs: number): Reading {
+    const bucket = this.#bucket(key);
+    const known = bucket ?? this.windows.get(this.nameOf(key, nowMs)) ?? fresh();
     const now = this.clock(known, nowMs);
-    const { count, resetAtMs } = this.isOver(key, known, now) ? this.next(key, known, now) : known;
-    const until = resetAtMs === 0 ? now - (now % 1000) + lengthMs : resetAtMs;
+    const { count: used, resetAtMs } =
+      bucket === null
+        ? this.#windowAt(key, known as CounterWindow, now)
+        : { count: bucket.usedAt(now), resetAtMs: bucket.resetAt(now) };
+    const { limit } = this.limitOf(key);
     return {
+      quota: key.quota,
       limit,
-      current: count,
-      remaining: this.remaining(key, count),
-      reset: resetSeconds(until, now, this.#semantics[key.scope].reset),
-      resetAtMs: until,
+      remaining: this.remaining(key, used),
+      used,
+      resetAtMs,
       enforced: this.isEnforced(key),
+      clockMs: now,
     };
   }
 
-  /** Returns the rest of a window with this count, as it is shown. */
+  #windowAt(key: WindowKey, known: CounterWindow, now: number): Found {
+    const { count, resetAtMs } = this.isOver(key, known, now) ? this.next(key, known, now) : known;
+    return { count, resetAtMs: resetAtMs === 0 ? this.openedAt(key, now) : resetAtMs };
+  }
+
+  /** Returns the rest of a count, as it is shown. */
   remaining(key: WindowKey, count: number): number {
     const left = this.limitOf(key).limit - count;
-    return this.#semantics[key.scope].remaining === "signed" ? left : Math.max(0, left);
+    return this.#quota(key).shown.remaining === "signed" ? left : Math.max(0, left);
   }
 
   /** The window of a call, rolled if it is over. */
@@ -225,9 +250,9 @@ export class Counter implements Store {
     window.number = ++this.#opened;
   }
 
-  /** The time that counts for a window: it never steps back (SPEC.md §2.8). */
-  clock(window: CounterWindow, nowMs: number): number {
-    return Math.max(nowMs, window.seenMs, this.#floorMs);
+  /** The time that counts for a window: it never steps back (POLICY.md §2.1). */
+  clock({ seenMs }: { readonly seenMs: number }, nowMs: number): number {
+    return Math.max(nowMs, seenMs, this.#floorMs);
   }
 
   isOver(_key: WindowKey, { resetAtMs }: CounterWindow, nowMs: number): boolean {
@@ -241,42 +266,105 @@ export class Counter implements Store {
 
   /** Returns the end of this instant's window; 0 where nothing says it yet. */
   endOf(key: WindowKey, nowMs: number): number {
+    const { anchor } = this.rule(key);
     const { lengthMs } = this.limitOf(key);
-    return this.isEpoch(key.scope) ? nowMs - (nowMs % lengthMs) + lengthMs : 0;
+    if (anchor === "first-request") return 0;
+    if (typeof anchor === "object" && "calendar" in anchor)
+      return calendarWindow(anchor.calendar, anchor.zone, nowMs).endsAt;
+    const offset = anchor === "epoch" ? 0 : anchor.offsetMs;
+    return nowMs - ((nowMs - offset + lengthMs) % lengthMs) + lengthMs;
   }
 
-  nameOf({ organization, user, scope }: WindowKey, _nowMs: number): string {
-    return JSON.stringify([scope, organization, user]);
+  /** Returns the end of a window that opens with a charge at this instant. */
+  openedAt(key: WindowKey, nowMs: number): number {
+    const end = this.endOf(key, nowMs);
+    if (end !== 0) return end;
+    const from = this.rule(key).opens === "exact" ? nowMs : nowMs - (nowMs % 1000);
+    return from + this.limitOf(key).lengthMs;
   }
 
-  limitOf({ organization, user, scope }: WindowKey): WindowSize {
-    const { limit, windowSeconds } =
-      user === null
-        ? organizationLimit(this.rules, organization, scope)
-        : userLimit(this.rules, organization, user, scope);
-    return { limit, lengthMs: windowSeconds * 1000 };
+  nameOf(key: WindowKey, _nowMs: number): string {
+    return nameOf(key.quota, this.#quota(key).key, key.caller);
   }
 
-  isEpoch(scope: Scope): boolean {
-    return this.#semantics[scope].anchor === "epoch";
+  limitOf({ quota, caller }: WindowKey): WindowSize {
+    const { algorithm } = quotaFor(this.policy, quota, caller);
+    const lengthMs = algorithm.kind === "fixed-window" ? algorithm.windowSeconds * 1000 : 0;
+    return { limit: limitOf(algorithm), lengthMs };
   }
 
-  isPostpaid(scope: Scope): boolean {
-    return scope === "graphql" && this.#semantics.graphql.graphqlCharge === "postpaid";
+  /** The rule of a window; no bucket's is asked for. */
+  rule({ quota, caller }: WindowKey): FixedWindow {
+    return quotaFor(this.policy, quota, caller).algorithm as FixedWindow;
   }
 
-  isEnforced({ organization, user, scope }: WindowKey): boolean {
-    if (user !== null && this.#semantics[scope].userEnforced === "always") return true;
-    const set = this.#enforced.get(JSON.stringify([scope, organization]));
-    return set ?? organizationLimit(this.rules, organization, scope).enforced;
+  isWindow({ quota }: WindowKey): boolean {
+    return this.policy.quotas[quota]?.algorithm.kind === "fixed-window";
   }
 
-  setEnforced(organization: string, scope: Scope, enforced: boolean): void {
-    this.#enforced.set(JSON.stringify([scope, organization]), enforced);
+  /** The quotas that a call uses, in the policy's order. */
+  usesOf({ caller, operation, cost: declared }: PolicyCall): readonly Use[] {
+    const { uses } = this.#operation(operation);
+    return Object.entries(this.policy.quotas).flatMap(([name, quota]) => {
+      const cost = uses[name];
+      if (cost === undefined) return [];
+      const asked = typeof cost === "number" ? cost : cost === "declared" ? declared : cost.atMost;
+      return [{ key: { quota: name, caller }, quota, cost, asked }];
+    });
+  }
+
+  isEnforced({ quota, caller }: WindowKey): boolean {
+    const set = this.#enforced.get(nameOf(quota, this.policy.quotas[quota]?.key ?? [], caller));
+    if (set !== undefined) return set;
+    const { enforced } = quotaFor(this.policy, quota, caller);
+    return typeof enforced === "object"
+      ? this.isEnforced({ quota: enforced.with, caller })
+      : enforced !== false;
+  }
+
+  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+    this.#enforced.set(nameOf(quota, this.policy.quotas[quota]?.key ?? [], caller), enforced);
   }
 
   /** Keeps its keys: what is wrong with a faulty counter may be in what it remembers. */
   sweep(nowMs: number): void {
     this.#floorMs = Math.max(this.#floorMs, nowMs);
   }
+
+  #operation(name: string) {
+    const operation = this.policy.operations[name];
+    if (operation === undefined) throw new RangeError(`no operation ${name}`);
+    return operation;
+  }
+
+  #quota({ quota: name }: WindowKey): Quota {
+    const quota = this.policy.quotas[name];
+    if (quota === undefined) throw new RangeError(`no quota ${name}`);
+    return quota;
+  }
+
+  /** The count of a bucket, which time alone gives back; `null` of a window. */
+  #bucket(key: WindowKey): BucketCount | null {
+    if (this.isWindow(key)) return null;
+    const name = this.nameOf(key, 0);
+    const known = this.#buckets.get(name);
+    if (known !== undefined) return known;
+    const { algorithm } = quotaFor(this.policy, key.quota, key.caller);
+    if (algorithm.kind !== "token-bucket") throw new RangeError(`${key.quota} is described alone`);
+    const bucket = new BucketCount(algorithm);
+    this.#buckets.set(name, bucket);
+    return bucket;
+  }
 }
+
+const nameOf = (quota: string, key: readonly string[], caller: Caller): string =>
+  JSON.stringify([quota, ...key.map((attribute) => caller[attribute])]);
+
+function foundOf(found: FoundAll, { key }: Use): Found {
+  const one = found.get(key.quota);
+  if (one === undefined) throw new RangeError(`nothing was found of ${key.quota}`);
+  return one;
+}
+
+/** Room that a call needs: for its whole cost, or any (POLICY.md §2.2). */
+const needed = ({ quota, asked }: Use): number => (quota.charge.fits === "whole" ? asked : 1);

@@ -1,16 +1,17 @@
 // Faults in what is admitted, and in what is added to the counts.
-import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
 import { Limiter } from "../engine/limiter.ts";
-import type { Pending, SlowStore } from "../engine/store.ts";
-import { type Owner, owners, type Rules, type Scope } from "../rules/rules.ts";
+import type { Pending, SlowQuotaStore } from "../engine/store.ts";
+import type { Charge, Policy } from "../policy/policy.ts";
 import { headers } from "../wire/answer.ts";
 import { statusBody } from "../wire/bodies.ts";
-import { Counter, type Found, keyOf, type WindowKey } from "./counter.ts";
-import { around, deployed, switched } from "./deployed.ts";
+import { type Caller, Counter, type Found, type FoundAll, type Use } from "./counter.ts";
+import { counted, deployed } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
+import { firstQuotas, hasStatus, hasTogether, hasUnenforced, isDearer, isDeclared } from "./fits.ts";
 
-/** Reads both counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
-class RacyStore implements SlowStore {
+/** Reads all counts when the call arrives, and writes them some ms later, whatever others wrote meanwhile. */
+class RacyStore implements SlowQuotaStore {
   readonly #counter: Counter;
   readonly #world: FaultWorld;
 
@@ -19,7 +20,7 @@ class RacyStore implements SlowStore {
     this.#world = world;
   }
 
-  decide(call: Call, nowMs: number): Pending<Decision> {
+  decide(call: PolicyCall, nowMs: number): Pending<PolicyDecision> {
     const read = this.#counter.look(call, nowMs);
     return {
       waitMs: Math.ceil(this.#world.random() * this.#world.rate),
@@ -27,34 +28,34 @@ class RacyStore implements SlowStore {
     };
   }
 
-  #decideOn(call: Call, read: Readonly<Record<Owner, Found>>, nowMs: number): Decision {
+  #decideOn(call: PolicyCall, read: FoundAll, nowMs: number): PolicyDecision {
     const now = this.#counter.look(call, nowMs);
     // A window that has ended since is gone with its count.
-    const ended = (owner: Owner): boolean => read[owner].resetAtMs !== 0 && nowMs >= read[owner].resetAtMs;
-    const found = (owner: Owner): Found => (ended(owner) ? now[owner] : read[owner]);
-    const all = { organization: found("organization"), user: found("user") };
+    const isOver = ({ resetAtMs }: Found): boolean => resetAtMs !== 0 && nowMs >= resetAtMs;
+    const all = new Map([...read].map(([name, one]) => [name, isOver(one) ? (now.get(name) ?? one) : one]));
     const decision = this.#counter.decideOn(call, all, nowMs);
+    const { refusedBy } = decision;
     // Nothing was written: what was read is what is told.
-    const told = (owner: Owner): WindowReading => {
-      if (decision.admitted || this.#counter.amount(call, owner, decision.refusedBy) !== null)
-        return decision[owner];
-      const { count } = all[owner];
-      const remaining = this.#counter.remaining(keyOf(call, owner), count);
-      return { ...decision[owner], current: count, remaining };
+    const told = (reading: Reading, use: Use | undefined): Reading => {
+      const count = all.get(reading.quota)?.count ?? 0;
+      if (use === undefined || refusedBy === null) return reading;
+      if (this.#counter.amount(call, use, refusedBy, all) !== null) return reading;
+      return { ...reading, used: count, remaining: this.#counter.remaining(use.key, count) };
     };
-    return { ...decision, organization: told("organization"), user: told("user") };
+    const uses = this.#counter.usesOf(call);
+    return { ...decision, readings: decision.readings.map((reading, place) => told(reading, uses[place])) };
   }
 
-  settle(reservation: Reservation, actual: number, nowMs: number): Readings {
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
     return this.#counter.settle(reservation, actual, nowMs);
   }
 
-  status(organization: string, nowMs: number): Status {
-    return this.#counter.status(organization, nowMs);
+  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    return this.#counter.read(caller, quotas, nowMs);
   }
 
-  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return this.#counter.readings(organization, user, scope, nowMs);
+  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+    this.#counter.setEnforced(quota, caller, enforced);
   }
 
   sweep(nowMs: number): void {
@@ -66,56 +67,61 @@ class RacyStore implements SlowStore {
 class OffByOne extends Counter {
   readonly #more: number;
 
-  constructor(rules: Rules, more: number) {
-    super(rules);
+  constructor(policy: Policy, more: number) {
+    super(policy);
     this.#more = more;
   }
 
-  override hasRoom(key: WindowKey, cost: number, found: Found): boolean {
-    return super.hasRoom(key, cost, { ...found, count: found.count - this.#more });
+  override hasRoom(use: Use, found: Found): boolean {
+    return super.hasRoom(use, { ...found, count: found.count - this.#more });
+  }
+}
+
+class CostIgnored extends Counter {
+  override usesOf(call: PolicyCall): readonly Use[] {
+    return super.usesOf(call).map((use) => ({ ...use, asked: 1, cost: 1 }));
   }
 }
 
 class CostOverLimitAdmitted extends Counter {
-  override hasRoom(key: WindowKey, cost: number, found: Found): boolean {
-    return cost > this.limitOf(key).limit || super.hasRoom(key, cost, found);
+  override hasRoom(use: Use, found: Found): boolean {
+    return use.asked > this.limitOf(use.key).limit || super.hasRoom(use, found);
   }
 }
 
 class DoubleCount extends Counter {
   readonly #world: FaultWorld;
 
-  constructor(rules: Rules, world: FaultWorld) {
-    super(rules);
+  constructor(policy: Policy, world: FaultWorld) {
+    super(policy);
     this.#world = world;
   }
 
-  override decideOn(call: Call, found: Readonly<Record<Owner, Found>>, nowMs: number): Decision {
+  override decideOn(call: PolicyCall, found: FoundAll, nowMs: number): PolicyDecision {
     const decision = super.decideOn(call, found, nowMs);
-    if (!decision.admitted || this.#world.random() >= this.#world.rate) return decision;
-    for (const owner of owners) {
-      const key = keyOf(call, owner);
-      const amount = this.amount(call, owner, null);
-      if (amount !== null) this.charge(key, amount, nowMs, this.window(key, nowMs));
+    if (decision.refusedBy !== null || this.#world.random() >= this.#world.rate) return decision;
+    const now = this.look(call, nowMs);
+    for (const use of this.usesOf(call)) {
+      const amount = this.amount(call, use, null, found);
+      if (amount !== null) this.charge(use.key, amount, nowMs, now.get(use.key.quota) as Found);
     }
-    return { ...decision, ...this.readings(call.organization, call.user, call.scope, nowMs) };
+    return { ...decision, readings: this.usesOf(call).map(({ key }) => this.readOne(key, nowMs)) };
   }
 }
 
 /** Counts in 32 bits. */
 class Overflow extends Counter {
-  override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+  override charge(...[key, amount, nowMs, found]: Parameters<Counter["charge"]>): void {
     super.charge(key, amount, nowMs, found);
-    this.window(key, nowMs).count >>>= 0;
+    if (this.isWindow(key)) this.window(key, nowMs).count >>>= 0;
   }
 }
 
-/** Asks the user's window first, and names it where the organization's lacks room, too. */
+/** Asks the quotas in the other order, and names the narrower one where both lack room. */
 class RefusalNamesUser extends Counter {
-  override refuserOf(call: Call, found: Readonly<Record<Owner, Found>>): Owner | null {
-    const lacks = (owner: Owner): boolean =>
-      this.mayRefuse(call, owner) && !this.hasRoom(keyOf(call, owner), call.cost, found[owner]);
-    return lacks("user") ? "user" : lacks("organization") ? "organization" : null;
+  override refuserOf(call: PolicyCall, found: FoundAll): string | null {
+    const lacks = (use: Use): boolean => this.isRefusing(use, found.get(use.key.quota) as Found);
+    return this.usesOf(call).toReversed().find(lacks)?.key.quota ?? null;
   }
 }
 
@@ -124,6 +130,26 @@ class UnenforcedRefuses extends Counter {
     return true;
   }
 }
+
+/** The first operation of the policy, charged for a look at the status. */
+class StatusCharged extends Counter {
+  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    const [operation] = Object.keys(this.policy.operations);
+    if (operation !== undefined) this.decide({ caller, operation, cost: 1 }, nowMs);
+    return this.read(caller, quotas, nowMs);
+  }
+}
+
+/** A policy whose quotas charge otherwise. */
+const charging = (policy: Policy, changed: (quota: string) => Partial<Charge>): Policy => ({
+  ...policy,
+  quotas: Object.fromEntries(
+    Object.entries(policy.quotas).map(([name, quota]) => [
+      name,
+      { ...quota, charge: { ...quota.charge, ...changed(name) } },
+    ]),
+  ),
+});
 
 export const countingFaults: readonly Fault[] = [
   {
@@ -134,10 +160,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["V"],
     rate: { default: 25, least: 1, most: 60_000, meaning: "ms between read and write, at most" },
     processes: "one",
-    inject(rules, world) {
-      const counter = new Counter(rules);
-      return deployed(counter, new RacyStore(counter, world));
-    },
+    ...counted((policy, world) => new RacyStore(new Counter(policy), world)),
   },
   {
     name: "one-short",
@@ -147,7 +170,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new OffByOne(rules, -1)),
+    ...counted((policy) => new OffByOne(policy, -1)),
   },
   {
     name: "one-extra",
@@ -157,7 +180,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new OffByOne(rules, 1)),
+    ...counted((policy) => new OffByOne(policy, 1)),
   },
   {
     name: "cost-ignored",
@@ -167,11 +190,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) =>
-      around(rules, (limiter) => ({
-        decide: (call, nowMs) => limiter.decide({ ...call, cost: 1 }, nowMs),
-        settle: (reservation, _actual, nowMs) => limiter.settle(reservation, 1, nowMs),
-      })),
+    ...counted((policy) => new CostIgnored(policy), isDearer),
   },
   {
     name: "cost-over-limit-admitted",
@@ -183,7 +202,7 @@ export const countingFaults: readonly Fault[] = [
     processes: "one",
     // Under postpaid whatever finds room is admitted, at any cost.
     semantics: { graphqlCharge: ["reserved", "prepaid"] },
-    inject: (rules) => deployed(new CostOverLimitAdmitted(rules)),
+    ...counted((policy) => new CostOverLimitAdmitted(policy), isDeclared),
   },
   {
     name: "double-count",
@@ -193,7 +212,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: { default: 1, least: 0.001, most: 1, meaning: "share of the calls" },
     processes: "one",
-    inject: (rules, world) => deployed(new DoubleCount(rules, world)),
+    ...counted((policy, world) => new DoubleCount(policy, world)),
   },
   {
     name: "refused-counted",
@@ -204,7 +223,7 @@ export const countingFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     semantics: { refused: ["uncounted"] },
-    inject: (rules) => switched(rules, "refused", "counted"),
+    ...counted((policy) => new Counter(charging(policy, () => ({ refused: "counted" })))),
   },
   {
     name: "narrow-drains-broad",
@@ -215,7 +234,10 @@ export const countingFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     semantics: { refusedByUser: ["charges-nothing"] },
-    inject: (rules) => switched(rules, "refusedByUser", "charges-organization"),
+    ...counted((policy) => {
+      const broad = firstQuotas(policy);
+      return new Counter(charging(policy, (name) => (broad.has(name) ? { refusedByOther: "charged" } : {})));
+    }, hasTogether),
   },
   {
     name: "status-charged",
@@ -237,6 +259,7 @@ export const countingFaults: readonly Fault[] = [
         },
       };
     },
+    quotas: { unfit: hasStatus, inject: (policy) => ({ store: new StatusCharged(policy) }) },
   },
   {
     name: "overflow",
@@ -246,7 +269,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new Overflow(rules)),
+    ...counted((policy) => new Overflow(policy)),
   },
   {
     name: "refusal-names-user",
@@ -256,7 +279,7 @@ export const countingFaults: readonly Fault[] = [
     nets: ["V"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new RefusalNamesUser(rules)),
+    ...counted((policy) => new RefusalNamesUser(policy), hasTogether),
   },
   {
     name: "unenforced-refuses",
@@ -266,6 +289,6 @@ export const countingFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new UnenforcedRefuses(rules)),
+    ...counted((policy) => new UnenforcedRefuses(policy), hasUnenforced),
   },
 ];

@@ -1,11 +1,13 @@
 // Faults that are put around a right limiter: what it answers, changed on its way out.
 import type { Readings, WindowReading } from "../engine/adapter.ts";
 import { Limiter } from "../engine/limiter.ts";
-import type { SlowStore, Store } from "../engine/store.ts";
+import type { SlowQuotaStore, SlowStore, Store } from "../engine/store.ts";
+import type { Policy } from "../policy/policy.ts";
+import { policyOf } from "../policy/shorthand.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchName, SwitchValue } from "../rules/switches.ts";
-import type { WindowKey } from "./counter.ts";
-import type { Faulty } from "./fault.ts";
+import type { Fault, FaultWorld, Faulty, QuotaFault } from "./fault.ts";
+import { rulesStore } from "./rules-store.ts";
 
 /** A store in which refusing can be switched on and off. */
 interface Switched {
@@ -17,6 +19,29 @@ export function deployed<S extends Switched & Store>(counters: S, store: SlowSto
   return {
     store,
     setEnforced: (organization, scope, enforced) => counters.setEnforced(organization, scope, enforced),
+  };
+}
+
+/** A fault that is in the counting alone: the same under rules and under any policy. */
+export function counted(
+  make: (policy: Policy, world: FaultWorld) => SlowQuotaStore,
+  unfit?: QuotaFault["unfit"],
+): Pick<Fault, "inject" | "quotas"> {
+  return {
+    inject: (rules, world) => ofCounters(rules, make(policyOf(rules), world)),
+    quotas: {
+      ...(unfit === undefined ? {} : { unfit }),
+      inject: (policy, world) => ({ store: make(policy, world) }),
+    },
+  };
+}
+
+/** A deployment of the default API around counters by its quotas. */
+export function ofCounters(rules: Rules, counters: SlowQuotaStore): Faulty {
+  const store = rulesStore(rules, counters);
+  return {
+    store,
+    setEnforced: (organization, scope, enforced) => store.setEnforced(organization, scope, enforced),
   };
 }
 
@@ -33,8 +58,16 @@ export function around(rules: Rules, changes: (limiter: Limiter) => Partial<Stor
   });
 }
 
+/** Whose window. */
+export interface WindowOwner {
+  readonly organization: string;
+  /** `null` of an organization's. */
+  readonly user: string | null;
+  readonly scope: Scope;
+}
+
 /** Changes one reading that leaves a limiter; it counts and decides rightly. */
-export type ChangeReading = (reading: WindowReading, nowMs: number, key: WindowKey) => WindowReading;
+export type ChangeReading = (reading: WindowReading, nowMs: number, key: WindowOwner) => WindowReading;
 
 /** The engine's limiter, every reading of it changed. */
 export function showing(rules: Rules, change: ChangeReading): Faulty {

@@ -1,9 +1,14 @@
 // A fault: a deployment that is wrong in one way, made of right parts. Deployments that are right know nothing of
 // faults: a store does all the counting, and an answer may be changed on its way.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import type { SlowStore } from "../engine/store.ts";
+import type { SlowQuotaStore, SlowStore } from "../engine/store.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { WireData } from "../policy/wire-data.ts";
+import type { Problem } from "../rules/errors.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
+import type { Told } from "../wire/write-answer.ts";
+import type { Caller } from "./counter.ts";
 
 /** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
 export type Net = "P" | "V" | "L";
@@ -35,6 +40,26 @@ export interface Faulty {
   readonly setEnforced?: (organization: string, scope: Scope, enforced: boolean) => void;
   /** Whose quota a call uses, by its request's headers (names in lower case), in place of the token's user. */
   readonly userOf?: (user: string, headers: Readonly<Record<string, string | undefined>>) => string;
+}
+
+/** A deployment by a policy with one fault among its parts. What is left out is right. */
+export interface FaultyQuotas {
+  readonly store: SlowQuotaStore;
+  /** The policy whose way of showing its quotas answers have. */
+  readonly shownBy?: Policy;
+  /** The format in which answers are written. */
+  readonly wire?: WireData;
+  /** What is told, before it is written. */
+  readonly tell?: (told: Told, caller: Caller, nowMs: number) => Told;
+  /** The answer as it is sent in place of the right one. */
+  readonly change?: (answer: HttpAnswer) => HttpAnswer;
+}
+
+/** A fault under any policy. */
+export interface QuotaFault {
+  /** Names the first member under which the policy cannot have this fault; `null` where it can. */
+  readonly unfit?: (policy: Policy) => Problem | null;
+  inject(policy: Policy, world: FaultWorld): FaultyQuotas;
 }
 
 /** The degrees of a fault: what `NAME=RATE` sets. */
@@ -69,4 +94,6 @@ export interface Fault {
   readonly semantics?: NonNullable<LimiterFactory["semantics"]>;
   /** To be called through `injectFault`, which looks at rate and rules first. */
   inject(rules: Rules, world: FaultWorld): Faulty;
+  /** To be called through `injectQuotaFault`; `null` where it is one of the default API's answers alone. */
+  readonly quotas: QuotaFault | null;
 }

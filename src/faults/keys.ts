@@ -1,33 +1,35 @@
 // Faults in whose window a call is counted.
-import type { Call } from "../engine/adapter.ts";
+import type { PolicyCall } from "../engine/decision.ts";
 import { Limiter } from "../engine/limiter.ts";
-import type { Rules, Scope } from "../rules/rules.ts";
-import { Counter, type Found, type WindowKey } from "./counter.ts";
-import { deployed } from "./deployed.ts";
+import { Counter, type FoundAll, type WindowKey } from "./counter.ts";
+import { counted, deployed } from "./deployed.ts";
 import type { Fault } from "./fault.ts";
+import { hasCallers, hasOthers } from "./fits.ts";
 
 /** All users of an organization come through one proxy. */
 class WrongUserKey extends Counter {
   override nameOf(key: WindowKey, nowMs: number): string {
-    return super.nameOf(key.user === null ? key : { ...key, user: "the proxy" }, nowMs);
+    const user = this.policy.auth.attributes.at(-1);
+    if (user === undefined || key.caller[user] === undefined) return super.nameOf(key, nowMs);
+    return super.nameOf({ ...key, caller: { ...key.caller, [user]: "the proxy" } }, nowMs);
   }
 }
 
-/** REST counts the requests to GraphQL, too, and GraphQL each request to REST as a point. */
+/** Each operation's quotas count the calls of all others, too, each as 1. */
 class ScopesMixed extends Counter {
-  readonly #other: Readonly<Record<Scope, Scope>> = { rest: "graphql", graphql: "rest" };
-
-  override decideOn(call: Call, found: Parameters<Counter["decideOn"]>[1], nowMs: number) {
+  override decideOn(call: PolicyCall, found: FoundAll, nowMs: number) {
     const decision = super.decideOn(call, found, nowMs);
-    if (decision.admitted) this.#mix(call, nowMs);
+    if (decision.refusedBy === null) this.#mix(call, nowMs);
     return decision;
   }
 
-  #mix({ organization, user, scope }: Call, nowMs: number): void {
-    for (const owner of [null, user]) {
-      const key: WindowKey = { organization, user: owner, scope: this.#other[scope] };
-      const found: Found = this.window(key, nowMs);
-      this.charge(key, 1, nowMs, found);
+  #mix({ caller, operation }: PolicyCall, nowMs: number): void {
+    const { quotas, operations } = this.policy;
+    for (const [quota, { key: names }] of Object.entries(quotas)) {
+      const isOwn = operations[operation]?.uses[quota] !== undefined;
+      if (isOwn || !names.every((name) => caller[name] !== undefined)) continue;
+      const key = { quota, caller };
+      this.charge(key, 1, nowMs, this.found(key, nowMs));
     }
   }
 }
@@ -43,7 +45,7 @@ export const keyFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules: Rules) => deployed(new WrongUserKey(rules)),
+    ...counted((policy) => new WrongUserKey(policy), hasCallers),
   },
   {
     name: "user-key-from-header",
@@ -60,6 +62,7 @@ export const keyFaults: readonly Fault[] = [
         return name === undefined ? user : `${user} as ${headers[name]}`;
       },
     }),
+    quotas: null,
   },
   {
     name: "scopes-mixed",
@@ -69,6 +72,6 @@ export const keyFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new ScopesMixed(rules)),
+    ...counted((policy) => new ScopesMixed(policy), hasOthers),
   },
 ];

@@ -1,20 +1,20 @@
 // Several processes behind one address, within one: each call is answered by one of them, drawn.
-import type { Call, Decision, Readings, Reservation, Status, WindowReading } from "../engine/adapter.ts";
-import type { Store } from "../engine/store.ts";
-import type { Scope } from "../rules/rules.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
+import type { QuotaStore } from "../engine/store.ts";
+import type { Caller } from "./counter.ts";
 
 /** A reservation that knows which process holds it; plain JSON, as it must be. */
-interface NodeReservation extends Reservation {
+interface NodeReservation extends PolicyReservation {
   readonly node?: number;
 }
 
-export class Nodes implements Store {
-  readonly #nodes: readonly Store[];
+export class Nodes implements QuotaStore {
+  readonly #nodes: readonly QuotaStore[];
   readonly #random: () => number;
   #last = 0;
   #lastMs = -1;
 
-  constructor(nodes: readonly Store[], random: () => number) {
+  constructor(nodes: readonly QuotaStore[], random: () => number) {
     this.#nodes = nodes;
     this.#random = random;
   }
@@ -25,18 +25,18 @@ export class Nodes implements Store {
     return this.#last;
   }
 
-  #node(index: number): Store {
+  #node(index: number): QuotaStore {
     const node = this.#nodes[index];
     if (node === undefined) throw new RangeError(`there is no process ${index}`);
     return node;
   }
 
   /** Returns the store of one answer: all its readings are of one instant, by one process. */
-  #reader(nowMs: number): Store {
+  #reader(nowMs: number): QuotaStore {
     return this.#node(nowMs === this.#lastMs ? this.#last : this.#draw(nowMs));
   }
 
-  decide(call: Call, nowMs: number): Decision {
+  decide(call: PolicyCall, nowMs: number): PolicyDecision {
     const node = this.#draw(nowMs);
     const decision = this.#node(node).decide(call, nowMs);
     const { reservation } = decision;
@@ -44,16 +44,21 @@ export class Nodes implements Store {
     return { ...decision, reservation: held };
   }
 
-  settle(reservation: NodeReservation, actual: number, nowMs: number): Readings {
+  settle(reservation: NodeReservation, actual: number, nowMs: number): readonly Reading[] {
     return this.#node(reservation.node ?? 0).settle(reservation, actual, nowMs);
   }
 
-  status(organization: string, nowMs: number): Status {
-    return this.#reader(nowMs).status(organization, nowMs);
+  status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    const node = this.#reader(nowMs);
+    return (node.status ?? node.read).call(node, caller, quotas, nowMs);
   }
 
-  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return this.#reader(nowMs).readings(organization, user, scope, nowMs);
+  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    return this.#reader(nowMs).read(caller, quotas, nowMs);
+  }
+
+  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+    for (const node of this.#nodes) node.setEnforced(quota, caller, enforced);
   }
 
   sweep(nowMs: number): void {
@@ -62,38 +67,33 @@ export class Nodes implements Store {
 }
 
 /** A process whose clock is ahead: it decides and shows by that clock. */
-export function ahead(store: Store, byMs: number): Store {
+export function ahead(store: QuotaStore, byMs: number): QuotaStore {
   return {
     decide: (call, nowMs) => store.decide(call, nowMs + byMs),
     settle: (reservation, actual, nowMs) => store.settle(reservation, actual, nowMs + byMs),
-    status: (organization, nowMs) => store.status(organization, nowMs + byMs),
-    readings: (organization, user, scope, nowMs) => store.readings(organization, user, scope, nowMs + byMs),
+    read: (caller, quotas, nowMs) => store.read(caller, quotas, nowMs + byMs),
+    setEnforced: (quota, caller, enforced) => store.setEnforced(quota, caller, enforced),
     sweep: (nowMs) => store.sweep(nowMs + byMs),
   };
 }
 
 /** Counters whose windows all end earlier by so much; their clock is right. */
-export function movedWindows(store: Store, byMs: number): Store {
+export function movedWindows(store: QuotaStore, byMs: number): QuotaStore {
   const inner = ahead(store, byMs);
-  const moved = (reading: WindowReading): WindowReading => ({
-    ...reading,
-    resetAtMs: reading.resetAtMs - byMs,
-  });
-  const both = ({ organization, user }: Readings): Readings => ({
-    organization: moved(organization),
-    user: moved(user),
-  });
+  const moved = (readings: readonly Reading[]): Reading[] =>
+    readings.map(({ clockMs, resetAtMs, ...reading }: Reading) => ({
+      ...reading,
+      resetAtMs: resetAtMs - byMs,
+      ...(clockMs === undefined ? {} : { clockMs: clockMs - byMs }),
+    }));
   return {
     ...inner,
     decide(call, nowMs) {
-      const decision = inner.decide(call, nowMs);
-      return { ...decision, ...both(decision) };
+      const { retryAtMs, readings, ...decision } = inner.decide(call, nowMs);
+      const retry = retryAtMs === null ? null : retryAtMs - byMs;
+      return { ...decision, retryAtMs: retry, readings: moved(readings) };
     },
-    settle: (reservation, actual, nowMs) => both(inner.settle(reservation, actual, nowMs)),
-    status(organization, nowMs) {
-      const { rest, graphql } = inner.status(organization, nowMs);
-      return { rest: moved(rest), graphql: moved(graphql) };
-    },
-    readings: (organization, user, scope, nowMs) => both(inner.readings(organization, user, scope, nowMs)),
+    settle: (reservation, actual, nowMs) => moved(inner.settle(reservation, actual, nowMs)),
+    read: (caller, quotas, nowMs) => moved(inner.read(caller, quotas, nowMs)),
   };
 }

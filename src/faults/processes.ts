@@ -1,25 +1,25 @@
 // Faults of deployments that are several processes. Here they are in one, and each call is answered by one of
 // them, drawn; what they are made of also serves real processes.
-import type { Call, Decision, Readings, Reservation, Status } from "../engine/adapter.ts";
-import { Limiter } from "../engine/limiter.ts";
-import type { Store } from "../engine/store.ts";
-import type { Rules, Scope } from "../rules/rules.ts";
-import { Counter, type CounterWindow, type WindowKey } from "./counter.ts";
-import { deployed } from "./deployed.ts";
+import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
+import type { QuotaStore } from "../engine/store.ts";
+import type { Override, Policy, Quota, QuotaOverride } from "../policy/policy.ts";
+import { type Caller, Counter, type WindowKey } from "./counter.ts";
+import { counted } from "./deployed.ts";
 import type { Fault } from "./fault.ts";
+import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { ahead, Nodes } from "./nodes.ts";
 
 /** Decides on the original; reads from a copy that hears of everything so much later. */
-export class LaggingCopy implements Store {
-  readonly #original: Limiter;
-  readonly #copy: Limiter;
+export class LaggingCopy implements QuotaStore {
+  readonly #original: Counter;
+  readonly #copy: Counter;
   readonly #lagMs: number;
   #heard: { readonly atMs: number; readonly happen: () => void }[] = [];
   #latestMs = 0;
 
-  constructor(rules: Rules, lagMs: number) {
-    this.#original = new Limiter(rules);
-    this.#copy = new Limiter(rules);
+  constructor(policy: Policy, lagMs: number) {
+    this.#original = new Counter(policy);
+    this.#copy = new Counter(policy);
     this.#lagMs = lagMs;
   }
 
@@ -30,7 +30,7 @@ export class LaggingCopy implements Store {
   }
 
   /** The copy, as it is at this time. */
-  #read(nowMs: number): Limiter {
+  #heardUntil(nowMs: number): Counter {
     this.#latestMs = Math.max(this.#latestMs, nowMs);
     const heardMs = this.#latestMs - this.#lagMs;
     const later = this.#heard.findIndex(({ atMs }) => atMs > heardMs);
@@ -40,47 +40,45 @@ export class LaggingCopy implements Store {
     return this.#copy;
   }
 
-  decide(call: Call, nowMs: number): Decision {
+  decide(call: PolicyCall, nowMs: number): PolicyDecision {
     this.#hear(nowMs, () => this.#copy.decide(call, nowMs));
     return this.#original.decide(call, nowMs);
   }
 
-  settle(reservation: Reservation, actual: number, nowMs: number): Readings {
+  settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[] {
     this.#hear(nowMs, () => this.#copy.settle(reservation, actual, nowMs));
     return this.#original.settle(reservation, actual, nowMs);
   }
 
-  status(organization: string, nowMs: number): Status {
-    return this.#read(nowMs).status(organization, nowMs);
+  read(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    return this.#heardUntil(nowMs).read(caller, quotas, nowMs);
   }
 
-  readings(organization: string, user: string, scope: Scope, nowMs: number): Readings {
-    return this.#read(nowMs).readings(organization, user, scope, nowMs);
-  }
-
-  setEnforced(organization: string, scope: Scope, enforced: boolean): void {
-    this.#hear(this.#latestMs, () => this.#copy.setEnforced(organization, scope, enforced));
-    this.#original.setEnforced(organization, scope, enforced);
+  setEnforced(quota: string, caller: Caller, enforced: boolean): void {
+    this.#hear(this.#latestMs, () => this.#copy.setEnforced(quota, caller, enforced));
+    this.#original.setEnforced(quota, caller, enforced);
   }
 
   sweep(nowMs: number): void {
     this.#hear(nowMs, () => this.#copy.sweep(nowMs));
     this.#original.sweep(nowMs);
-    this.#read(nowMs);
+    this.#heardUntil(nowMs);
   }
 }
 
 /**
- * Counters that several nodes share, each by its own clock: an epoch window is one key for all of them, but who
+ * Counters that several nodes share, each by its own clock: a window of a grid is one key for all of them, but who
  * is ahead counts in the next one already. Nothing holds the nodes' clocks together.
  */
 export class UnsteadyCounter extends Counter {
   override nameOf(key: WindowKey, nowMs: number): string {
     const name = super.nameOf(key, nowMs);
-    return this.isEpoch(key.scope) ? `${name}@${this.endOf(key, nowMs)}` : name;
+    if (!this.isWindow(key)) return name;
+    const end = this.endOf(key, nowMs);
+    return end === 0 ? name : `${name}@${end}`;
   }
 
-  override clock(_window: CounterWindow, nowMs: number): number {
+  override clock(_window: { readonly seenMs: number }, nowMs: number): number {
     return nowMs;
   }
 
@@ -90,24 +88,28 @@ export class UnsteadyCounter extends Counter {
   }
 }
 
-/** The rules with every organization's limit raised by a share of it, at least 1. */
-function raisedLimits(rules: Rules, share: number): Rules {
-  const raised = <W extends { readonly limit?: number | undefined }>(window: W): W =>
-    window.limit === undefined
-      ? window
-      : { ...window, limit: window.limit + Math.max(1, Math.round(window.limit * share)) };
-  const { rest, graphql } = rules.organization;
+/** The policy with the limit of every quota that stands first in an operation raised by a share of it, at least 1. */
+function raisedLimits(policy: Policy, share: number): Policy {
+  const raised = (limit: number): number => limit + Math.max(1, Math.round(limit * share));
+  const both = <L extends object>(limits: L): L => {
+    const changed = { ...limits } as Record<string, unknown>;
+    for (const name of ["limit", "capacity"])
+      if (typeof changed[name] === "number") changed[name] = raised(changed[name]);
+    return changed as L;
+  };
+  const broad = firstQuotas(policy);
+  const change = <Q>(quotas: Readonly<Record<string, Q>>, one: (quota: Q) => Q): Record<string, Q> =>
+    Object.fromEntries(
+      Object.entries(quotas).map(([name, quota]) => [name, broad.has(name) ? one(quota) : quota]),
+    );
   return {
-    ...rules,
-    organization: { rest: raised(rest), graphql: raised(graphql) },
-    organizations: Object.fromEntries(
-      Object.entries(rules.organizations).map(([slug, own]) => [
-        slug,
-        {
-          ...(own.rest === undefined ? {} : { rest: raised(own.rest) }),
-          ...(own.graphql === undefined ? {} : { graphql: raised(own.graphql) }),
-        },
-      ]),
+    ...policy,
+    quotas: change(policy.quotas, (quota: Quota) => ({ ...quota, algorithm: both(quota.algorithm) })),
+    overrides: policy.overrides.map(
+      ({ match, quotas }): Override => ({
+        match,
+        quotas: change(quotas, (quota: QuotaOverride) => both(quota)),
+      }),
     ),
   };
 }
@@ -117,9 +119,9 @@ export class DisputedLimits extends Counter {
   readonly #raised: Counter;
   #isRaised = false;
 
-  constructor(rules: Rules, share: number) {
-    super(rules);
-    this.#raised = new Counter(raisedLimits(rules, share));
+  constructor(policy: Policy, share: number) {
+    super(policy);
+    this.#raised = new Counter(raisedLimits(policy, share));
   }
 
   override limitOf(key: WindowKey) {
@@ -127,7 +129,7 @@ export class DisputedLimits extends Counter {
   }
 
   /** The counters as one node sees them. */
-  seenBy(isRaised: boolean): Store {
+  seenBy(isRaised: boolean): QuotaStore {
     const as = <T>(ask: () => T): T => {
       this.#isRaised = isRaised;
       return ask();
@@ -135,9 +137,8 @@ export class DisputedLimits extends Counter {
     return {
       decide: (call, nowMs) => as(() => this.decide(call, nowMs)),
       settle: (reservation, actual, nowMs) => as(() => this.settle(reservation, actual, nowMs)),
-      status: (organization, nowMs) => as(() => this.status(organization, nowMs)),
-      readings: (organization, user, scope, nowMs) =>
-        as(() => this.readings(organization, user, scope, nowMs)),
+      read: (caller, quotas, nowMs) => as(() => this.read(caller, quotas, nowMs)),
+      setEnforced: (quota, caller, enforced) => this.setEnforced(quota, caller, enforced),
       sweep: (nowMs) => this.sweep(nowMs),
     };
   }
@@ -152,15 +153,10 @@ export const processFaults: readonly Fault[] = [
     nets: ["V", "L"],
     rate: { default: 2, least: 2, most: 64, whole: true, meaning: "how many processes" },
     processes: "counters-apart",
-    inject(rules, { random, rate }) {
-      const limiters = Array.from({ length: rate }, () => new Limiter(rules));
-      return {
-        store: new Nodes(limiters, random),
-        setEnforced(organization, scope, enforced) {
-          for (const limiter of limiters) limiter.setEnforced(organization, scope, enforced);
-        },
-      };
-    },
+    ...counted((policy, { random, rate }) => {
+      const counters = Array.from({ length: rate }, () => new Counter(policy));
+      return new Nodes(counters, random);
+    }),
   },
   {
     name: "stale-replica-read",
@@ -170,7 +166,7 @@ export const processFaults: readonly Fault[] = [
     nets: ["V"],
     rate: { default: 1, least: 0.001, most: 300, meaning: "by how many seconds the copy lags" },
     processes: "replicas-lag",
-    inject: (rules, { rate }) => deployed(new LaggingCopy(rules, rate * 1000)),
+    ...counted((policy, { rate }) => new LaggingCopy(policy, rate * 1000), hasStatus),
   },
   {
     name: "skewed-nodes",
@@ -180,10 +176,10 @@ export const processFaults: readonly Fault[] = [
     nets: ["V"],
     rate: { default: 10, least: 0.001, most: 86_400, meaning: "seconds between the two clocks: 10, 3.7" },
     processes: "clocks-apart",
-    inject(rules, { random, rate }) {
-      const counter = new UnsteadyCounter(rules);
-      return deployed(counter, new Nodes([counter, ahead(counter, Math.round(rate * 1000))], random));
-    },
+    ...counted((policy, { random, rate }) => {
+      const counter = new UnsteadyCounter(policy);
+      return new Nodes([counter, ahead(counter, Math.round(rate * 1000))], random);
+    }, hasWindows),
   },
   {
     name: "limit-changes-mid-window",
@@ -193,9 +189,9 @@ export const processFaults: readonly Fault[] = [
     nets: ["V"],
     rate: { default: 0.2, least: 0.001, most: 10, meaning: "by which share the limit is raised" },
     processes: "limits-apart",
-    inject(rules, { random, rate }) {
-      const counter = new DisputedLimits(rules, rate);
-      return deployed(counter, new Nodes([counter.seenBy(false), counter.seenBy(true)], random));
-    },
+    ...counted((policy, { random, rate }) => {
+      const counter = new DisputedLimits(policy, rate);
+      return new Nodes([counter.seenBy(false), counter.seenBy(true)], random);
+    }),
   },
 ];

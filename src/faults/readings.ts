@@ -1,11 +1,11 @@
 // Faults in what a window is said to show: it counts and decides rightly.
 import type { Decision } from "../engine/adapter.ts";
 import { organizationLimit, type Rules, userLimit } from "../rules/rules.ts";
-import type { WindowKey } from "./counter.ts";
-import { around, showing, switched } from "./deployed.ts";
+import { around, showing, switched, type WindowOwner } from "./deployed.ts";
 import type { Fault, Faulty } from "./fault.ts";
+import { resetsAs, resetsKept, resetsPast, resetsRounded, resetsZero } from "./told.ts";
 
-const windowSeconds = (rules: Rules, { organization, user, scope }: WindowKey): number =>
+const windowSeconds = (rules: Rules, { organization, user, scope }: WindowOwner): number =>
   (user === null
     ? organizationLimit(rules, organization, scope)
     : userLimit(rules, organization, user, scope)
@@ -40,6 +40,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
+    quotas: resetsAs("delta-ms"),
     inject: (rules) => showing(rules, (reading, nowMs) => ({ ...reading, reset: reading.resetAtMs - nowMs })),
   },
   {
@@ -50,6 +51,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
+    quotas: resetsAs("epoch-s"),
     inject: (rules) => showing(rules, (reading) => ({ ...reading, reset: reading.resetAtMs / 1000 })),
   },
   {
@@ -60,6 +62,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
+    quotas: resetsZero,
     // Rounded down or to the nearest, 0 is right.
     semantics: { reset: ["ceil"] },
     inject: (rules) =>
@@ -73,6 +76,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
+    quotas: resetsPast,
     inject: (rules) =>
       showing(rules, (reading, _nowMs, key) => ({
         ...reading,
@@ -87,6 +91,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: null,
     processes: "one",
+    quotas: resetsRounded("floor"),
     semantics: { reset: ["ceil"] },
     inject: (rules) => switched(rules, "reset", "floor"),
   },
@@ -98,6 +103,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: null,
     processes: "one",
+    quotas: null,
     // Rounded to the nearest second twice, it hides itself.
     semantics: { reset: ["ceil", "floor"] },
     inject: (rules) =>
@@ -114,6 +120,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: { default: 64, least: 2, most: 86_400, whole: true, meaning: "seconds between the two clocks" },
     processes: "one",
+    quotas: null,
     inject: (rules, { rate }) =>
       // Of one scope alone: a whole clock that is off is no fault, and nobody outside could tell.
       showing(rules, (reading, _nowMs, { scope }) =>
@@ -128,6 +135,7 @@ export const readingFaults: readonly Fault[] = [
     nets: ["V"],
     rate: null,
     processes: "one",
+    quotas: resetsKept,
     inject: staleReset,
   },
 ];

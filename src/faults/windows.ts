@@ -1,31 +1,33 @@
 // Faults in when windows begin, end and are emptied.
-import type { Call, Status } from "../engine/adapter.ts";
-import { Limiter } from "../engine/limiter.ts";
-import { type Owner, owners, type Rules, scopes } from "../rules/rules.ts";
+import type { PolicyCall, Reading } from "../engine/decision.ts";
+import type { Policy } from "../policy/policy.ts";
 import {
+  type Caller,
   Counter,
   type CounterWindow,
   type Found,
-  keyOf,
+  type FoundAll,
   type NextWindow,
   type WindowKey,
 } from "./counter.ts";
-import { deployed } from "./deployed.ts";
+import { counted } from "./deployed.ts";
 import type { Fault, FaultWorld } from "./fault.ts";
+import { firstQuotas, hasStatus, hasWindows } from "./fits.ts";
 import { movedWindows, Nodes } from "./nodes.ts";
 
 /** Draws, at the first charge of a window, whether the fault strikes it. */
 class StruckCounter extends Counter {
   readonly world: FaultWorld;
 
-  constructor(rules: Rules, world: FaultWorld) {
-    super(rules);
+  constructor(policy: Policy, world: FaultWorld) {
+    super(policy);
     this.world = world;
   }
 
   override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
     const isFirst = found.count === 0;
     super.charge(key, amount, nowMs, found);
+    if (!this.isWindow(key)) return;
     const window = this.window(key, nowMs);
     if (isFirst && this.mayStrike(key, window)) window.struck = this.world.random() < this.world.rate;
   }
@@ -36,9 +38,7 @@ class StruckCounter extends Counter {
 
   /** The next window, with the count of the one before. */
   carried(key: WindowKey, { count }: CounterWindow, nowMs: number): NextWindow {
-    const end = this.endOf(key, nowMs);
-    const resetAtMs = end === 0 ? nowMs - (nowMs % 1000) + this.limitOf(key).lengthMs : end;
-    return { count, resetAtMs, struck: false };
+    return { count, resetAtMs: this.openedAt(key, nowMs), struck: false };
   }
 }
 
@@ -63,15 +63,14 @@ class ImmortalByPolling extends StruckCounter {
     return false;
   }
 
-  override status(organization: string, nowMs: number): Status {
-    for (const scope of scopes) {
-      const key = { organization, user: null, scope };
-      const window = this.windows.get(this.nameOf(key, nowMs));
+  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    for (const quota of quotas) {
+      const window = this.windows.get(this.nameOf({ quota, caller }, nowMs));
       const leftMs = (window?.resetAtMs ?? 0) - nowMs;
       if (window !== undefined && window.count > 0 && leftMs > 0 && leftMs <= this.world.rate * 1000)
         window.struck = true;
     }
-    return super.status(organization, nowMs);
+    return super.status(caller, quotas, nowMs);
   }
 
   override next(key: WindowKey, window: CounterWindow, nowMs: number): NextWindow {
@@ -80,9 +79,9 @@ class ImmortalByPolling extends StruckCounter {
 }
 
 class RearmedPerHit extends Counter {
-  override look(call: Call, nowMs: number): Readonly<Record<Owner, Found>> {
-    for (const owner of owners) {
-      const key = keyOf(call, owner);
+  override look(call: PolicyCall, nowMs: number): FoundAll {
+    for (const { key } of this.usesOf(call)) {
+      if (!this.isWindow(key)) continue;
       const window = this.window(key, nowMs);
       if (window.resetAtMs !== 0)
         window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
@@ -96,9 +95,9 @@ class ResetAllSweep extends Counter {
   readonly #periodMs: number;
   #swept: number | null = null;
 
-  constructor(rules: Rules) {
-    super(rules);
-    this.#periodMs = shortestMs(rules);
+  constructor(policy: Policy) {
+    super(policy);
+    this.#periodMs = shortestMs(policy);
   }
 
   override window(key: WindowKey, nowMs: number): CounterWindow {
@@ -106,9 +105,9 @@ class ResetAllSweep extends Counter {
     return super.window(key, nowMs);
   }
 
-  override read(key: WindowKey, nowMs: number) {
+  override readOne(key: WindowKey, nowMs: number): Reading {
     this.#sweepDue(nowMs);
-    return super.read(key, nowMs);
+    return super.readOne(key, nowMs);
   }
 
   #sweepDue(nowMs: number): void {
@@ -119,9 +118,13 @@ class ResetAllSweep extends Counter {
   }
 }
 
-const shortestMs = ({ organization, user }: Rules): number =>
+const shortestMs = ({ quotas }: Policy): number =>
   1000 *
-  Math.min(...scopes.flatMap((scope) => [organization[scope].windowSeconds, user[scope].windowSeconds]));
+  Math.min(
+    ...Object.values(quotas).flatMap(({ algorithm }) =>
+      algorithm.kind === "fixed-window" ? [algorithm.windowSeconds] : [],
+    ),
+  );
 
 /** The clock empties a window at its end, and a timer that began with the key once more in its course. */
 class DoubleRoll extends StruckCounter {
@@ -159,16 +162,16 @@ class BoundaryInclusive extends Counter {
   }
 }
 
-/** A status call opens the organization's windows, though it counts nothing. */
+/** A status call opens the windows that it shows, though it counts nothing. */
 class StatusOpensWindow extends Counter {
-  override status(organization: string, nowMs: number): Status {
-    for (const scope of scopes) {
-      const key = { organization, user: null, scope };
+  override status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
+    for (const quota of quotas) {
+      const key = { quota, caller };
+      if (!this.isWindow(key)) continue;
       const window = this.window(key, nowMs);
-      if (window.resetAtMs === 0)
-        window.resetAtMs = window.seenMs - (window.seenMs % 1000) + this.limitOf(key).lengthMs;
+      if (window.resetAtMs === 0) window.resetAtMs = this.openedAt(key, window.seenMs);
     }
-    return super.status(organization, nowMs);
+    return super.status(caller, quotas, nowMs);
   }
 }
 
@@ -182,19 +185,23 @@ class WindowsBackToBack extends Counter {
   }
 }
 
-/** The windows of the first organization that is seen lie beside the grid of all others. */
+/** The broad windows of the first caller that is seen lie beside the grid of all others. */
 class OrganizationOffGrid extends Counter {
   readonly #besideMs: number;
-  #organization: string | null = null;
+  readonly #broad: ReadonlySet<string>;
+  #first: string | null = null;
 
-  constructor(rules: Rules, { rate }: FaultWorld) {
-    super(rules);
+  constructor(policy: Policy, { rate }: FaultWorld) {
+    super(policy);
     this.#besideMs = rate * 1000;
+    this.#broad = firstQuotas(policy);
   }
 
   override endOf(key: WindowKey, nowMs: number): number {
-    this.#organization ??= key.organization;
-    if (key.user !== null || key.organization !== this.#organization) return super.endOf(key, nowMs);
+    const [attribute = ""] = this.policy.quotas[key.quota]?.key ?? [];
+    const value = key.caller[attribute] ?? "";
+    this.#first ??= value;
+    if (!this.#broad.has(key.quota) || value !== this.#first) return super.endOf(key, nowMs);
     return super.endOf(key, nowMs + this.#besideMs) - this.#besideMs;
   }
 }
@@ -210,7 +217,7 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: shareOfWindows,
     processes: "one",
-    inject: (rules, world) => deployed(new NewResetOldCount(rules, world)),
+    ...counted((policy, world) => new NewResetOldCount(policy, world), hasWindows),
   },
   {
     name: "two-interleaved-windows",
@@ -220,17 +227,11 @@ export const windowFaults: readonly Fault[] = [
     nets: ["V"],
     rate: null,
     processes: "one",
-    inject(rules, { random }) {
-      const [first, second] = [new Limiter(rules), new Limiter(rules)];
+    ...counted((policy, { random }) => {
       // Whole seconds, and no whole windows, of the shortest at least.
-      const apartMs = Math.max(1000, Math.floor(shortestMs(rules) / 2500) * 1000);
-      return {
-        store: new Nodes([first, movedWindows(second, apartMs)], random),
-        setEnforced(organization, scope, enforced) {
-          for (const limiter of [first, second]) limiter.setEnforced(organization, scope, enforced);
-        },
-      };
-    },
+      const apartMs = Math.max(1000, Math.floor(shortestMs(policy) / 2500) * 1000);
+      return new Nodes([new Counter(policy), movedWindows(new Counter(policy), apartMs)], random);
+    }, hasWindows),
   },
   {
     name: "lost-expiry",
@@ -240,7 +241,7 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: shareOfWindows,
     processes: "one",
-    inject: (rules, world) => deployed(new LostExpiry(rules, world)),
+    ...counted((policy, world) => new LostExpiry(policy, world), hasWindows),
   },
   {
     name: "immortal-by-polling",
@@ -250,7 +251,10 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: { default: 5, least: 0.001, most: 300, meaning: "how many seconds before the end a poll does it" },
     processes: "one",
-    inject: (rules, world) => deployed(new ImmortalByPolling(rules, world)),
+    ...counted(
+      (policy, world) => new ImmortalByPolling(policy, world),
+      (policy) => hasWindows(policy) ?? hasStatus(policy),
+    ),
   },
   {
     name: "rearmed-per-hit",
@@ -260,7 +264,7 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P", "V", "L"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new RearmedPerHit(rules)),
+    ...counted((policy) => new RearmedPerHit(policy), hasWindows),
   },
   {
     name: "reset-all-sweep",
@@ -270,7 +274,7 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P", "V"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new ResetAllSweep(rules)),
+    ...counted((policy) => new ResetAllSweep(policy), hasWindows),
   },
   {
     name: "double-roll",
@@ -280,7 +284,7 @@ export const windowFaults: readonly Fault[] = [
     nets: ["V"],
     rate: shareOfWindows,
     processes: "one",
-    inject: (rules, world) => deployed(new DoubleRoll(rules, world)),
+    ...counted((policy, world) => new DoubleRoll(policy, world), hasWindows),
   },
   {
     name: "status-opens-window",
@@ -291,7 +295,10 @@ export const windowFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     semantics: { anchor: ["first-request"] },
-    inject: (rules) => deployed(new StatusOpensWindow(rules)),
+    ...counted(
+      (policy) => new StatusOpensWindow(policy),
+      (policy) => hasWindows(policy) ?? hasStatus(policy),
+    ),
   },
   {
     name: "windows-back-to-back",
@@ -302,7 +309,7 @@ export const windowFaults: readonly Fault[] = [
     rate: null,
     processes: "one",
     semantics: { anchor: ["first-request"] },
-    inject: (rules) => deployed(new WindowsBackToBack(rules)),
+    ...counted((policy) => new WindowsBackToBack(policy), hasWindows),
   },
   {
     name: "organization-off-grid",
@@ -313,7 +320,7 @@ export const windowFaults: readonly Fault[] = [
     rate: { default: 3, least: 1, most: 3600, whole: true, meaning: "seconds beside the grid" },
     processes: "one",
     semantics: { anchor: ["epoch"] },
-    inject: (rules, world) => deployed(new OrganizationOffGrid(rules, world)),
+    ...counted((policy, world) => new OrganizationOffGrid(policy, world), hasWindows),
   },
   {
     name: "boundary-inclusive",
@@ -323,6 +330,6 @@ export const windowFaults: readonly Fault[] = [
     nets: ["P"],
     rate: null,
     processes: "one",
-    inject: (rules) => deployed(new BoundaryInclusive(rules)),
+    ...counted((policy) => new BoundaryInclusive(policy), hasWindows),
   },
 ];

@@ -1,14 +1,14 @@
 // The answers to one client under a policy, taken down as they come: the line of each, by quota, and what the client is
 // told of it, as the simulator tells it.
-import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
-import { ABSENT, type CallTemplate, type ClientEvent } from "../scenario/client.ts";
+import type { CallTemplate, ClientEvent } from "../scenario/client.ts";
 import { type PolicyCall, policyCall } from "../scenario/policy-calls.ts";
+import { toldOf } from "../scenario/policy-told.ts";
 import { answerMembers, noAnswer } from "../trace/quota-answer.ts";
 import { encodeQuotaCall } from "../trace/quota-lines.ts";
-import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import type { RawAnswer } from "./answer.ts";
@@ -127,7 +127,7 @@ function parsedBody(body: unknown): { readonly value: unknown; readonly isWhole:
   }
 }
 
-/** Tells a client of an answer: the reading of the quota that refused, or the two with the least share left. */
+/** Tells a client of an answer. */
 function tell(
   event: ClientEvent,
   policy: Policy,
@@ -135,39 +135,8 @@ function tell(
   read: Answered & { readonly received: number },
   { headers }: RawAnswer,
 ): void {
-  const { received, readings, outcome, by, retryAfterMs, retryAt } = read;
-  const share = ({ quota, limit, ...reading }: QuotaReading): number => {
-    if (quota === by) return -1;
-    const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);
-    const left = leftOf({ ...reading, quota, limit: most });
-    return left === null ? Number.POSITIVE_INFINITY : Math.max(0, left) / most;
-  };
-  const sorted = readings.toSorted((one, other) => share(one) - share(other));
-  const [first, second = first] = sorted;
-  event.nowMs = received;
-  event.status = outcome === "refused" ? REFUSED : read.status;
+  Object.assign(event, toldOf(policy, caller, read, read.received));
+  event.nowMs = read.received;
+  event.status = read.outcome === "refused" ? REFUSED : read.status;
   event.hasNextPage = hasNext.test(headers["link"] ?? "");
-  event.limit = first?.limit ?? ABSENT;
-  event.remaining = leftOf(first) ?? ABSENT;
-  event.reset = secondsOf(policy, first, received);
-  event.userLimit = second?.limit ?? ABSENT;
-  event.userRemaining = leftOf(second) ?? ABSENT;
-  event.userReset = secondsOf(policy, second, received);
-  const adviceMs = retryAfterMs ?? (retryAt === undefined ? undefined : retryAt - received);
-  event.retryAfter = adviceMs === undefined ? ABSENT : Math.max(0, Math.ceil(adviceMs / 1000));
-}
-
-function leftOf(reading: QuotaReading | undefined): number | null {
-  if (reading === undefined) return null;
-  const { limit, remaining, used } = reading;
-  return remaining ?? (limit === null || used === null ? null : limit - used);
-}
-
-/** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
-function secondsOf({ quotas }: Policy, reading: QuotaReading | undefined, receivedMs: number): number {
-  if (reading?.reset == null) return ABSENT;
-  const { afterMs, atMs } = reading.reset;
-  const ms = afterMs ?? (atMs === null ? null : atMs - receivedMs);
-  if (ms === null) return ABSENT;
-  return Math.max(0, Math[quotas[reading.quota]?.shown.reset ?? "ceil"](ms / 1000));
 }

@@ -162,11 +162,11 @@ export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record
   ];
   return {
     serve: enforced,
-    load: [...theirs, ...samples],
+    load: samples,
     simulate: enforced,
     plan: enforced,
     replay: theirs,
-    verify: theirs,
+    verify: [],
     check: theirs,
   };
 }

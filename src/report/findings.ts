@@ -62,11 +62,11 @@ ${index < picturesMost ? placesFigure(violation, index, gallery) : null}</div>
 `;
 }
 
-/** Lists the questions that only the rules can settle. */
+/** Lists the questions that only rules, or a policy, can settle. */
 export function asked(verdict: Verdict): Html | null {
   const questions = questionWords(verdict);
   if (questions.length === 0) return null;
-  return html`<h3>Asked, since no rules were given</h3><ul>${questions.map((one) => html`<li>${one}</li>\n`)}</ul>\n`;
+  return html`<h3>${verdict.inferred === undefined ? "Asked of the policy" : "Asked, since no rules were given"}</h3><ul>${questions.map((one) => html`<li>${one}</li>\n`)}</ul>\n`;
 }
 
 /** Lists what a trace without rules told of the switches; nothing where the rules were given. */

@@ -235,7 +235,12 @@ export const verdictSchema = v.nullable(
       }),
     ),
     questions: v.optional(
-      v.array(v.object({ scope, question: text, suspects: v.array(text), lines: v.array(whole) })),
+      v.array(
+        v.intersect([
+          v.union([v.object({ scope }), v.object({ quota: text })]),
+          v.object({ question: text, suspects: v.array(text), lines: v.array(whole) }),
+        ]),
+      ),
     ),
     otherQuotas: v.optional(
       v.array(

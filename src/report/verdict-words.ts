@@ -134,12 +134,14 @@ function namedWords({ name, owner, scope, answers, line }: OtherQuota): string {
   return `${counted(answers, "answer")} of ${scope} named ${named} ${whose}, which is not judged (first in line ${line}).`;
 }
 
-/** `REST: Refused calls are ... Is that meant?`, one for each question, with the scopes that it is asked of. */
+/** `REST: Refused calls are ... Is that meant?`, one for each question, with the scopes or quotas that it is asked of. */
 export function questionWords({ questions = [] }: Verdict): readonly string[] {
-  const scopesOf = new Map<string, string[]>();
-  for (const { question, scope } of questions)
-    scopesOf.set(question, [...(scopesOf.get(question) ?? []), scope === "rest" ? "REST" : "GraphQL"]);
-  return [...scopesOf].map(([question, names]) => `${names.join(" and ")}: ${question}`);
+  const namesOf = new Map<string, string[]>();
+  for (const asked of questions) {
+    const name = "quota" in asked ? shortName(asked.quota) : asked.scope === "rest" ? "REST" : "GraphQL";
+    namesOf.set(asked.question, [...(namesOf.get(asked.question) ?? []), name]);
+  }
+  return [...namesOf].map(([question, names]) => `${names.join(" and ")}: ${question}`);
 }
 
 /** `tenant_tokens, burst: a token bucket's level is not judged.`, one for each reason. */

@@ -4,6 +4,8 @@ import type { SlowStore, Store } from "../engine/store.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import { ahead } from "../faults/nodes.ts";
 import { DisputedLimits, UnsteadyCounter } from "../faults/processes.ts";
+import { rulesStore } from "../faults/rules-store.ts";
+import { policyOf } from "../policy/shorthand.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Change, published } from "./copy.ts";
 
@@ -56,17 +58,19 @@ export function faultyArrangement({ fault, rate }: ChosenFault, rules: Rules): A
       return {
         ...one,
         storesOf() {
-          const counter = new UnsteadyCounter(rules);
-          const early = ahead(counter, Math.round(rate * 1000));
-          return (worker) => (isOdd(worker) ? early : counter);
+          const counter = new UnsteadyCounter(policyOf(rules));
+          const early = rulesStore(rules, ahead(counter, Math.round(rate * 1000)));
+          const timely = rulesStore(rules, counter);
+          return (worker) => (isOdd(worker) ? early : timely);
         },
       };
     case "limits-apart":
       return {
         ...one,
         storesOf() {
-          const counter = new DisputedLimits(rules, rate);
-          const [old, raised] = [counter.seenBy(false), counter.seenBy(true)];
+          const counter = new DisputedLimits(policyOf(rules), rate);
+          const seenBy = (isRaised: boolean) => rulesStore(rules, counter.seenBy(isRaised));
+          const [old, raised] = [seenBy(false), seenBy(true)];
           return (worker) => (isOdd(worker) ? raised : old);
         },
       };

@@ -2,7 +2,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Kind, parse } from "graphql";
-import type { PolicyLimiter } from "../engine/policy-limiter.ts";
+import type { PolicyDecision } from "../engine/decision.ts";
+import type { SlowQuotaStore } from "../engine/store.ts";
+import type { FaultyQuotas } from "../faults/fault.ts";
 import { routeOf } from "../policy/match.ts";
 import {
   type AttributeSource,
@@ -16,7 +18,7 @@ import type { PolicyToken } from "../policy/tokens.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { pointed } from "../wire/pointer.ts";
-import { type Told, writeAnswer } from "../wire/write-answer.ts";
+import { shownAt, type Told, writeAnswer } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
 
@@ -26,7 +28,11 @@ export interface PolicyAppOptions {
   readonly policy: Policy;
   /** Who may call; kept as hashes only. */
   readonly tokens: readonly PolicyToken[];
-  readonly limiter: PolicyLimiter;
+  readonly limiter: SlowQuotaStore;
+  /** How its answers differ from the right ones; it has a fault then. */
+  readonly faulty?: Omit<FaultyQuotas, "store"> | undefined;
+  /** Waits; a slow limiter needs it. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Milliseconds since the Unix epoch, whole. */
   readonly now: () => number;
   /** Told of an error that nobody meant, answered 500. */
@@ -52,7 +58,7 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
     tokens.map(({ token, attributes }) => [token, attributes] as const),
     form,
   );
-  const answer = answerer(options, wireOf(policy));
+  const answer = answerer(options, options.faulty?.wire ?? wireOf(policy));
   const respond = (request: FastifyRequest, reply: FastifyReply): void => {
     const given = request.headers[header.toLowerCase()];
     const caller = table.find(Array.isArray(given) ? given[0] : given);
@@ -70,7 +76,10 @@ interface Asked {
   readonly isGraphql: boolean;
 }
 
-function answerer({ policy, limiter, now }: PolicyAppOptions, wire: WireData) {
+function answerer(
+  { policy, limiter, now, sleep, faulty: { shownBy = policy, tell, change } = {} }: PolicyAppOptions,
+  wire: WireData,
+) {
   return (request: FastifyRequest, reply: FastifyReply, caller: Attributes): void => {
     const body = bodyOf(request.body);
     const graphql = kindOf(body);
@@ -88,7 +97,8 @@ function answerer({ policy, limiter, now }: PolicyAppOptions, wire: WireData) {
       policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
     );
     const nowMs = now();
-    write(asked, { kind: "status", readings: limiter.read(caller, filled, nowMs) }, 0, nowMs);
+    const readings = (limiter.status ?? limiter.read).call(limiter, caller, filled, nowMs);
+    write(asked, caller, { kind: "status", readings }, 0, nowMs);
   }
 
   function decide(asked: Asked, name: string, caller: Attributes): void {
@@ -96,29 +106,45 @@ function answerer({ policy, limiter, now }: PolicyAppOptions, wire: WireData) {
     const operation = policy.operations[name];
     // No limit holds for it.
     if (operation === undefined) {
-      write(asked, { kind: "admitted", readings: [] }, 0, nowMs);
+      write(asked, caller, { kind: "admitted", readings: [] }, 0, nowMs);
       return;
     }
     const cost = costOf(operation, asked);
-    const decision = limiter.decide({ caller, operation: name, cost }, nowMs);
+    const decided = limiter.decide({ caller, operation: name, cost }, nowMs);
+    if (!("resume" in decided)) {
+      finish(asked, caller, cost, decided, nowMs);
+      return;
+    }
+    if (sleep === undefined) throw new RangeError("a slow limiter needs a sleep");
+    sleep(decided.waitMs)
+      .then(() => finish(asked, caller, cost, decided.resume(now()), now()))
+      .catch((error: unknown) => void asked.reply.send(error));
+  }
+
+  function finish(
+    asked: Asked,
+    caller: Attributes,
+    cost: number,
+    decision: PolicyDecision,
+    nowMs: number,
+  ): void {
     const { reservation, refusedBy, retryAtMs } = decision;
     const readings = reservation === null ? decision.readings : limiter.settle(reservation, cost, nowMs);
     const kind = refusedBy === null ? "admitted" : "refused";
-    write(asked, { kind, readings, refusedBy, retryAtMs }, cost, nowMs);
+    write(asked, caller, { kind, readings, refusedBy, retryAtMs }, cost, nowMs);
   }
 
   function write(
     { request, reply, isGraphql }: Asked,
-    told: Pick<Told, "kind" | "readings"> & Partial<Told>,
+    caller: Attributes,
+    said: Pick<Told, "kind" | "readings"> & Partial<Told>,
     cost: number,
     nowMs: number,
   ): void {
-    const { status, headers, body } = writeAnswer(
-      wire,
-      policy.quotas,
-      { refusedBy: null, retryAtMs: null, ...told, cost },
-      nowMs,
-    );
+    const right: Told = { refusedBy: null, retryAtMs: null, ...said, cost };
+    const told = tell?.(right, caller, nowMs) ?? right;
+    const written = writeAnswer(wire, shownBy.quotas, told, shownAt(told, nowMs));
+    const { status, headers, body } = change?.(written) ?? written;
     const fields: Fields = {};
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) fields[name] = value;
     if (typeof body === "string") {

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { Limiter } from "../engine/limiter.ts";
 import { PolicyLimiter } from "../engine/policy-limiter.ts";
+import type { FaultyQuotas } from "../faults/fault.ts";
 import { type AppOptions, buildApp } from "./app.ts";
 import { addressOf, listenError, urlOf } from "./listen.ts";
 import { buildPolicyApp, type PolicyAppOptions } from "./policy-app.ts";
@@ -24,7 +25,12 @@ export interface ServeOptions extends Omit<AppOptions, "now" | "sleep">, ListenO
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-export interface ServePolicyOptions extends Omit<PolicyAppOptions, "now" | "limiter">, ListenOptions {}
+export interface ServePolicyOptions
+  extends Omit<PolicyAppOptions, "now" | "limiter" | "faulty" | "sleep">,
+    ListenOptions {
+  /** A deployment with a fault, by `injectQuotaFault`. */
+  readonly faulty?: FaultyQuotas | undefined;
+}
 
 /** A deployment that is listening. */
 export interface Serving {
@@ -56,8 +62,8 @@ export function serve(options: ServeOptions): Promise<Serving> {
  */
 export function servePolicy(options: ServePolicyOptions): Promise<Serving> {
   const { now = Date.now, policy } = options;
-  const limiter = new PolicyLimiter(policy);
-  return listen(buildPolicyApp({ ...options, now, limiter }), limiter, options);
+  const limiter = options.faulty?.store ?? new PolicyLimiter(policy);
+  return listen(buildPolicyApp({ ...options, now, sleep: wait, limiter }), limiter, options);
 }
 
 async function listen(

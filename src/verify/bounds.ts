@@ -18,6 +18,8 @@ export interface BoundsInput {
   readonly limit: number;
   readonly time: TraceTime;
   readonly fromZero: boolean;
+  /** When the trace had surely begun: an answer to a call sent since then shows all that was charged before it. */
+  readonly startedBy: number;
   readonly complete: boolean;
   readonly certainFrom: number;
   readonly binding: boolean;
@@ -45,7 +47,32 @@ export function judgeBounds(input: BoundsInput): BoundsResult {
     if (input.binding && input.fromZero && exact && mark.count > input.limit)
       findings.push({ kind: "beyond", mark });
   }
-  return { findings, pinned };
+  const grown = input.fromZero || !input.complete ? null : growth(input, sums);
+  return { findings: grown === null ? findings : [...findings, grown], pinned };
+}
+
+/**
+ * The most by which a count grew that no call explains, in a window that was open when the trace began. What it held by
+ * then is unknown, and can only become less: a reading bounds it from above, and every later one from below.
+ */
+function growth({ marks, time, startedBy, binding }: BoundsInput, sums: Sums): Finding | null {
+  const exact = marks.filter(({ clamped, sent }) => (!clamped || binding) && sent >= startedBy);
+  const earlier = exact.toSorted((a, b) => a.received - b.received);
+  const heldMost: { readonly points: number; readonly mark: Mark }[] = [];
+  for (const mark of earlier) {
+    const points = mark.count - sums.leastBefore(mark);
+    const least = heldMost.at(-1);
+    heldMost.push(least === undefined || points < least.points ? { points, mark } : least);
+  }
+  let worst: Extract<Finding, { kind: "gap" }> | null = null;
+  for (const above of marks) {
+    const known = heldMost[firstWhere(earlier, ({ received }) => !time.before(received, above.sent)) - 1];
+    if (known === undefined) continue;
+    const by = above.count - sums.mostBy(above) - known.points;
+    if (by > (worst === null ? 0 : worst.to - worst.from))
+      worst = { kind: "gap", from: above.count - by, to: above.count, above, below: known.mark };
+  }
+  return worst;
 }
 
 /** Prefix sums over the marks by `received` and by `sent`: "before" is monotone in both. */

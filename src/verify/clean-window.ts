@@ -33,7 +33,9 @@ export function screenWindow(input: ScreenInput): number | null {
   load(input.rows);
   // The screen does not say whether a clamped count of a window that was open before is the limit.
   if (input.fromZero ? admitted(input) > input.limit : hasClamped(input)) return null;
-  return input.method === "places" ? screenPlaces(input) : screenBounds(input);
+  if (input.method === "places") return screenPlaces(input);
+  // Readings of a window that was open before are held to each other.
+  return input.complete && !input.fromZero ? null : screenBounds(input);
 }
 
 /** The columns that are looked at, of one window at a time; longer ones take their place when they are needed. */

@@ -154,9 +154,9 @@ export class Docket {
     return this.#leftGrave > 0 || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
-  /** Asks what only the rules can settle: once for each scope and kind of question. */
+  /** Asks what only the rules can settle: once for each scope or quota, and kind of question. */
   ask(question: Question): void {
-    const key = JSON.stringify([question.scope, question.suspects]);
+    const key = JSON.stringify(["scope" in question ? question.scope : question.quota, question.suspects]);
     if (!this.#questions.has(key)) this.#questions.set(key, question);
   }
 

@@ -45,7 +45,7 @@ export function overshootOf(input: CountsInput, findings: readonly Finding[]): O
 function roomFor(input: CountsInput): number {
   const { setting, marks, limit, fromZero, complete } = input;
   if (!fromZero || !complete) return 0;
-  const sums = new Sums({ ...input, time: setting.time, binding: false });
+  const sums = new Sums({ ...input, time: setting.time, startedBy: setting.startedBy, binding: false });
   const ours = marks.filter(({ refusedBy }) => refusedBy === setting.name.owner);
   return ours.filter((mark) => sums.mostBy(mark) + mark.asked <= limit).length;
 }

@@ -2,7 +2,7 @@
 // range, a refusal by a quota that lacks room (SPEC.md §7; POLICY.md §2).
 import { nounOf } from "../rules/words.ts";
 import type { QuotaCall, QuotaReading } from "../trace/quota-record.ts";
-import type { TraceTime } from "./clock.ts";
+import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Count, PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import type { Suspect } from "./suspects.ts";
@@ -25,6 +25,8 @@ export interface AnswerSetting {
   readonly quotas: PolicyQuotas;
   readonly time: TraceTime;
   readonly tellEnds: ReadonlySet<string>;
+  /** The end of the window that a reading shows, on the clients' clock; `null` where it does not tell. */
+  endOf(judge: PolicyQuotaJudge, reading: QuotaReading): Span | null;
 }
 
 const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
@@ -150,20 +152,19 @@ function checkOversize(
 function hasRoom(
   call: QuotaCall,
   { judge, count, cost }: Used,
-  { time, tellEnds }: AnswerSetting,
+  { time, endOf }: AnswerSetting,
 ): boolean | null {
   const reading = call.readings.find(({ quota }) => quota === judge.name);
   if (reading === undefined || count === null || judge.notJudged !== null || cost === null) return null;
-  const { limit, remaining, used, reset } = reading;
+  const { limit, remaining, used } = reading;
   const left = remaining ?? (used === null ? null : (limit ?? count.limit) - used);
   if (left === null) return null;
   const { charge } = judge.quota;
   if (left < (charge.fits === "any-left" ? 1 : Math.max(1, cost))) return false;
   // Points that were given back, or a window that opened since, make room that was not there at the decision.
-  if (charge.when === "reserve-settle" || reset === null || reset.afterMs === null) return null;
-  if (judge.length === null || !tellEnds.has(judge.name)) return null;
-  const opened = time.within(call.sent, call.received).to + reset.afterMs + reset.gridMs - judge.length.least;
-  return opened < call.sent - time.slackMs ? true : null;
+  const end = charge.when === "reserve-settle" ? null : endOf(judge, reading);
+  if (end === null || judge.length === null) return null;
+  return end.to - judge.length.least < call.sent - time.slackMs ? true : null;
 }
 
 function checkRefusal(line: number, call: QuotaCall, used: readonly Used[], setting: AnswerSetting): void {
@@ -192,6 +193,7 @@ function checkRefusal(line: number, call: QuotaCall, used: readonly Used[], sett
     });
     return;
   }
+  askOrder(line, call, used, room.slice(0, Math.max(0, named)), docket);
   if (named < 0 || room[named] === null) return;
   docket.evidence["refusal-agrees"].readings += 1;
   docket.evidence["refusal-agrees"].refusals += 1;
@@ -204,6 +206,31 @@ function checkRefusal(line: number, call: QuotaCall, used: readonly Used[], sett
     window: null,
     lines: [line],
     explanation: `line ${line} ${words} by ${call.by}, which shows room: ${shownWords(call)}`,
+  });
+}
+
+/** A refusal names the first quota that lacks room (POLICY.md §2.3), but not everybody's does. */
+function askOrder(
+  line: number,
+  call: QuotaCall,
+  used: readonly Used[],
+  before: readonly (boolean | null)[],
+  docket: Docket,
+): void {
+  const first = used[before.indexOf(false)];
+  if (
+    first === undefined ||
+    first.judge.quota.enforced !== true ||
+    first.judge.relationOf(call.operation) === "each-alone"
+  )
+    return;
+  docket.ask({
+    quota: first.judge.name,
+    question:
+      `Refusals name ${call.by} where ${first.judge.name}, which comes before it in the policy, lacks room, too ` +
+      `(line ${line}: ${shownWords(call)}). Is that meant? The order of the policy's quotas settles it.`,
+    suspects: ["refusal-names-user"],
+    lines: [line],
   });
 }
 

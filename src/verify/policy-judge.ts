@@ -17,6 +17,7 @@ import { addAll, nothingTested } from "./evidence.ts";
 import type { JudgeOptions } from "./judge.ts";
 import { type Charge, type Counted, chargeOf, type Mark, type Role, upTo } from "./mark.ts";
 import { answerLaws, type Used } from "./policy-answers.ts";
+import { PolicyPresence } from "./policy-presence.ts";
 import { type Count, type PolicyQuotaJudge, PolicyQuotas } from "./policy-quotas.ts";
 import { TargetOffset } from "./target-offset.ts";
 import type { Terms } from "./terms.ts";
@@ -50,6 +51,7 @@ class QuotaJudgement {
   readonly #amounts = new QuotaAmounts();
   readonly #time: TraceTime;
   readonly #offset: TargetOffset;
+  readonly #presence: PolicyPresence;
   readonly #quotas: PolicyQuotas;
   /** The quotas that each operation uses, in the policy's order. */
   readonly #operations: ReadonlyMap<string, readonly (readonly [PolicyQuotaJudge, Cost])[]>;
@@ -80,8 +82,9 @@ class QuotaJudgement {
         }),
       ]),
     );
-    const { readings } = wireOf(policy);
-    this.#tellEnds = new Set(names.filter((name) => meansEnd(readings, name)));
+    const wire = wireOf(policy);
+    this.#presence = new PolicyPresence(wire, this.#docket);
+    this.#tellEnds = new Set(names.filter((name) => meansEnd(wire.readings, name)));
     this.#closeEvery = callsBetweenClosings ?? null;
     this.#closeNext = callsBetweenClosings ?? closeEveryLeast;
   }
@@ -136,11 +139,13 @@ class QuotaJudgement {
       else if (each.count !== null) this.#read(line, call, each, each.count, reading);
     }
     for (const each of left.values()) this.#charge(line, call, each, used, null);
+    this.#presence.add(line, call, used);
     answerLaws(line, call, used, {
       docket: this.#docket,
       quotas: this.#quotas,
       time: this.#time,
       tellEnds: this.#tellEnds,
+      endOf: (judge, reading) => this.#endOf(sent, received, judge, reading)?.span ?? null,
     });
   }
 
@@ -286,6 +291,7 @@ class QuotaJudgement {
       }
       isShared ||= charged > 1;
     }
+    this.#presence.finish();
     judgeCommonGrid(last, docket);
     // One key alone is isolated from nobody.
     if (!isShared) Object.assign(docket.evidence.isolated, nothingTested());
@@ -312,7 +318,6 @@ class QuotaJudgement {
   }
 
   #voidReason(law: LawName): string | null {
-    if (law === "headers-present") return "a policy does not say which answers owe which readings";
     const judged = [...this.#quotas.all.values()].filter(({ notJudged }) => notJudged === null);
     if (judged.length === 0 && windowLaws.includes(law))
       return "no quota of this policy has counts that are judged";
@@ -388,7 +393,8 @@ function shownCount(
 ): Shown | null {
   const most = limit ?? known;
   if (!isWhole(most) || most < 1) return null;
-  if (isWhole(used) && used >= 0 && used < most) return { limit: most, count: used, clamped: false };
+  // At the limit it may hide what went beyond, as a remaining of 0 does.
+  if (isWhole(used) && used >= 0 && used !== most) return { limit: most, count: used, clamped: false };
   if (!isWhole(remaining) || remaining > most)
     return isWhole(used) && used >= most ? { limit: most, count: most, clamped: true } : null;
   const clamped = remaining <= 0 && quota.shown.remaining !== "signed";

@@ -7,6 +7,7 @@ const dateMs = 2000;
 
 export class TargetOffset {
   readonly #time: TraceTime;
+  readonly #isShared: boolean;
   /** The target's clock is ahead of the clients' by at least `from` and at most `to` ms. */
   #known: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
   #at = 0;
@@ -14,6 +15,7 @@ export class TargetOffset {
   /** @param isShared true if there is but one clock, the simulator's */
   constructor(time: TraceTime, isShared: boolean) {
     this.#time = time;
+    this.#isShared = isShared;
     if (isShared) this.#known = { from: -time.slackMs, to: time.slackMs };
   }
 
@@ -36,6 +38,7 @@ export class TargetOffset {
 
   /** Clocks drift: what was known holds a little less by now. Bounds that contradict it stand in its place. */
   #narrow(shown: Span, at: number): void {
+    if (this.#isShared) return;
     const drift = Math.abs(at - this.#at) * driftShare;
     const from = Math.max(shown.from, this.#known.from - drift);
     const to = Math.min(shown.to, this.#known.to + drift);

@@ -55,9 +55,10 @@ export interface Inferred {
   readonly lines: readonly number[];
 }
 
-/** Question that a trace without rules cannot settle: it may be meant, or a fault. */
-export interface Question {
-  readonly scope: Scope;
+/** Question that a trace cannot settle: it may be meant, or a fault. Rules are asked by scope, a policy by quota. */
+export type Question = ({ readonly scope: Scope } | { readonly quota: string }) & QuestionFacts;
+
+interface QuestionFacts {
   /** The observation, with the question if it is meant. */
   readonly question: string;
   /** Names from the fault catalogue that it would be, if it is not meant. */
@@ -133,7 +134,7 @@ export interface Verdict<W extends Whose = Whose> {
   readonly methods?: Methods;
   /** Switches that a trace without rules showed. */
   readonly inferred?: readonly Inferred[];
-  /** Questions that only the rules can settle. Absent if they were given. */
+  /** Questions that only rules, or the policy, can settle. Absent if there are none. */
   readonly questions?: readonly Question[];
   /** Of all windows together, and of those that are off, the worst first, at most 100. */
   readonly amounts?: Amounts & { readonly windows: readonly WindowAmounts<W>[] };

@@ -22,6 +22,8 @@ interface Reading {
   readonly remaining: number;
   readonly used: number;
   readonly resetAtMs: number;
+  /** When it was read, by the clock of who counted; left out: by everybody's. */
+  readonly clockMs?: number;
 }
 
 /** What is to be answered. */
@@ -36,6 +38,11 @@ export interface Told {
 }
 
 type Quotas = Readonly<Record<string, Quota>>;
+
+/** When an answer is made: by the clock of who counted, where that is ahead. */
+export function shownAt({ readings }: Pick<Told, "readings">, nowMs: number): number {
+  return Math.max(nowMs, readings[0]?.clockMs ?? nowMs);
+}
 
 /** Writes an answer, whose body holds what the format says alone. */
 export function writeAnswer(wire: WireData, quotas: Quotas, told: Told, nowMs: number): HttpAnswer {

@@ -70,7 +70,7 @@ describe("check", () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`ok ${file}: 1 quota, 1 operation, 0 routes`);
     expect(stdout).toMatch(/^ {2}serve +needs routes; --as-window: quotas\.calls is a sliding-log$/m);
-    expect(stdout).toMatch(/^ {2}load +needs .*; operations\.call\.samples$/m);
+    expect(stdout).toMatch(/^ {2}load +needs operations\.call\.samples$/m);
   });
 });
 
@@ -78,8 +78,7 @@ test.each([
   [["policy", "shwo", "github"], "ACTION: got shwo, allowed: list, show or check"],
   [["policy", "show"], "POLICY: got nothing"],
   [["policy", "show", "githup.json"], "githup.json: got no such file"],
-  [["load", "steady", "--policy", "github", "--driver", "k6"], "error POLICY_UNSUPPORTED"],
-  [["serve", "--policy", "github", "--fault", "per-instance-counters=3"], "--fault: got"],
+  [["serve", "--policy", "github", "--fault", "reset-disagrees"], "error FAULT_INVALID"],
   [["serve", "--policy", "github", "--workers", "2"], "--workers: got 2"],
 ])("%j is a mistake that is named: 2", async (words, said) => {
   const { code, stderr } = await spillwayHere(words);

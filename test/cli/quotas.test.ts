@@ -136,14 +136,27 @@ describe.each([
   });
 });
 
-test.each([
-  [["simulate", "parcels.ts", "--policy", "parcels.json", "--fault", "one-extra"], "--fault"],
-  [["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "run"], "--like"],
-])("%j is refused", async (words, path) => {
-  const { stderr, code } = await typed(...words, "--json");
-  expect(code).toBe(2);
-  expect(JSON.parse(stderr)).toMatchObject({ code: "POLICY_UNSUPPORTED", problems: [{ path }] });
+test("a known bug is injected under a policy, and named by the oracle; one that it cannot have is refused", async () => {
+  const words = ["simulate", "parcels.ts", "--policy", "parcels.json", "--out", "faulty", "--fault"];
+  const { stdout, code } = await typed(...words, "double-count");
+  expect(stdout).toContain("1 law is broken: conserved.");
+  expect(JSON.stringify(await json("faulty", "verdict.json"))).toContain('"double-count"');
+  expect(code).toBe(1);
+  const { stderr } = await typed(...words, "status-pristine", "--force", "--json");
+  expect(JSON.parse(stderr)).toMatchObject({
+    code: "FAULT_INVALID",
+    problems: [{ path: "routes", got: "no status" }],
+  });
 });
+
+test.each([[["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "run"], "--like"]])(
+  "%j is refused",
+  async (words, path) => {
+    const { stderr, code } = await typed(...words, "--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({ code: "POLICY_UNSUPPORTED", problems: [{ path }] });
+  },
+);
 
 test.each([
   ["replay", ["replay", "run/trace.ndjson"]],

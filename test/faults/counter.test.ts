@@ -4,10 +4,14 @@ import fc from "fast-check";
 import { describe } from "vitest";
 import type { Reservation } from "../../src/engine/adapter.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
+import { ReferenceLimiter } from "../../src/engine/reference.ts";
 import { Counter } from "../../src/faults/counter.ts";
+import { rulesStore } from "../../src/faults/rules-store.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, scopes } from "../../src/rules/rules.ts";
 import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
+import { anyPolicy, anyScript, played } from "../engine/policy-scripts.ts";
 import { property } from "../support/property.ts";
 
 const eachScope = (name: SwitchName): fc.Arbitrary<unknown> => {
@@ -49,7 +53,7 @@ describe("the plain counter", () => {
   property([anyRules, fc.array(step, { maxLength: 40 })], { numRuns: 500 })(
     "answers as the engine does",
     (rules, steps) => {
-      const [right, plain] = [new Limiter(rules), new Counter(rules)];
+      const [right, plain] = [new Limiter(rules), rulesStore(rules, new Counter(policyOf(rules)))];
       const held: [Reservation, Reservation][] = [];
       let nowMs = 1_767_225_600_000;
       for (const { laterMs, act, user, organization, scope, cost, enforced } of steps) {
@@ -86,6 +90,22 @@ describe("the plain counter", () => {
             for (const each of [right, plain]) each.sweep(nowMs);
         }
       }
+    },
+  );
+});
+
+/** Without the numbers by which each knows its windows and clocks. */
+const comparable = (said: unknown): string =>
+  JSON.stringify(said, (name, value: unknown) =>
+    name === "clockMs" || (name === "windows" && Array.isArray(value)) ? undefined : value,
+  );
+
+describe("the plain counter", () => {
+  property([anyPolicy, anyScript], { numRuns: 400 })(
+    "answers as the engine's reference under any policy",
+    (policy, script) => {
+      const right = played(policy, script, new ReferenceLimiter(policy));
+      expectSame(comparable(played(policy, script, new Counter(policy))), comparable(right));
     },
   );
 });

@@ -3,6 +3,7 @@ import { Octokit } from "@octokit/core";
 import { throttling } from "@octokit/plugin-throttling";
 import { describe, expect, test } from "vitest";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
+import { injectQuotaFault, parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { buildPolicyApp } from "../../src/service/policy-app.ts";
@@ -11,15 +12,20 @@ import { servePolicy } from "../../src/service/serve.ts";
 const START = 1_795_305_600_250;
 
 /** A stand-in without a socket, whose clock the test moves. */
-function standIn(input: unknown, attributes: readonly Readonly<Record<string, string>>[]) {
+function standIn(input: unknown, attributes: readonly Readonly<Record<string, string>>[], fault?: string) {
   const policy = parsePolicy(input);
   let nowMs = START;
   const tokens = attributes.map((own, index) => ({ token: `token-${index}`, attributes: own }));
   const unexpected: Error[] = [];
+  const faulty = fault === undefined ? undefined : injectQuotaFault(parseFault(fault), policy, () => 0);
   const app = buildPolicyApp({
     policy,
     tokens,
-    limiter: new PolicyLimiter(policy),
+    limiter: faulty?.store ?? new PolicyLimiter(policy),
+    faulty,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
     now: () => nowMs,
     onUnexpected: (error) => unexpected.push(error),
   });
@@ -49,6 +55,31 @@ function standIn(input: unknown, attributes: readonly Readonly<Record<string, st
   };
   return { call, pass: (ms: number) => (nowMs += ms) };
 }
+
+describe("a stand-in with a known bug", () => {
+  const users = [{ user: "ann" }];
+  const searchesBy = async (fault: string) => {
+    const { call } = standIn(presets["github"]?.policy, users, fault);
+    const answers = [];
+    for (let index = 0; index < 12; index++) answers.push(await call("GET", "/search/code?q=a"));
+    return { call, answers, admitted: answers.filter(({ status }) => status === 200).length };
+  };
+
+  test("counts as it does", async () => {
+    expect((await searchesBy("one-extra")).admitted).toBe(11);
+    expect((await searchesBy("double-count")).admitted).toBe(5);
+    // Each is decided by what was there when it came, and written later.
+    expect((await searchesBy("race-read-then-write=25")).admitted).toBe(10);
+  });
+
+  test("answers as it does", async () => {
+    const { answers } = await searchesBy("headers-doubled");
+    expect(answers[0]?.headers).toMatchObject({ "x-ratelimit-limit": "10, 10", "x-ratelimit-used": "1, 1" });
+    const { call } = await searchesBy("status-pristine");
+    const { body } = await call("GET", "/rate_limit");
+    expect(body).toMatchObject({ resources: { code_search: { limit: 10, used: 0, remaining: 10 } } });
+  });
+});
 
 describe("github", () => {
   const users = [{ user: "ann" }, { user: "bob" }];

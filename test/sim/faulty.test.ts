@@ -27,6 +27,7 @@ const asFault = ({ name, make }: Control): Fault => ({
   rate: null,
   processes: "one",
   inject: (rules) => make(rules),
+  quotas: null,
 });
 
 const switches: readonly [string, RulesInput][] = Object.entries(switchValues).flatMap(([name, values]) =>

@@ -1,0 +1,73 @@
+// What a client is told of an answer under a policy: the two readings that leave it least room, in whole seconds.
+import { limitOf, quotaFor } from "../policy/effective.ts";
+import type { Policy } from "../policy/policy.ts";
+import { ABSENT, type ClientEvent } from "./client.ts";
+
+/** A quota as an answer shows it; `null` where it does not tell. */
+interface Shown {
+  readonly quota: string;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly used: number | null;
+  readonly reset: { readonly afterMs: number | null; readonly atMs: number | null } | null;
+}
+
+/** An answer as it was read. */
+export interface ShownAnswer {
+  readonly readings: readonly Shown[];
+  /** The quota that refused, where the answer tells. */
+  readonly by?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** Ms since the epoch. */
+  readonly retryAt?: number | undefined;
+}
+
+export type Told = Pick<
+  ClientEvent,
+  "limit" | "remaining" | "reset" | "userLimit" | "userRemaining" | "userReset" | "retryAfter"
+>;
+
+/**
+ * Returns what a client is told: the quota that refused first, then those with the least share left.
+ * @param atMs when the answer came, ms since the epoch
+ */
+export function toldOf(
+  policy: Policy,
+  caller: Readonly<Record<string, string>>,
+  { readings, by, retryAfterMs, retryAt }: ShownAnswer,
+  atMs: number,
+): Told {
+  const share = ({ quota, limit, ...reading }: Shown): number => {
+    if (quota === by) return -1;
+    const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);
+    const left = leftOf({ ...reading, quota, limit: most });
+    return left === null ? Number.POSITIVE_INFINITY : Math.max(0, left) / most;
+  };
+  const sorted = readings.toSorted((one, other) => share(one) - share(other));
+  const [first, second = first] = sorted;
+  const adviceMs = retryAfterMs ?? (retryAt === undefined ? undefined : retryAt - atMs);
+  return {
+    limit: first?.limit ?? ABSENT,
+    remaining: leftOf(first) ?? ABSENT,
+    reset: secondsOf(policy, first, atMs),
+    userLimit: second?.limit ?? ABSENT,
+    userRemaining: leftOf(second) ?? ABSENT,
+    userReset: secondsOf(policy, second, atMs),
+    retryAfter: adviceMs === undefined ? ABSENT : Math.max(0, Math.ceil(adviceMs / 1000)),
+  };
+}
+
+function leftOf(reading: Shown | undefined): number | null {
+  if (reading === undefined) return null;
+  const { limit, remaining, used } = reading;
+  return remaining ?? (limit === null || used === null ? null : limit - used);
+}
+
+/** Whole seconds, whatever form the API has: rounded as the quota says. */
+function secondsOf({ quotas }: Policy, reading: Shown | undefined, atMs: number): number {
+  if (reading?.reset == null) return ABSENT;
+  const { afterMs, atMs: instantMs } = reading.reset;
+  const ms = afterMs ?? (instantMs === null ? null : instantMs - atMs);
+  if (ms === null) return ABSENT;
+  return Math.max(0, Math[quotas[reading.quota]?.shown.reset ?? "ceil"](ms / 1000));
+}

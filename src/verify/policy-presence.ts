@@ -1,0 +1,92 @@
+// What answers show at all, by a policy's wire format: values that have none of its forms are accused, and kinds of answer
+// that never show a quota are asked about, since formats are mostly written from documentation.
+import type { AnswerKind, WireData } from "../policy/wire-data.ts";
+import { counted } from "../rules/words.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
+import type { Docket } from "./docket.ts";
+import type { Used } from "./policy-answers.ts";
+import type { Suspect } from "./suspects.ts";
+
+/** Answers of one kind. */
+interface Tally {
+  answers: number;
+  showing: number;
+  /** The first that shows nothing, and a quota that it could show. */
+  first: { readonly line: number; readonly quota: string } | null;
+}
+
+const silent: Readonly<Record<AnswerKind, readonly Suspect[]>> = {
+  admitted: [],
+  refused: ["headers-missing-on-429"],
+  status: ["headers-missing-on-status"],
+};
+const nounOf = { admitted: "admitted call", refused: "refusal", status: "status" } as const;
+
+export class PolicyPresence {
+  readonly #docket: Docket;
+  readonly #kinds: readonly AnswerKind[];
+  readonly #tallies = new Map<AnswerKind, Tally>();
+
+  constructor({ readings, outcomes }: WireData, docket: Docket) {
+    this.#docket = docket;
+    const promised = new Set(readings.flatMap(({ on }) => on));
+    // A refusal of some kinds shows nothing, and nobody tells which kind an answer is.
+    if (outcomes.some(({ outcome, readings: shows }) => outcome === "refused" && !shows))
+      promised.delete("refused");
+    this.#kinds = [...promised];
+  }
+
+  /** Judges an answer that the target gave. */
+  add(line: number, call: QuotaCall, used: readonly Used[]): void {
+    if (call.via !== undefined || call.outcome === "exempt") return;
+    const kind: AnswerKind =
+      call.operation === "status" ? "status" : call.outcome === "refused" ? "refused" : "admitted";
+    const evidence = this.#docket.evidence["headers-present"];
+    evidence.readings += call.readings.length;
+    if (kind === "refused" && call.readings.length > 0) evidence.refusals += 1;
+    this.#checkForms(line, call, used);
+    if (kind === "status" || used.length > 0) this.#tally(line, kind, call, used);
+  }
+
+  /** A value in none of the forms is no reading of this format. A body may have been cut on its way. */
+  #checkForms(line: number, call: QuotaCall, used: readonly Used[]): void {
+    const at = (call.unread ?? []).filter((place) => place !== "body" && !place.startsWith("/"));
+    const [count] = used.flatMap((each) => each.count ?? []);
+    const [place] = at;
+    if (place === undefined || count === undefined) return;
+    this.#docket.accuse({
+      law: "headers-present",
+      breach: `no form of ${place}`,
+      suspects: ["headers-doubled", "reset-epoch", "reset-in-ms", "reset-negative"],
+      ...count.name.told,
+      window: null,
+      lines: [line],
+      explanation: `line ${line} has ${at.join(", ")} in a form that the policy's wire does not have`,
+    });
+  }
+
+  #tally(line: number, kind: AnswerKind, { readings, unread }: QuotaCall, used: readonly Used[]): void {
+    const tally = this.#tallies.get(kind) ?? { answers: 0, showing: 0, first: null };
+    this.#tallies.set(kind, tally);
+    tally.answers += 1;
+    if (readings.length > 0 || unread !== undefined) tally.showing += 1;
+    else tally.first ??= { line, quota: used[0]?.judge.name ?? "status" };
+  }
+
+  /** Asks about the kinds of answer that show nothing at all, where others show their quotas. */
+  finish(): void {
+    if (![...this.#tallies.values()].some(({ showing }) => showing > 0)) return;
+    for (const kind of this.#kinds) {
+      const { answers = 0, showing = 0, first = null } = this.#tallies.get(kind) ?? {};
+      if (first === null || showing > 0) continue;
+      this.#docket.ask({
+        quota: first.quota,
+        question:
+          `None of ${counted(answers, nounOf[kind])} shows a quota (line ${first.line}), as the policy's wire says. ` +
+          "Is that meant? `on` of its readings settles it.",
+        suspects: silent[kind],
+        lines: [first.line],
+      });
+    }
+  }
+}
