@@ -51,7 +51,7 @@ export const resetsRounded = (reset: Shown["reset"]): QuotaFault => ({
 });
 
 /** A right limiter, each of its readings changed before it is written. */
-export const readingsTold = (
+const readingsTold = (
   change: (
     reading: Told["readings"][number],
     told: Told,
