@@ -43,7 +43,7 @@ export async function faultWords(chosen: ChosenFault, verb: string): Promise<Fau
   const { faultText } = await import("../faults/choice.ts");
   const { name, wrong, nets } = chosen.fault;
   const text = faultText(chosen);
-  if (nets.every((net) => net === "L"))
+  if (nets.every((net) => net === "L" || net === "A"))
     throw new SpillwayError("FAULT_INVALID", `${name} shows only to requests with headers of their own`, {
       problems: [{ path: "--fault", got: quote(text), allowed: `a fault that ${verb} can show` }],
       hint: `npx spillway serve --fault ${name}, and let clients call that`,
@@ -53,16 +53,18 @@ export async function faultWords(chosen: ChosenFault, verb: string): Promise<Fau
 
 function sayFaults(faults: readonly Fault[], terminal: Terminal): void {
   const widest = Math.max(...faults.map(({ name }) => name.length));
-  terminal.say(pc.bold(`${"NAME".padEnd(widest)}  NETS   WHAT IS WRONG`));
+  terminal.say(pc.bold(`${"NAME".padEnd(widest)}  NETS     WHAT IS WRONG`));
   for (const { name, wrong, nets, rate } of faults) {
-    const caught = ["P", "V", "L"].map((net) => (nets.some((each) => each === net) ? net : "·")).join(" ");
+    const caught = ["P", "V", "L", "A"]
+      .map((net) => (nets.some((each) => each === net) ? net : "·"))
+      .join(" ");
     terminal.say(`${name.padEnd(widest)}  ${caught}  ${wrong}`);
     if (rate !== null)
-      terminal.say(pc.dim(`${" ".repeat(widest)}         =${rate.default}: ${rate.meaning}`));
+      terminal.say(pc.dim(`${" ".repeat(widest)}           =${rate.default}: ${rate.meaning}`));
   }
   terminal.say(
     "",
-    "Nets: P the laws (check), V the oracle over a trace (verify), L the checks inside k6 (load).",
+    "Nets: P the laws (check), V the oracle over a trace (verify), L the checks inside k6 (load), A audit alone.",
   );
   terminal.result(
     faults.map(({ name, wrong, shows, seenIn, nets, rate }) => ({ name, wrong, shows, seenIn, nets, rate })),

@@ -3,9 +3,9 @@ import { Limiter } from "../engine/limiter.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import { statusBody } from "../wire/bodies.ts";
+import { refusalBody, statusBody } from "../wire/bodies.ts";
 import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
-import { isRefusal } from "../wire/outcome.ts";
+import { isRefusal, REFUSED } from "../wire/outcome.ts";
 import { around, deployed } from "./deployed.ts";
 import type { Answered, Fault, Faulty } from "./fault.ts";
 import { headersTwice, lastLaxer, silentOn, statusPristine } from "./told.ts";
@@ -144,6 +144,49 @@ export const answerFaults: readonly Fault[] = [
         const remaining = Number(headers[headerNames.userRemaining]) + limit;
         const laxer = { [headerNames.userLimit]: 2 * limit, [headerNames.userRemaining]: remaining };
         return { headers: { ...headers, ...laxer } };
+      }),
+  },
+  {
+    name: "status-refused-when-empty",
+    wrong: "the status is refused once the caller has nothing left",
+    shows: "a status call that is refused",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) =>
+      sending(rules, (_answer, { kind, organization, user, nowMs }, limiter) => {
+        const readings = limiter.readings(organization, user, "rest", nowMs);
+        if (kind !== "status" || readings.user.remaining > 0) return null;
+        return { status: REFUSED, body: refusalBody("rest", "user", readings) };
+      }),
+  },
+  {
+    name: "headers-missing-on-404",
+    wrong: "an answer of 404 carries none of the eight headers, and is charged",
+    shows: "missing",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) => sending(rules, (answer) => (answer.status === 404 ? bare(answer) : null)),
+  },
+  {
+    name: "refusal-body-disagrees",
+    wrong: "the body of REST's refusal tells another limit than its headers",
+    shows: "twice the limit in the body",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) =>
+      sending(rules, ({ status, body }, { scope }) => {
+        if (!isRefusal(status) || scope !== "rest") return null;
+        const { limit, ...rest } = body as { readonly limit: number };
+        return { body: { ...rest, limit: 2 * limit } };
       }),
   },
 ];

@@ -10,8 +10,8 @@ import type { HttpAnswer } from "../wire/answer.ts";
 import type { Told } from "../wire/write-answer.ts";
 import type { Caller } from "./counter.ts";
 
-/** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6. */
-export type Net = "P" | "V" | "L";
+/** Net that may catch a fault: the property run, the oracle over a trace, the live checks inside k6, the audit alone. */
+export type Net = "P" | "V" | "L" | "A";
 
 /** Further input of a fault, beside rules and calls. */
 export interface FaultWorld {

@@ -87,3 +87,11 @@ export const isDeclared = (policy: Policy): Problem | null =>
     "fixed costs",
     "a call that declares its cost",
   );
+
+export const hasJoinedKey = ({ quotas }: Policy): Problem | null =>
+  lacks(
+    Object.values(quotas).some(({ key }) => key.length > 1),
+    "quotas",
+    "keys of one attribute",
+    "a quota whose key has two attributes",
+  );

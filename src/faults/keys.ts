@@ -4,7 +4,7 @@ import { Limiter } from "../engine/limiter.ts";
 import { Counter, type FoundAll, type WindowKey } from "./counter.ts";
 import { counted, deployed } from "./deployed.ts";
 import type { Fault } from "./fault.ts";
-import { hasCallers, hasOthers } from "./fits.ts";
+import { hasCallers, hasJoinedKey, hasOthers } from "./fits.ts";
 
 /** All users of an organization come through one proxy. */
 class WrongUserKey extends Counter {
@@ -12,6 +12,15 @@ class WrongUserKey extends Counter {
     const user = this.policy.auth.attributes.at(-1);
     if (user === undefined || key.caller[user] === undefined) return super.nameOf(key, nowMs);
     return super.nameOf({ ...key, caller: { ...key.caller, [user]: "the proxy" } }, nowMs);
+  }
+}
+
+/** The names of a key are joined by a dash, which may stand in a name. */
+class NamesCollide extends Counter {
+  override nameOf(key: WindowKey, nowMs: number): string {
+    const names = this.policy.quotas[key.quota]?.key ?? [];
+    if (names.length < 2) return super.nameOf(key, nowMs);
+    return `${key.quota} ${names.map((name) => key.caller[name] ?? "").join("-")}`;
   }
 }
 
@@ -63,6 +72,33 @@ export const keyFaults: readonly Fault[] = [
       },
     }),
     quotas: null,
+  },
+  {
+    name: "scheme-letters-pick-key",
+    wrong: "the credential as it is sent is the key: its scheme in other letters is another caller",
+    shows: "a fresh quota for `bearer` in place of `Bearer`",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    inject: (rules) => ({
+      ...deployed(new Limiter(rules)),
+      userOf: (user, { authorization = "" }) => {
+        const [scheme = ""] = authorization.split(" ", 1);
+        return scheme === "" || scheme === "Bearer" ? user : `${user} by ${scheme}`;
+      },
+    }),
+    quotas: null,
+  },
+  {
+    name: "names-collide",
+    wrong: "organization and user are joined by a dash, which may stand in a name",
+    shows: "`a-b` and `c` share a quota with `a` and `b-c`",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    ...counted((policy) => new NamesCollide(policy), hasJoinedKey),
   },
   {
     name: "scopes-mixed",

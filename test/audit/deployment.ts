@@ -29,7 +29,12 @@ const users = (organization: string, count: number): Token[] =>
     organization,
     scopes: tokenScopes,
   }));
-export const tokens = [...users("acme", 8), ...users("globex", 3)];
+export const tokens = [
+  ...users("acme", 8),
+  ...users("globex", 3),
+  // Joined by a dash, its names are those of a user of acme.
+  { token: "planted-secret-collides", user: "0", organization: "acme-user", scopes: tokenScopes },
+];
 
 const callers = tokens.map(({ token, user, organization }) => ({
   token,

@@ -54,11 +54,16 @@ const laws: Readonly<Record<string, readonly LimiterLawName[]>> = {
   "headers-doubled": ["headers-present"],
   "wrong-scope-header": ["headers-present"],
   "remaining-of-laxer-window": ["limit-agrees"],
+  "scheme-letters-pick-key": ["conserved"],
+  "names-collide": ["isolated"],
+  "status-refused-when-empty": ["status-free"],
+  "headers-missing-on-404": ["headers-present"],
+  "refusal-body-disagrees": ["refusal-agrees"],
 };
 
-/** A network shows those that the oracle or the checks of a load must catch, but for two: a count of 2^32, one instant. */
+/** A network shows those that the oracle, the checks of a load or the audit must catch, but for two: a count of 2^32, one instant. */
 const visible = faults
-  .filter(({ nets }) => nets.includes("V") || nets.includes("L"))
+  .filter(({ nets }) => nets.some((net) => net !== "P"))
   .map(({ name }) => name)
   .filter((name) => name !== "overflow" && name !== "boundary-inclusive");
 

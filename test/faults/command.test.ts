@@ -21,7 +21,7 @@ describe("--fault list", () => {
     const { code, stdout } = await run(verb, "--fault", "list");
     expect(code).toBe(0);
     for (const name of faultNames) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));
-    expect(stdout).toMatch(/^one-short +P V L {2}a window admits one less than its limit$/m);
+    expect(stdout).toMatch(/^one-short +P V L · {2}a window admits one less than its limit$/m);
   });
 
   test("gives machines the whole catalogue", async () => {

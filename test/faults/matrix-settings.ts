@@ -35,6 +35,7 @@ const ALL: readonly Net[] = ["P", "V", "L"];
 
 /** The catalogue's forms: nodes are skewed by a whole number of short windows, and by none. */
 export const forms: readonly ChosenFault[] = faults
+  .filter(({ nets }) => ALL.some((net) => nets.includes(net)))
   .flatMap(({ name }) => (name === "skewed-nodes" ? [`${name}=10`, `${name}=3.7`] : [name]))
   .map(parseFault);
 

@@ -62,6 +62,12 @@ class Asking {
     return this.#faulty.store.settle(reservation, actual, startMs + at);
   }
 
+  /** An answer as it is sent in place of the right one. */
+  changed(answer: HttpAnswer, kind: "call" | "status"): HttpAnswer {
+    const about = { kind, organization: "acme", user: "ann", scope: "rest", nowMs: startMs } as const;
+    return this.#faulty.change?.(answer, about) ?? answer;
+  }
+
   userOf(headers: Record<string, string>): string {
     return this.#faulty.userOf?.("ann", headers) ?? "ann";
   }
@@ -122,6 +128,37 @@ const rows: readonly Row[] = [
   ],
   ["wrong-user-key", (a) => users.map((user) => a.left(user)), ["2 4", "2 3", "2 2"], ["2 4", "1 3", "0 2"]],
   ["user-key-from-header", (a) => a.userOf({ "x-forwarded-for": "10.0.0.1" }), "ann", "ann as 10.0.0.1"],
+  ["scheme-letters-pick-key", (a) => a.userOf({ authorization: "bearer x" }), "ann", "ann by bearer"],
+  [
+    "names-collide",
+    (a) =>
+      [["b-c", "a"] as const, ["c", "a-b"] as const].map(
+        ([user, organization]) => a.call(user, 0, "rest", 1, organization).user.remaining,
+      ),
+    [2, 2],
+    [2, 1],
+  ],
+  [
+    "status-refused-when-empty",
+    (a) => {
+      for (let call = 0; call < 3; call++) a.left("ann");
+      return a.changed({ status: 200, headers: {} }, "status").status;
+    },
+    200,
+    429,
+  ],
+  [
+    "headers-missing-on-404",
+    (a) => fields(a.changed({ status: 404, headers: { "RateLimit-Limit": 5 } }, "call")),
+    1,
+    0,
+  ],
+  [
+    "refusal-body-disagrees",
+    (a) => a.changed({ status: 429, headers: {}, body: { limit: 3 } }, "call").body,
+    { limit: 3 },
+    { limit: 6 },
+  ],
   [
     "scopes-mixed",
     (a) => [a.left("ann"), a.left("ann", 0, "graphql", 9)],

@@ -276,6 +276,17 @@ const provoked = (status: "304" | "400" | "404" | "405"): Experiment => ({
     const shot = lab.request(caller, sample, subject.operation, null);
     const twin = { name: "", promise: "", make: () => [], isVague: true };
     const made = yield* trial(lab, subject, caller, [shot, shot]);
+    const isCharged = made.charged.some(({ units, plain }) => plain > 0 && units === 2 * plain);
+    const isBare = made.charged.every(({ quota }) =>
+      made.answers.every((answer) => seenIn(answer, quota) === null),
+    );
+    if (isCharged && isBare && made.answers.every(({ call }) => String(call.status) === status))
+      return broken(
+        made.all,
+        `an answer of ${status} that is charged shows its quotas`,
+        "it shows none",
+        "headers-present",
+      );
     return judgeTwin(twin, made) ?? kept;
   },
 });
