@@ -1,10 +1,9 @@
-// A deployment in virtual time that limits by any policy (POLICY.md). Clients are told the two readings that leave them
-// least room, of those that the policy's answers show: a client sees no more than its API would show it.
+// A deployment in virtual time that limits by any policy (POLICY.md).
 import { emptyCountReading, NO_ROW, NONE_REFUSED, type PolicyCore } from "../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../src/engine/policy-limiter.ts";
-import type { Policy, Shown } from "../src/policy/policy.ts";
+import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
-import type { AnswerKind, WireData, WireReading } from "../src/policy/wire-data.ts";
+import type { AnswerKind, WireData } from "../src/policy/wire-data.ts";
 import { ABSENT, type CallTemplate } from "../src/scenario/client.ts";
 import { type PolicyCall, policyCall } from "../src/scenario/policy-calls.ts";
 import type { Seat } from "../src/scenario/seats.ts";
@@ -15,6 +14,7 @@ import { readAnswer } from "../src/wire/read-answer.ts";
 import { writeAnswer } from "../src/wire/write-answer.ts";
 import { ANSWERED, type Answer, type Deployment, type Fate, RUNS } from "./deployment.ts";
 import * as Flight from "./flight-table.ts";
+import { NO_QUOTA, ToldQuotas } from "./told-quotas.ts";
 
 /** A call of a caller, looked up once. */
 interface Known {
@@ -36,13 +36,6 @@ export type QuotaAnswer = Pick<QuotaCall, "caller" | "operation" | "cost" | "sta
 const FREE = -1;
 /** The handle of a caller of free calls. */
 const NOBODY = -1;
-
-/** The numbers of a quota that an answer shows. */
-interface Shows {
-  readonly limit: boolean;
-  readonly remaining: boolean;
-  readonly reset: boolean;
-}
 
 /** A deployment by a policy. */
 export interface QuotaDeployment extends Deployment {
@@ -72,9 +65,7 @@ export class PolicyDeployment implements QuotaDeployment {
   /** Window ends of flights that run, by flight. */
   readonly #windows: number[][] = [];
   readonly #reading = emptyCountReading();
-  readonly #shows: Readonly<Record<AnswerKind, readonly Shows[]>>;
-  readonly #advises: readonly boolean[];
-  readonly #rounds: readonly Shown["reset"][];
+  readonly #told: ToldQuotas;
   readonly #wire: WireData;
   readonly #quotas: ReadonlySet<string>;
   /** Each flight's answer, for its line; `null` where no trace is kept. */
@@ -93,13 +84,7 @@ export class PolicyDeployment implements QuotaDeployment {
     this.#wire = wireOf(policy);
     this.#quotas = new Set(this.#names);
     this.#answers = traced ? [] : null;
-    const { readings, retryAfter } = this.#wire;
-    const shows = (kind: AnswerKind): Shows[] => this.#names.map((name) => showsOf(readings, name, kind));
-    this.#shows = { admitted: shows("admitted"), refused: shows("refused"), status: shows("status") };
-    this.#rounds = Object.values(policy.quotas).map(({ shown }) => shown.reset);
-    this.#advises = Object.values(policy.quotas).map(
-      ({ shown }) => retryAfter.length > 0 && shown.retryAfter,
-    );
+    this.#told = new ToldQuotas(policy, this.#core);
   }
 
   caller(organization: string, user: string): number {
@@ -202,13 +187,16 @@ export class PolicyDeployment implements QuotaDeployment {
       known.operation === FREE && !known.isStatus ? Flight.UNCOUNTED : 0;
     const at = flight * Flight.DOUBLES;
     doubles[at + Flight.REFUSING] = refused;
-    doubles[at + Flight.RETRY_AFTER] = isRefused ? this.#retryAfter(known, refused, cost, nowMs) : ABSENT;
+    const { handle, quotas } = known;
+    const told = this.#told;
+    doubles[at + Flight.RETRY_AFTER] = isRefused
+      ? told.retryAfter(handle, known.operation, refused, cost, nowMs)
+      : ABSENT;
     const kind: AnswerKind = known.isStatus ? "status" : isRefused ? "refused" : "admitted";
-    const shows = this.#shows[kind];
-    const told = this.#tightest(known, refused, NONE, shows, nowMs);
-    const next = this.#tightest(known, refused, told, shows, nowMs);
-    this.#show(at + Flight.LIMIT, known, told, shows, nowMs);
-    this.#show(at + Flight.USER_LIMIT, known, next === NONE ? told : next, shows, nowMs);
+    const first = told.tightest(handle, quotas, refused, NO_QUOTA, kind, nowMs);
+    const next = told.tightest(handle, quotas, refused, first, kind, nowMs);
+    told.write(doubles, at + Flight.LIMIT, handle, first, kind, nowMs);
+    told.write(doubles, at + Flight.USER_LIMIT, handle, next === NO_QUOTA ? first : next, kind, nowMs);
     if (this.#answers !== null) this.#answers[flight] = this.#traced(known, kind, refused, call, nowMs);
   }
 
@@ -235,70 +223,8 @@ export class PolicyDeployment implements QuotaDeployment {
       actual: isSettled && kind === "admitted" ? Math.min(call.actual, call.cost) : undefined,
     };
   }
-
-  /** Writes limit, remaining and reset of a quota, as far as answers show them. */
-  #show(at: number, { handle }: Known, quota: number, shows: readonly Shows[], nowMs: number): void {
-    const { limit, remaining, reset } = shows[quota] ?? nothing;
-    const reading = this.#reading;
-    if (quota !== NONE) this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
-    const { doubles } = this.#flights;
-    doubles[at] = limit ? reading.limit : ABSENT;
-    doubles[at + 1] = remaining ? reading.remaining : ABSENT;
-    doubles[at + 2] = reset ? this.#seconds(quota, reading.resetAtMs - nowMs) : ABSENT;
-  }
-
-  #retryAfter({ handle }: Known, refused: number, cost: number, nowMs: number): number {
-    if (this.#advises[refused] !== true) return ABSENT;
-    const roomAtMs = this.#core.roomAt(refused, this.#core.rowOf(handle, refused), cost);
-    return roomAtMs === null ? ABSENT : this.#seconds(refused, roomAtMs - nowMs);
-  }
-
-  /** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
-  #seconds(quota: number, ms: number): number {
-    return Math.max(0, Math[this.#rounds[quota] ?? "ceil"](ms / 1000));
-  }
-
-  /** Returns the quota that refused, or else the one with the least share left, of those that are shown. */
-  #tightest(
-    { handle, quotas }: Known,
-    refused: number,
-    but: number,
-    shows: readonly Shows[],
-    nowMs: number,
-  ): number {
-    let tightest = NONE;
-    let least = Number.POSITIVE_INFINITY;
-    const reading = this.#reading;
-    for (const quota of quotas) {
-      const { limit, remaining, reset } = shows[quota] as Shows;
-      if (quota === but || (!limit && !remaining && !reset)) continue;
-      this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
-      const share = quota === refused ? -1 : Math.max(0, reading.remaining) / reading.limit;
-      if (share >= least) continue;
-      least = share;
-      tightest = quota;
-    }
-    return tightest;
-  }
 }
 
 /** What a call declares; nothing of one that no quota counts. */
 export const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
   operation === "status" || operation === "other" ? null : cost;
-
-const NONE = -1;
-const nothing: Shows = { limit: false, remaining: false, reset: false };
-
-/** The numbers of a quota that rows of a wire format show in answers of a kind. */
-function showsOf(rows: readonly WireReading[], quota: string, kind: AnswerKind): Shows {
-  const texts = rows
-    .filter(({ on, quotas }) => on.includes(kind) && (quotas?.includes(quota) ?? true))
-    .map(({ headers, body }) => JSON.stringify([headers, body]))
-    .join();
-  const has = (name: string): boolean => texts.includes(`{${name}}`);
-  return {
-    limit: has("limit"),
-    remaining: has("remaining") || (has("used") && has("limit")),
-    reset: has("reset"),
-  };
-}

@@ -1,6 +1,6 @@
 // A test of a fitted scenario's predictions. It is fitted to the first part of a recording, simulated from many seeds
 // over all of it, and compared with the rest of the recording, window by window.
-import { organizationLimit } from "../../src/rules/rules.ts";
+import { organizationLimit, type Scope } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -44,7 +44,7 @@ export function isLongEnough({ rules, durationMs, populations }: FittedModel, sh
   const windowMs = Math.max(
     ...populations.map(
       ({ organization, mix }) =>
-        1000 * organizationLimit(rules, organization, mix[0]?.scope ?? "rest").windowSeconds,
+        1000 * organizationLimit(rules, organization, (mix[0]?.operation ?? "rest") as Scope).windowSeconds,
     ),
   );
   return (1 - share) * durationMs >= windowsLeast * windowMs;
@@ -102,8 +102,8 @@ export function* backtestSteps(
 function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid): WindowCounts {
   const counts = new WindowCounts(grid);
   for (const { organization, calls } of callers)
-    for (const { scope, free, atMs, endMs, wantedMs, status, cost } of calls) {
-      const row = free ? undefined : grid.rowOf(organization, scope);
+    for (const { operation, free, atMs, endMs, wantedMs, status, cost } of calls) {
+      const row = free ? undefined : grid.rowOf(organization, operation as Scope);
       if (row === undefined) continue;
       counts.add(placeIn(row, atMs), status, cost, knowsAttempts ? Math.max(0, endMs - wantedMs) : null);
     }

@@ -1,6 +1,6 @@
 // A fit's check of itself: the scenario is simulated over the time that it was fitted to, and each population's figures
 // stand beside those that were recorded.
-import { organizationLimit } from "../../src/rules/rules.ts";
+import { organizationLimit, type Scope } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -93,7 +93,11 @@ class Book {
 
 function booksOf({ model, recording }: Fit): Book[] {
   return model.populations.map(({ organization, mix }) => {
-    const { windowSeconds } = organizationLimit(model.rules, organization, mix[0]?.scope ?? "rest");
+    const { windowSeconds } = organizationLimit(
+      model.rules,
+      organization,
+      (mix[0]?.operation ?? "rest") as Scope,
+    );
     return new Book(windowSeconds * 1000, model.startAtMs, recording.endedAtMs);
   });
 }

@@ -5,6 +5,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { clustersOf } from "./clusters.ts";
 import { doubtsOf } from "./doubts.ts";
+import { limitsOfRules } from "./limits.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
 import { takenApart } from "./parts.ts";
@@ -44,7 +45,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
-  const whole = recording.callers.map((caller) => profileOf(caller, recording, rules));
+  const whole = recording.callers.map((caller) => profileOf(caller, recording, limitsOfRules(rules)));
   const profiles = takenApart(whole, recording);
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();

@@ -1,24 +1,18 @@
 // Calls → jobs: a first attempt with its retries. A trace says which calls are retries; in a log a call that follows
 // a refusal of its kind may be one, and `profile.ts` decides which reading explains the log better.
-import {
-  organizationLimit,
-  type Rules,
-  semanticsOf,
-  userLimit,
-  type WindowLimit,
-} from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
+import type { Limits } from "./limits.ts";
 import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
 
 /** A kind of call: calls that a quota counts alike. */
 export interface CallKind {
-  readonly scope: RecordedCall["scope"];
+  readonly operation: RecordedCall["operation"];
   readonly free: boolean;
   readonly cost: number;
 }
 
-const keyOf = ({ scope, free, cost }: CallKind): string => `${free ? "status" : scope} ${cost}`;
+const keyOf = ({ operation, free, cost }: CallKind): string => `${free ? "status" : operation} ${cost}`;
 
 export interface Job {
   /** When it was wanted, ms since the epoch. */
@@ -60,8 +54,8 @@ const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 const atOnceMs = 1_000;
 
 /** The jobs of a caller whose attempts are numbered. */
-export function jobsRecorded(caller: RecordedCaller, rules: Rules): Jobs {
-  const book = new JobBook(caller, rules);
+export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
+  const book = new JobBook(caller, limits);
   const open = new Map<string, Job[]>();
   const keep = (job: Job): void => {
     if (!isRefused(job.last) && !isFailed(job.last)) return;
@@ -87,8 +81,8 @@ const openName = (call: RecordedCall, attempt: number): string =>
  * The jobs of a caller whose attempts nobody numbered. A log in which no call has a status shows no failure.
  * @param retries true to take a call after a refusal of its kind for a retry
  */
-export function jobsGuessed(caller: RecordedCaller, rules: Rules, retries: boolean): Jobs {
-  const book = new JobBook(caller, rules);
+export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
+  const book = new JobBook(caller, limits);
   const knowsStatuses = caller.calls.some(({ status }) => status !== 0);
   let open: Job | null = null;
   for (const call of caller.calls) {
@@ -106,13 +100,13 @@ export function jobsGuessed(caller: RecordedCaller, rules: Rules, retries: boole
 
 class JobBook {
   readonly #caller: RecordedCaller;
-  readonly #rules: Rules;
+  readonly #limits: Limits;
   readonly #jobs: Job[] = [];
   readonly #retries: RetrySample[] = [];
 
-  constructor(caller: RecordedCaller, rules: Rules) {
+  constructor(caller: RecordedCaller, limits: Limits) {
     this.#caller = caller;
-    this.#rules = rules;
+    this.#limits = limits;
   }
 
   begin(call: RecordedCall): Job {
@@ -142,22 +136,10 @@ class JobBook {
   }
 
   /** Returns the headers of a refusal. If it had none, returns those of windows on the epoch's grid (SPEC.md §3). */
-  #saidBy({ said, scope, atMs, endMs }: RecordedCall): RefusalSaid {
-    const unsaid = { remaining: ABSENT, userRemaining: ABSENT };
+  #saidBy({ said, operation, atMs, endMs }: RecordedCall): RefusalSaid {
     if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
-    const retryAfter = said?.retryAfter ?? ABSENT;
-    if (semanticsOf(this.#rules, scope).anchor !== "epoch")
-      return { ...unsaid, reset: ABSENT, userReset: ABSENT, retryAfter };
-    const { organization, user } = this.#caller;
-    const decidedSeconds = (atMs + endMs) / 2000;
-    const resetOf = ({ windowSeconds }: WindowLimit): number =>
-      Math.ceil(windowSeconds - (decidedSeconds % windowSeconds));
-    return {
-      ...unsaid,
-      reset: resetOf(organizationLimit(this.#rules, organization, scope)),
-      userReset: resetOf(userLimit(this.#rules, organization, user, scope)),
-      retryAfter,
-    };
+    const resets = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
+    return { remaining: ABSENT, userRemaining: ABSENT, ...resets, retryAfter: said?.retryAfter ?? ABSENT };
   }
 
   finish(): Jobs {

@@ -33,9 +33,9 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
   const mix = kept.flatMap(([key], index) => {
     const seen = charged.get(key);
     if (seen === undefined) return [];
-    const { scope, free, cost } = seen.job.first;
+    const { operation, free, cost } = seen.job.first;
     const actual = seen.count === 0 ? cost : Math.min(cost, Math.round(seen.sum / seen.count));
-    return [{ scope, free, cost, actual, weight: parts[index] ?? 1 }];
+    return [{ operation, free, cost, actual, weight: parts[index] ?? 1 }];
   });
   return { mix, unexplained };
 }

@@ -24,11 +24,11 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
   // A refused query was not executed: it took a trip.
   const trips = tookMs(
     recording,
-    ({ scope, status }) => (scope === "rest" && status !== 0) || isRefusal(status),
+    ({ operation, status }) => (operation === "rest" && status !== 0) || isRefusal(status),
   );
   const queries = tookMs(
     recording,
-    ({ scope, status, free }) => scope === "graphql" && status === 200 && !free,
+    ({ operation, status, free }) => operation === "graphql" && status === 200 && !free,
   );
   if (trips.length === 0 && queries.length === 0)
     return {

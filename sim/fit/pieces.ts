@@ -12,9 +12,9 @@ const frame = 3;
 const samplePipelines = 10;
 
 /** A call that costs the same. */
-export function callExpression({ scope, free, cost, actual }: FittedCall): Expression {
+export function callExpression({ operation, free, cost, actual }: FittedCall): Expression {
   if (free) return make("status");
-  if (scope === "rest") return make("rest", literal("/v2/organizations/:org/pipelines"));
+  if (operation === "rest") return make("rest", literal("/v2/organizations/:org/pipelines"));
   const first = cost - frame;
   if (first < 1 || first > pipelinesMost || actual < frame)
     return make(

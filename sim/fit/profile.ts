@@ -1,7 +1,7 @@
 // One caller's behaviour: its shape, which is all that it does at once (a call, a volley, a list page by page), and the
 // pace at which it does that again (by the clock, after a pause, once, or by chance).
-import type { Rules } from "../../src/rules/rules.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
+import type { Limits } from "./limits.ts";
 import type { Apart } from "./parts.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
@@ -42,13 +42,13 @@ export interface Profile {
 export const slackOf = ({ resolutionMs }: Pick<Recording, "resolutionMs">): number => 5 + resolutionMs;
 
 /** Profiles a caller by all its calls. */
-export function profileOf(caller: RecordedCaller, recording: Recording, rules: Rules): Profile {
+export function profileOf(caller: RecordedCaller, recording: Recording, limits: Limits): Profile {
   const slackMs = slackOf(recording);
   if (recording.knowsAttempts) {
-    const jobs = jobsRecorded(caller, rules);
+    const jobs = jobsRecorded(caller, limits);
     return described(caller, jobs, guessRetry(jobs.retries, slackMs, null), slackMs);
   }
-  return guessed(caller, rules, slackMs);
+  return guessed(caller, limits, slackMs);
 }
 
 /** Profiles a caller by some of its jobs alone. */
@@ -61,10 +61,10 @@ export const isSteady = ({ shape, pace }: Profile): boolean =>
   shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once";
 
 /** Attempts that nobody numbered: calls after refusals are retries where some policy explains them better than none. */
-function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile {
-  const apart = jobsGuessed(caller, rules, false);
+function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profile {
+  const apart = jobsGuessed(caller, limits, false);
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
-  const together = jobsGuessed(caller, rules, true);
+  const together = jobsGuessed(caller, limits, true);
   const guess = guessRetry(together.retries, slackMs, usualPauses([apart], slackMs));
   if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
     return described(caller, apart, guess, slackMs);
@@ -77,8 +77,8 @@ function guessed(caller: RecordedCaller, rules: Rules, slackMs: number): Profile
 export type AfterRefusals = "again" | "anew" | "untold";
 
 /** Tells what the calls after refusals are of a caller whose attempts nobody numbered. */
-export function afterRefusals(caller: RecordedCaller, rules: Rules, resolutionMs: number): AfterRefusals {
-  const { retries, guess } = guessed(caller, rules, slackOf({ resolutionMs }));
+export function afterRefusals(caller: RecordedCaller, limits: Limits, resolutionMs: number): AfterRefusals {
+  const { retries, guess } = guessed(caller, limits, slackOf({ resolutionMs }));
   if (retries.length > 0) return "again";
   return guess?.retry.kind === "none" ? "anew" : "untold";
 }

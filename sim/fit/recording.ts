@@ -2,7 +2,7 @@
 // tells clients, wishes and attempts. A log tells users and instants alone; the rest is absent.
 
 import { SpillwayError } from "../../src/rules/errors.ts";
-import type { Rules, Scope } from "../../src/rules/rules.ts";
+import type { Rules } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { longestMs } from "../../src/scenario/mistakes.ts";
 import {
@@ -27,7 +27,8 @@ export interface RecordedCall {
   readonly wantedMs: number;
   /** 0 for a first attempt; `ABSENT` where that is not known. */
   readonly attempt: number;
-  readonly scope: Scope;
+  /** An operation of the policy; `rest` or `graphql` under rules. */
+  readonly operation: string;
   /** The free status call (SPEC.md §4). */
   readonly free: boolean;
   /** 1 for REST, requested points for GraphQL, 0 for status. */
@@ -154,7 +155,7 @@ export class Recorder {
       endMs: call.received,
       wantedMs: call.wanted ?? call.sent,
       attempt: call.attempt ?? ABSENT,
-      scope: call.scope,
+      operation: call.scope,
       free,
       cost,
       actual: call.actual ?? cost,
@@ -181,7 +182,7 @@ export class Recorder {
         endMs: Number.isNaN(tookMs) ? atMs : atMs + tookMs,
         wantedMs: atMs,
         attempt: ABSENT,
-        scope: kind === GRAPHQL_CALL ? "graphql" : "rest",
+        operation: kind === GRAPHQL_CALL ? "graphql" : "rest",
         free: kind === STATUS_CALL,
         cost,
         actual: actual < 0 ? cost : actual,

@@ -1,102 +1,163 @@
-// Who calls in a log, as handles of a limiter under some rules: found by the log's number of a caller, so that no name
+// Who calls in a log, as handles of a limiter under some policy: found by the log's number of a caller, so that no name
 // is looked up per row.
-import { LimiterCore, type ScopeIndex } from "../../src/engine/core.ts";
-import { organizationLimit, type Rules, userLimit, type WindowLimit } from "../../src/rules/rules.ts";
-import type { LogCaller } from "../../src/trace/logs/rows.ts";
+import type { PolicyCore } from "../../src/engine/policy-core.ts";
+import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
+import { calendarWindow } from "../../src/policy/calendar.ts";
+import { limitOf, quotaFor } from "../../src/policy/effective.ts";
+import type { Algorithm, Policy } from "../../src/policy/policy.ts";
+import type { Rules } from "../../src/rules/rules.ts";
+import { attributesOfCaller, type LogCaller } from "../../src/trace/logs/rows.ts";
+import { type Decider, RulesDecider } from "./deciders.ts";
 
-/** An organization or a user; limits and lengths of windows by `ScopeIndex`. */
-export interface ReplayOwner {
+/** A count of a quota: whose it is, and how it counts. */
+export interface ReplayCount {
+  readonly key: Readonly<Record<string, string>>;
+  readonly algorithm: Algorithm;
+  readonly limit: number;
+}
+
+/** Somebody who calls: a user of the log, however many counts its calls are charged to. */
+export interface ReplayCaller {
   readonly org: string;
-  /** `null`: the organization. */
-  readonly user: string | null;
-  readonly limits: readonly [rest: number, graphql: number];
-  readonly lengthsMs: readonly [rest: number, graphql: number];
+  readonly user: string;
+  /** Of each of its callers by attributes. */
+  readonly handles: number[];
 }
 
-interface Organization {
-  readonly handle: number;
-  /** Handles by name. */
-  readonly users: Map<string, number>;
-}
+const UNKNOWN = -1;
 
 export class ReplayCallers {
-  readonly core: LimiterCore;
-  /** By handle, from 0. */
-  readonly organizations: ReplayOwner[] = [];
-  readonly users: ReplayOwner[] = [];
-  readonly #rules: Rules;
+  readonly policy: Policy;
+  readonly core: PolicyCore;
+  readonly decider: Decider;
+  /** Names of the quotas, in their order. */
+  readonly names: readonly string[];
+  /** By the number of a user, from 0. */
+  readonly users: ReplayCaller[] = [];
+  readonly #limiter: PolicyLimiter;
   readonly #log: readonly LogCaller[];
-  /** By the log's number; -1 where it is not asked for yet. */
+  readonly #byRules: RulesDecider | null;
+  // By the log's number.
   #handles = new Int32Array(0);
-  readonly #byName = new Map<string, Organization>();
+  #users = new Int32Array(0);
+  readonly #userByName = new Map<string, number>();
+  /** By handle. */
+  readonly #attributes: Readonly<Record<string, string>>[] = [];
+  /** A handle of each count, by quota and row. */
+  readonly #handleOfRow: number[][];
+  /** No limit of anybody's is smaller: what costs less is never hopeless. */
+  readonly #limitLeast: number;
+  /** Of each operation: its highest cost that is known beforehand. */
+  readonly #costMost: readonly number[];
 
-  /** @param log callers by their numbers; it may grow */
-  constructor(rules: Rules, log: readonly LogCaller[]) {
-    this.core = new LimiterCore(rules);
-    this.#rules = rules;
+  /**
+   * @param log callers by their numbers; it may grow
+   * @param rules the same as the policy, where calls are decided by them
+   */
+  constructor(policy: Policy, log: readonly LogCaller[], rules: Rules | null = null) {
+    this.policy = policy;
+    this.#limiter = new PolicyLimiter(policy);
+    this.core = this.#limiter.core;
+    this.#byRules = rules === null ? null : new RulesDecider(rules);
+    this.decider = this.#byRules ?? this.core;
+    this.names = Object.keys(policy.quotas);
     this.#log = log;
+    this.#handleOfRow = this.names.map(() => []);
+    this.#limitLeast = leastLimit(policy);
+    this.#costMost = this.core.operations.map(({ costs }) => Math.max(...costs));
   }
 
-  /** The handle of a caller's user. */
+  /** The handle of a caller, which makes a call of an operation. */
+  handle(caller: number, operation: number): number {
+    const handle = this.#handles[caller] ?? UNKNOWN;
+    return handle < 0 ? this.#add(caller, operation) : handle;
+  }
+
+  /** The number of the user that a caller is, whose `handle` was asked for. */
   user(caller: number): number {
-    const handle = this.#handles[caller] ?? -1;
-    return handle < 0 ? this.#add(caller) : handle;
+    return this.#users[caller] as number;
   }
 
-  /** The organization of a user, both by handle. */
-  organizationOf(user: number): number {
-    return this.core.organizationOf(user);
+  /** A count, by its row in a quota that was asked for with a caller. */
+  count(quota: number, row: number): ReplayCount {
+    const attributes = this.#attributes[this.#handleOfRow[quota]?.[row] ?? UNKNOWN];
+    const name = this.names[quota] as string;
+    if (attributes === undefined) throw new RangeError(`there is no count ${row} of ${name}`);
+    const { key, algorithm } = quotaFor(this.policy, name, attributes);
+    const values = key.map((attribute) => [attribute, attributes[attribute] ?? ""]);
+    return { key: Object.fromEntries(values), algorithm, limit: limitOf(algorithm) };
   }
 
-  /** Tells whether a cost is above a limit that it would have to keep (SPEC.md §2.7). */
-  isHopeless(user: number, scope: ScopeIndex, cost: number): boolean {
-    const broad = this.organizations[this.organizationOf(user)] as ReplayOwner;
-    const narrow = this.users[user] as ReplayOwner;
-    return cost > broad.limits[scope] || cost > narrow.limits[scope];
+  /** Tells whether an enforced quota of a call never has room for it, so that waiting helps nobody. */
+  isHopeless(handle: number, operation: number, cost: number): boolean {
+    const { core } = this;
+    if (cost <= this.#limitLeast && (this.#costMost[operation] as number) <= this.#limitLeast) return false;
+    const { quotas, costs } = core.operations[operation] as PolicyCore["operations"][number];
+    return quotas.some((quota, place) => {
+      const known = costs[place] as number;
+      const asked = known < 0 ? cost : known;
+      return core.isEnforced(handle, quota) && core.roomAt(quota, core.rowOf(handle, quota), asked) === null;
+    });
   }
 
-  #add(caller: number): number {
+  #add(caller: number, operation: number): number {
     const named = this.#log[caller];
     if (named === undefined) throw new RangeError(`the log has no caller ${caller}`);
-    const { organization: org, user } = named;
-    const organization = this.#byName.get(org) ?? this.#addOrganization(org);
-    const handle = organization.users.get(user) ?? this.#addUser(org, user, organization);
+    const attributes = attributesOfCaller(named);
+    const { core } = this;
+    const handle = this.#limiter.handleOf(attributes, core.operations[operation]?.name ?? "");
+    if (this.#attributes[handle] === undefined)
+      this.#byRules?.add(handle, attributes["organization"] ?? "", attributes["user"] ?? "");
+    this.#attributes[handle] = attributes;
+    for (const quota of this.names.keys()) {
+      const row = core.rowOf(handle, quota);
+      const rows = this.#handleOfRow[quota] as number[];
+      if (row >= 0) rows[row] ??= handle;
+    }
     if (caller >= this.#handles.length) this.#grow(caller);
     this.#handles[caller] = handle;
+    this.#users[caller] = this.#user(named, handle);
     return handle;
+  }
+
+  #user({ organization, user }: LogCaller, handle: number): number {
+    const name = JSON.stringify([organization, user]);
+    let number = this.#userByName.get(name);
+    if (number === undefined) {
+      number = this.users.push({ org: organization, user, handles: [] }) - 1;
+      this.#userByName.set(name, number);
+    }
+    this.users[number]?.handles.push(handle);
+    return number;
   }
 
   #grow(caller: number): void {
-    const larger = new Int32Array(2 * (caller + 1)).fill(-1);
-    larger.set(this.#handles);
-    this.#handles = larger;
-  }
-
-  #addOrganization(org: string): Organization {
-    const rest = organizationLimit(this.#rules, org, "rest");
-    const graphql = organizationLimit(this.#rules, org, "graphql");
-    const handle = this.core.addOrganization({ rest, graphql });
-    this.organizations[handle] = owner(org, null, rest, graphql);
-    const organization = { handle, users: new Map<string, number>() };
-    this.#byName.set(org, organization);
-    return organization;
-  }
-
-  #addUser(org: string, user: string, { handle: organization, users }: Organization): number {
-    const rest = userLimit(this.#rules, org, user, "rest");
-    const graphql = userLimit(this.#rules, org, user, "graphql");
-    const handle = this.core.addUser(organization, { rest, graphql });
-    this.users[handle] = owner(org, user, rest, graphql);
-    users.set(user, handle);
-    return handle;
+    const handles = new Int32Array(2 * (caller + 1)).fill(UNKNOWN);
+    handles.set(this.#handles);
+    this.#handles = handles;
+    const users = new Int32Array(handles.length);
+    users.set(this.#users);
+    this.#users = users;
   }
 }
 
-function owner(org: string, user: string | null, rest: WindowLimit, graphql: WindowLimit): ReplayOwner {
-  return {
-    org,
-    user,
-    limits: [rest.limit, graphql.limit],
-    lengthsMs: [rest.windowSeconds * 1000, graphql.windowSeconds * 1000],
-  };
+/** Returns the smallest limit of a policy, overrides among them. */
+function leastLimit({ quotas, overrides }: Policy): number {
+  const own = Object.values(quotas).map(({ algorithm }) => limitOf(algorithm));
+  const others = overrides.flatMap(({ quotas: changed }) =>
+    Object.values(changed).flatMap(({ limit, capacity }) => [
+      limit ?? Number.POSITIVE_INFINITY,
+      capacity ?? Number.POSITIVE_INFINITY,
+    ]),
+  );
+  return Math.min(...own, ...others);
+}
+
+/** Returns when a window opened, by its end; ms since the epoch. */
+export function opensAt(algorithm: Algorithm, endsAt: number): number | null {
+  if (algorithm.kind !== "fixed-window") return null;
+  const { anchor, windowSeconds } = algorithm;
+  if (typeof anchor === "object" && "calendar" in anchor)
+    return calendarWindow(anchor.calendar, anchor.zone, endsAt - 1).opensAt;
+  return endsAt - windowSeconds * 1000;
 }

@@ -1,8 +1,7 @@
 // The calls of a log in memory, for callers that react: columns that grow, and which call waits for which.
-import { GRAPHQL, REST, type ScopeIndex } from "../../src/engine/core.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 
-/** More calls of callers that react are not kept in memory: each takes about 90 bytes. */
+/** More calls of callers that react are not kept in memory: each takes about 100 bytes. */
 export const reactingCallsMost = 5_000_000;
 
 /** No call: none is waited for, none follows. */
@@ -17,9 +16,11 @@ export class ReplayCalls {
   /** Durations, whole ms; 0 where the log does not say. */
   durationMs = new Int32Array(0);
   user = new Int32Array(0);
+  /** Of the limiter's caller. */
+  handle = new Int32Array(0);
   cost = new Int32Array(0);
   actual = new Int32Array(0);
-  scope = new Uint8Array(0);
+  operation = new Uint8Array(0);
   /** 1 where the log says that it was refused. */
   refused = new Uint8Array(0);
   /** When the log says that it was over, its last try included; ms since the epoch. */
@@ -39,7 +40,8 @@ export class ReplayCalls {
     atMs: number,
     durationMs: number,
     user: number,
-    scope: ScopeIndex,
+    handle: number,
+    operation: number,
     cost: number,
     actual: number,
     refused = false,
@@ -50,19 +52,18 @@ export class ReplayCalls {
     this.atMs[call] = atMs;
     this.durationMs[call] = durationMs > 0 ? Math.min(longestMs, Math.round(durationMs)) : 0;
     this.user[call] = user;
+    this.handle[call] = handle;
     this.cost[call] = cost;
     this.actual[call] = actual;
-    this.scope[call] = scope;
+    this.operation[call] = operation;
     this.overMs[call] = atMs + (this.durationMs[call] as number);
   }
 
   /** Adds a call that was wanted when the one of another's rows was sent, and took as long as the other row did. */
   copy(from: ReplayCalls, first: number, last: number): void {
-    const [durationMs, user, cost, actual] = [from.durationMs, from.user, from.cost, from.actual].map(
-      (column) => column[last] as number,
-    ) as [number, number, number, number];
-    const scope = from.scope[last] === REST ? REST : GRAPHQL;
-    this.push(from.atMs[first] as number, durationMs, user, scope, cost, actual);
+    const columns = [from.durationMs, from.user, from.handle, from.operation, from.cost, from.actual];
+    const values = columns.map((column) => column[last] as number);
+    this.push(from.atMs[first] as number, ...(values as [number, number, number, number, number, number]));
     this.overMs[this.count - 1] = from.endMs(last);
   }
 
@@ -87,9 +88,10 @@ export class ReplayCalls {
     this.atMs = grown(this.atMs, new Float64Array(size));
     this.durationMs = grown(this.durationMs, new Int32Array(size));
     this.user = grown(this.user, new Int32Array(size));
+    this.handle = grown(this.handle, new Int32Array(size));
     this.cost = grown(this.cost, new Int32Array(size));
     this.actual = grown(this.actual, new Int32Array(size));
-    this.scope = grown(this.scope, new Uint8Array(size));
+    this.operation = grown(this.operation, new Uint8Array(size));
     this.refused = grown(this.refused, new Uint8Array(size));
     this.overMs = grown(this.overMs, new Float64Array(size));
   }

@@ -1,202 +1,167 @@
-// The use of a log's windows, as it would have been: shares of their limits, gathered by organization, kind of owner and
-// scope in histograms of whole thousandths, so that millions of windows cost a counter each step.
-import { GRAPHQL, REST, type ScopeIndex } from "../../src/engine/core.ts";
-import { type Owner, type Rules, type Scope, scopes, semanticsOf } from "../../src/rules/rules.ts";
-import {
-  type Headroom,
-  replayOrganizationsMost,
-  type SmallestLimit,
-} from "../../src/summary/replay-result.ts";
-import type { ReplayCallers, ReplayOwner } from "./callers.ts";
-import { DemandWindows } from "./demand.ts";
+// The use of a log's windows by quota, as it would have been if nothing had been refused.
+import { type CompiledQuota, profileOf } from "../../src/engine/compiled-policy.ts";
+import { limitOf } from "../../src/policy/effective.ts";
+import type { QuotaHeadroom, QuotaSmallest } from "../../src/summary/quota-replay-result.ts";
+import { replayOrganizationsMost } from "../../src/summary/replay-result.ts";
+import type { ReplayCallers } from "./callers.ts";
+import { type Demand, DemandWindows, type OnWindow } from "./demand.ts";
+import { DemandBuckets } from "./demand-buckets.ts";
+import { Uses } from "./uses.ts";
 
-/** Steps of a share: thousandths. */
-const STEPS = 1000;
-
-/** The windows of one kind of owner and one scope, within an organization or in all. */
-class Uses {
-  /** Windows by use, in thousandths of the limit, rounded up: those within the limit, and the others. */
-  readonly #within = new Uint32Array(STEPS + 1);
-  readonly #above = new Map<number, number>();
-  windows = 0;
-  over = 0;
-  useMax = 0;
-  needed = 0;
-
-  add(peak: number, needed: number, limit: number): void {
-    const use = peak / limit;
-    this.#count(Math.ceil((peak * STEPS) / limit), 1);
-    this.windows += 1;
-    if (needed > limit) this.over += 1;
-    if (use > this.useMax) this.useMax = use;
-    if (needed > this.needed) this.needed = needed;
-  }
-
-  #count(step: number, windows: number): void {
-    if (step <= STEPS) this.#within[step] = (this.#within[step] as number) + windows;
-    else this.#above.set(step, (this.#above.get(step) ?? 0) + windows);
-  }
-
-  merge(other: Uses): void {
-    for (const [step, windows] of other.#sorted()) this.#count(step, windows);
-    this.windows += other.windows;
-    this.over += other.over;
-    this.useMax = Math.max(this.useMax, other.useMax);
-    this.needed = Math.max(this.needed, other.needed);
-  }
-
-  #sorted(): (readonly [step: number, windows: number])[] {
-    const above = [...this.#above].sort(([a], [b]) => a - b);
-    return [...this.#within.entries(), ...above].filter(([, windows]) => windows > 0);
-  }
-
-  describe(owner: Owner, scope: Scope, org: string | null): Headroom {
-    const sorted = this.#sorted();
-    const at = (share: number): number => {
-      let left = Math.max(1, Math.ceil(share * this.windows - 1e-9));
-      const found = sorted.find(([, windows]) => {
-        left -= windows;
-        return left <= 0;
-      });
-      // A step is rounded up, and no use is above the highest.
-      return Math.min((found?.[0] ?? 0) / STEPS, this.useMax);
-    };
-    return {
-      owner,
-      scope,
-      org,
-      windows: this.windows,
-      windowsOver: this.over,
-      useMax: this.useMax,
-      useP99: at(0.99),
-      useP50: at(0.5),
-      smallestLimit: Math.max(1, this.needed),
-    };
-  }
-}
-
-/** The window that needs the highest limit of its kind. */
+/** The window that needs the highest limit of its quota. */
 interface Neediest {
-  readonly handle: number;
+  readonly row: number;
   readonly endsAtMs: number;
   readonly needed: number;
 }
 
-/** One kind of owner and one scope. */
+/** One quota. */
 interface Kind {
-  readonly owner: Owner;
-  readonly scope: ScopeIndex;
-  /** By handle. */
-  readonly owners: readonly ReplayOwner[];
-  readonly windows: DemandWindows;
-  /** By the organization's handle. */
+  readonly name: string;
+  readonly place: number;
+  readonly demand: Demand;
+  /** True where callers may share its counts: each of them is described by itself then. */
+  readonly isShared: boolean;
+  /** By row, of a shared one; else all of them in the first place. */
   readonly uses: (Uses | undefined)[];
   neediest: Neediest | null;
 }
 
+/** A quota of an operation, and a call's cost in it; below 0 where the call declares it. */
+interface Used {
+  readonly quota: number;
+  readonly demand: Demand;
+  readonly cost: number;
+  readonly isFixed: boolean;
+}
+
 /** Every window of a log, in a world that refuses nobody. */
 export class ReplayHeadroom {
-  readonly #rules: Rules;
   readonly #callers: ReplayCallers;
-  readonly #organizations: readonly [rest: Kind, graphql: Kind];
-  readonly #users: readonly [rest: Kind, graphql: Kind];
+  readonly #kinds: readonly Kind[];
+  /** Of each operation, its quotas in order. */
+  readonly #used: readonly (readonly Used[])[];
 
-  constructor(rules: Rules, callers: ReplayCallers) {
-    this.#rules = rules;
+  constructor(callers: ReplayCallers) {
     this.#callers = callers;
-    this.#organizations = [this.#kind("organization", REST), this.#kind("organization", GRAPHQL)];
-    this.#users = [this.#kind("user", REST), this.#kind("user", GRAPHQL)];
+    this.#kinds = callers.core.quotas.map((quota) => this.#kind(quota));
+    this.#used = callers.core.operations.map(({ quotas, costs, isFixed }) =>
+      quotas.map((quota, index) => ({
+        quota,
+        demand: (this.#kinds[quota] as Kind).demand,
+        cost: costs[index] as number,
+        isFixed: isFixed[index] as boolean,
+      })),
+    );
   }
 
-  #kind(owner: Owner, scope: ScopeIndex): Kind {
-    const { anchor, graphqlCharge } = semanticsOf(this.#rules, scopes[scope] as Scope);
-    const charging = {
-      epoch: anchor === "epoch",
-      reserved: scope === GRAPHQL && graphqlCharge === "reserved",
-      postpaid: scope === GRAPHQL && graphqlCharge === "postpaid",
+  #kind(quota: CompiledQuota): Kind {
+    const { name, place, grid, isOwn } = quota;
+    const callers = this.#callers;
+    const onWindow: OnWindow = (row, endsAtMs, peak, needed, limit) => {
+      const at = isOwn ? 0 : row;
+      kind.uses[at] ??= new Uses();
+      kind.uses[at].add(peak, needed, limit);
+      if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { row, endsAtMs, needed };
     };
-    const owners = owner === "organization" ? this.#callers.organizations : this.#callers.users;
-    const shapeOf = (handle: number) => {
-      const { limits, lengthsMs } = owners[handle] as ReplayOwner;
-      return { limit: limits[scope], lengthMs: lengthsMs[scope] };
+    const profile = (row: number) =>
+      profileOf({ ...quota.quota, algorithm: callers.count(place, row).algorithm });
+    const shapeOf = (row: number) => {
+      const { limit, first } = profile(row);
+      return { limit, lengthMs: first };
     };
-    const windows = new DemandWindows(charging, shapeOf, (handle, endsAtMs, peak, needed, limit) => {
-      const organization = owner === "user" ? this.#callers.organizationOf(handle) : handle;
-      kind.uses[organization] ??= new Uses();
-      kind.uses[organization].add(peak, needed, limit);
-      if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { handle, endsAtMs, needed };
-    });
-    const kind: Kind = { owner, scope, owners, windows, uses: [], neediest: null };
+    const demand =
+      grid === null
+        ? new DemandBuckets(quota, profile, onWindow)
+        : new DemandWindows(quota, grid, shapeOf, onWindow);
+    const kind: Kind = { name, place, demand, isShared: !isOwn, uses: [], neediest: null };
     return kind;
   }
 
-  decide(user: number, organization: number, scope: ScopeIndex, cost: number, nowMs: number): void {
-    this.#organizations[scope].windows.decide(organization, cost, nowMs);
-    this.#users[scope].windows.decide(user, cost, nowMs);
+  decide(handle: number, operation: number, cost: number, nowMs: number): void {
+    const { core } = this.#callers;
+    const used = this.#used[operation] as readonly Used[];
+    for (let index = 0; index < used.length; index++) {
+      const { quota, demand, cost: known } = used[index] as Used;
+      demand.decide(core.rowOf(handle, quota), known < 0 ? cost : known, nowMs);
+    }
   }
 
-  /** The window that a query which was just decided belongs to, as `DemandWindows.windowOf` has it. */
-  windowOf(owner: Owner, handle: number): number {
-    const kinds = owner === "organization" ? this.#organizations : this.#users;
-    return kinds[GRAPHQL].windows.windowOf(handle);
+  /** Notes the windows that a call which was just decided belongs to, quota by quota of its operation. */
+  noteWindows(handle: number, operation: number, out: Float64Array, at: number): void {
+    const { core } = this.#callers;
+    const used = this.#used[operation] as readonly Used[];
+    for (let index = 0; index < used.length; index++) {
+      const { quota, demand } = used[index] as Used;
+      out[at + index] = demand.windowOf(core.rowOf(handle, quota));
+    }
   }
 
-  /** A query is over; the windows are those of its decision. */
+  /** A call is over; the windows are those of its decision, from `at` on. */
   settle(
-    user: number,
-    requested: number,
+    handle: number,
+    operation: number,
+    cost: number,
     actual: number,
-    organizationWindow: number,
-    userWindow: number,
+    windows: Float64Array,
+    at: number,
     nowMs: number,
   ): void {
-    const organization = this.#callers.organizationOf(user);
-    this.#organizations[GRAPHQL].windows.settle(organization, requested, actual, organizationWindow, nowMs);
-    this.#users[GRAPHQL].windows.settle(user, requested, actual, userWindow, nowMs);
+    const { core } = this.#callers;
+    const used = this.#used[operation] as readonly Used[];
+    for (let index = 0; index < used.length; index++) {
+      const { quota, demand, cost: known, isFixed } = used[index] as Used;
+      const asked = known < 0 ? cost : known;
+      const row = core.rowOf(handle, quota);
+      demand.settle(row, asked, isFixed ? asked : actual, windows[at + index] as number, nowMs);
+    }
   }
 
-  /** The fullest of a user's windows, as a share of the limit; `null` where it made no such call. */
-  useMax(user: number, scope: ScopeIndex): number | null {
-    return this.#users[scope].windows.useMax(user);
-  }
-
-  get #kinds(): readonly Kind[] {
-    return [...this.#organizations, ...this.#users];
+  /** The fullest window of a quota that any of some callers' calls were charged to; `null` where none were. */
+  useMax(handles: readonly number[], quota: number): number | null {
+    let most: number | null = null;
+    for (const handle of handles) {
+      const row = this.#callers.core.rowOf(handle, quota);
+      const use = row < 0 ? null : (this.#kinds[quota] as Kind).demand.useMax(row);
+      if (use !== null && use > (most ?? -1)) most = use;
+    }
+    return most;
   }
 
   /** Closes every window; what is asked for below is complete then. */
   finish(): void {
-    for (const { windows } of this.#kinds) windows.finish();
+    for (const { demand } of this.#kinds) demand.finish();
   }
 
-  headroom(): Headroom[] {
-    return this.#kinds.flatMap(({ owner, scope, uses }) => {
+  headroom(): QuotaHeadroom[] {
+    return this.#kinds.flatMap(({ name, uses }) => {
       const all = new Uses();
       for (const some of uses) if (some !== undefined) all.merge(some);
-      return all.windows === 0 ? [] : [all.describe(owner, scopes[scope] as Scope, null)];
+      return all.windows === 0 ? [] : [{ quota: name, key: null, ...all.describe() }];
     });
   }
 
-  organizations(): Headroom[] {
-    return this.#organizations
-      .flatMap(({ owner, scope, uses }) =>
-        [...uses.entries()].flatMap(([handle, some]) => {
-          const org = this.#callers.organizations[handle]?.org ?? null;
-          return some === undefined ? [] : [some.describe(owner, scopes[scope] as Scope, org)];
-        }),
+  counts(): QuotaHeadroom[] {
+    return this.#kinds
+      .filter(({ isShared }) => isShared)
+      .flatMap(({ name, place, uses }) =>
+        [...uses.entries()].flatMap(([row, some]) =>
+          some === undefined
+            ? []
+            : [{ quota: name, key: this.#callers.count(place, row).key, ...some.describe() }],
+        ),
       )
       .sort((a, b) => b.useMax - a.useMax)
       .slice(0, replayOrganizationsMost);
   }
 
-  smallestLimits(): SmallestLimit[] {
-    return this.#kinds.flatMap(({ owner, scope: index, owners, neediest }) => {
+  smallestLimits(): QuotaSmallest[] {
+    return this.#kinds.flatMap(({ name, place, neediest }) => {
       if (neediest === null) return [];
-      const scope = scopes[index] as Scope;
-      const { limit } = this.#rules[owner][scope];
-      const { org, user } = owners[neediest.handle] as ReplayOwner;
-      const { needed: smallest, endsAtMs: windowEndsAt } = neediest;
-      return [{ owner, scope, limit, smallest, org, user, windowEndsAt }];
+      const { needed: smallest, endsAtMs: windowEndsAt, row } = neediest;
+      const { key } = this.#callers.count(place, row);
+      const limit = limitOf((this.#callers.core.quotas[place] as CompiledQuota).quota.algorithm);
+      return [{ quota: name, key, limit, smallest, windowEndsAt }];
     });
   }
 }

@@ -1,32 +1,28 @@
 // The demand of a log that refused: put back to when it was first wanted. If nobody had been refused, callers would have
 // gone on sooner, some of them at once; so what follows stays where the log has it, or moves up, and the truth is
 // somewhere in between.
-import { GRAPHQL, REST } from "../../src/engine/core.ts";
-import { type Rules, semanticsOf } from "../../src/rules/rules.ts";
-import type { ReplayDemand } from "../../src/summary/replay-result.ts";
+import type { QuotaDemand } from "../../src/summary/quota-replay-result.ts";
+import type { Limits } from "../fit/limits.ts";
 import type { ReplayCallers } from "./callers.ts";
 import { chained, NONE, type ReplayCalls } from "./calls.ts";
+import { Completions } from "./completions.ts";
 import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
 import { wishesOf } from "./wishes.ts";
 
 /** Works out the limits that would have refused none of the demand of a log. */
-export function putBack(rows: ReplayCalls, callers: ReplayCallers, rules: Rules): ReplayDemand {
-  const told = wishesOf(rows, callers, rules, false);
-  const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, rules, true).calls])];
+export function putBack(rows: ReplayCalls, callers: ReplayCallers, limits: Limits): QuotaDemand {
+  const told = wishesOf(rows, callers, limits, false);
+  const readings = [told.calls, ...(told.untold === 0 ? [] : [wishesOf(rows, callers, limits, true).calls])];
   const needed = readings.flatMap((calls) =>
-    [calls.atMs.subarray(0, calls.count), movedUp(calls)].map((times) =>
-      neededBy(calls, times, callers, rules),
-    ),
+    [calls.atMs.subarray(0, calls.count), movedUp(calls)].map((times) => neededBy(calls, times, callers)),
   );
-  const limits = (needed[0] ?? []).map(({ owner, scope, limit }) => {
-    const all = needed.flatMap((one) =>
-      one.flatMap((each) => (each.owner === owner && each.scope === scope ? [each.smallest] : [])),
-    );
-    return { owner, scope, limit, low: Math.min(...all), high: Math.max(...all) };
+  const wanted = (needed[0] ?? []).map(({ quota, limit }) => {
+    const all = needed.flatMap((one) => one.flatMap((each) => (each.quota === quota ? [each.smallest] : [])));
+    return { quota, limit, low: Math.min(...all), high: Math.max(...all) };
   });
   const { retries, untold, untoldUsers } = told;
-  return { wishes: told.calls.count, retries, untold, untoldUsers, limits };
+  return { wishes: told.calls.count, retries, untold, untoldUsers, limits: wanted };
 }
 
 /** When each call would have been sent if none had been refused: as long after the one before as in the log. */
@@ -42,26 +38,24 @@ function movedUp(calls: ReplayCalls): Float64Array {
   return times;
 }
 
-function neededBy(calls: ReplayCalls, times: Float64Array, callers: ReplayCallers, rules: Rules) {
-  const headroom = new ReplayHeadroom(rules, callers);
-  const isPrepaid = semanticsOf(rules, "graphql").graphqlCharge === "prepaid";
+function neededBy(calls: ReplayCalls, times: Float64Array, callers: ReplayCallers) {
+  const headroom = new ReplayHeadroom(callers);
+  const completions = new Completions(callers.core);
+  const { width } = completions;
   const due = new DueHeap();
-  const windows = new Float64Array(2 * calls.count);
+  const windows = new Float64Array(completions.any ? width * calls.count : 0);
   const settleUntil = (nowMs: number): void => {
     while (due.firstMs <= nowMs) {
       const atMs = due.firstMs;
       const call = due.pop();
-      const [user, cost, actual] = [calls.user, calls.cost, calls.actual].map(
-        (column) => column[call] as number,
-      );
-      headroom.settle(
-        user as number,
-        cost as number,
-        actual as number,
-        windows[2 * call] as number,
-        windows[2 * call + 1] as number,
-        atMs,
-      );
+      const columns = [calls.handle, calls.operation, calls.cost, calls.actual];
+      const [handle, operation, cost, actual] = columns.map((column) => column[call] as number) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      headroom.settle(handle, operation, cost, actual, windows, width * call, atMs);
     }
   };
   const order = Int32Array.from(times.keys()).sort(
@@ -70,13 +64,12 @@ function neededBy(calls: ReplayCalls, times: Float64Array, callers: ReplayCaller
   for (const call of order) {
     const nowMs = Math.round(times[call] as number);
     settleUntil(nowMs);
-    const user = calls.user[call] as number;
-    const organization = callers.organizationOf(user);
-    const scope = calls.scope[call] === REST ? REST : GRAPHQL;
-    headroom.decide(user, organization, scope, calls.cost[call] as number, nowMs);
-    if (scope === REST || isPrepaid) continue;
-    windows[2 * call] = headroom.windowOf("organization", organization);
-    windows[2 * call + 1] = headroom.windowOf("user", user);
+    const handle = calls.handle[call] as number;
+    const operation = calls.operation[call] as number;
+    const cost = calls.cost[call] as number;
+    headroom.decide(handle, operation, cost, nowMs);
+    if (!completions.matters(operation, cost, calls.actual[call] as number)) continue;
+    headroom.noteWindows(handle, operation, windows, width * call);
     due.push(nowMs + (calls.durationMs[call] as number), call);
   }
   settleUntil(Number.MAX_SAFE_INTEGER);

@@ -1,13 +1,9 @@
 // The counts of callers that react: tries, waits, and who never got through.
-import { ADMITTED, type Outcome, REFUSED_BY_ORGANIZATION } from "../../src/engine/core.ts";
-import {
-  type AddedWaits,
-  type ReactingUser,
-  type ReplayReaction,
-  replayUsersMost,
-} from "../../src/summary/replay-result.ts";
+import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
+import { type AddedWaits, type ReactingUser, replayUsersMost } from "../../src/summary/replay-result.ts";
 import { quantile } from "../../src/summary/waits.ts";
-import type { ReplayCallers, ReplayOwner } from "./callers.ts";
+import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import type { ReplayCalls } from "./calls.ts";
 import { ReplaySlots } from "./slots.ts";
 
@@ -25,13 +21,12 @@ const ENDED_IN_LOG = 6;
 export class ReactionTally {
   readonly #callers: ReplayCallers;
   readonly #calls: ReplayCalls;
-  readonly #slots = new ReplaySlots();
+  readonly #slots: ReplaySlots;
   readonly #users: Float64Array;
   /** By call; -1 where it was not let through, and -2 - wait where it was refused first. */
   readonly #waits: Float64Array;
   #attempts = 0;
-  #byOrganization = 0;
-  #byUser = 0;
+  readonly #refusedBy: number[];
   #atOnce = 0;
   #later = 0;
   #gaveUp = 0;
@@ -39,6 +34,8 @@ export class ReactionTally {
   constructor(callers: ReplayCallers, calls: ReplayCalls) {
     this.#callers = callers;
     this.#calls = calls;
+    this.#slots = new ReplaySlots(callers.names.length);
+    this.#refusedBy = callers.names.map(() => 0);
     this.#users = new Float64Array(NUMBERS * callers.users.length);
     this.#waits = new Float64Array(calls.count).fill(-1);
     for (let call = 0; call < calls.count; call++) {
@@ -53,13 +50,13 @@ export class ReactionTally {
     return this.#atOnce + this.#later + this.#gaveUp;
   }
 
-  attempt(user: number, outcome: Outcome, nowMs: number): void {
+  /** @param refusing place of the quota that refused, or `NONE_REFUSED` */
+  attempt(user: number, refusing: number, nowMs: number): void {
     this.#attempts += 1;
-    this.#slots.add(nowMs, outcome);
-    if (outcome === ADMITTED) return;
+    this.#slots.add(nowMs, refusing);
+    if (refusing === NONE_REFUSED) return;
     this.#add(NUMBERS * user + REFUSALS, 1);
-    if (outcome === REFUSED_BY_ORGANIZATION) this.#byOrganization += 1;
-    else this.#byUser += 1;
+    this.#refusedBy[refusing] = (this.#refusedBy[refusing] as number) + 1;
   }
 
   /** @param waitMs since the call was first due */
@@ -89,16 +86,15 @@ export class ReactionTally {
     if (value > (this.#users[at] as number)) this.#users[at] = value;
   }
 
-  finish(): Omit<ReplayReaction, "onRefused" | "seed" | "independent" | "retries" | "leftOut"> {
+  finish(): Omit<QuotaReaction, "onRefused" | "seed" | "independent" | "retries" | "leftOut"> {
     const all = this.#waits.filter((wait) => wait !== -1).map((wait) => (wait < 0 ? -2 - wait : wait));
     const ofRefused = this.#waits.filter((wait) => wait < -1).map((wait) => -2 - wait);
     const { count } = this.#calls;
     return {
       calls: count,
       attempts: this.#attempts,
-      refusals: this.#byOrganization + this.#byUser,
-      refusedByOrganization: this.#byOrganization,
-      refusedByUser: this.#byUser,
+      refusals: this.#refusedBy.reduce((sum, refused) => sum + refused, 0),
+      refusedBy: this.#refusedBy,
       admittedAtOnce: this.#atOnce,
       admittedLater: this.#later,
       gaveUp: this.#gaveUp,
@@ -130,12 +126,12 @@ export class ReactionTally {
       )
       .slice(0, replayUsersMost)
       .map((handle) => {
-        const { org, user } = this.#callers.users[handle] as ReplayOwner;
+        const { org, user } = this.#callers.users[handle] as ReplayCaller;
         const calls = number(handle, CALLS);
         const gaveUp = number(handle, GAVE_UP);
         return {
           org,
-          user: user ?? "",
+          user,
           calls,
           refusals: number(handle, REFUSALS),
           gaveUp,

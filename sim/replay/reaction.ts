@@ -1,16 +1,9 @@
 // A log with callers that do something about a refusal: each call is wanted when the log has it, or, where its caller
 // waited for an answer, as long after that answer as in the log; so a call that has to wait moves those behind it.
-import {
-  ADMITTED,
-  emptyReading,
-  GRAPHQL,
-  type Outcome,
-  REFUSED_BY_ORGANIZATION,
-  REST,
-  type ScopeIndex,
-} from "../../src/engine/core.ts";
+import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
+import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
-import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import {
   ABSENT,
   ANSWERED,
@@ -20,14 +13,16 @@ import {
   type RefusalPolicy,
 } from "../../src/scenario/client.ts";
 import { seedRandom } from "../../src/scenario/random.ts";
-import type { ReplayReaction } from "../../src/summary/replay-result.ts";
+import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
 import type { LogBatch, LogCaller } from "../../src/trace/logs/rows.ts";
 import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { EventQueue, NOTHING } from "../event-queue.ts";
-import { ReplayCallers, type ReplayOwner } from "./callers.ts";
+import { NO_QUOTA, ToldQuotas } from "../told-quotas.ts";
+import { type ReplayCaller, ReplayCallers } from "./callers.ts";
 import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
+import { Completions } from "./completions.ts";
 import { ReactionTally } from "./reaction-tally.ts";
-import type { ReplayProgress } from "./replay.ts";
+import type { ReplayProgress, ReplayWay } from "./replay.ts";
 import { wishesOf } from "./wishes.ts";
 
 /** The reaction of callers to a refusal. */
@@ -62,23 +57,28 @@ const turn = 100_000;
 export class KeptRows {
   readonly callers: ReplayCallers;
   calls: ReplayCalls;
-  readonly #rules: Rules;
+  readonly #policy: Policy;
+  readonly #completions: Completions;
 
   /** @param most rows at most */
-  constructor(rules: Rules, log: readonly LogCaller[], most: number) {
-    this.#rules = rules;
-    this.callers = new ReplayCallers(rules, log);
+  constructor(policy: Policy, log: readonly LogCaller[], most: number, completions: Completions) {
+    this.callers = new ReplayCallers(policy, log);
     this.calls = new ReplayCalls(most);
+    this.#policy = policy;
+    this.#completions = completions;
   }
 
   /** @throws SpillwayError `USAGE` where there are too many calls */
-  take(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    const cost = scope === REST ? 1 : (batch.cost[row] as number);
-    const known = batch.actual[row] as number;
-    const user = this.callers.user(batch.caller[row] as number);
-    const actual = known < 0 ? cost : Math.min(known, cost);
+  take(batch: LogBatch, row: number): void {
+    const caller = batch.caller[row] as number;
+    const operation = batch.kind[row] as number;
+    const cost = batch.cost[row] as number;
+    const handle = this.callers.handle(caller, operation);
+    const actual = this.#completions.actual(operation, cost, batch.actual[row] as number);
     const [atMs, durationMs] = [batch.atMs[row] as number, batch.durationMs[row] as number];
-    this.calls.push(atMs, durationMs, user, scope, cost, actual, isRefusal(batch.status[row] as number));
+    const isRefused = isRefusal(batch.status[row] as number);
+    const user = this.callers.user(caller);
+    this.calls.push(atMs, durationMs, user, handle, operation, cost, actual, isRefused);
   }
 
   /** Lets go of all rows. */
@@ -89,9 +89,10 @@ export class KeptRows {
   /** Runs the calls once more, with callers that react. */
   async react(
     reaction: Reaction,
+    way: ReplayWay,
     onProgress: ((progress: ReplayProgress) => void | Promise<void>) | undefined,
     signal: { readonly aborted: boolean } | undefined,
-  ): Promise<ReplayReaction> {
+  ): Promise<QuotaReaction> {
     const {
       onRefused,
       words = onRefused.name,
@@ -101,8 +102,8 @@ export class KeptRows {
     } = reaction;
     const { calls, retries, untold } = keepRefused
       ? { calls: this.calls, retries: 0, untold: 0 }
-      : wishesOf(this.calls, this.callers, this.#rules, false);
-    const run = new ReactingRun(this.#rules, this.callers, calls, reaction);
+      : wishesOf(this.calls, this.callers, way.limits, false);
+    const run = new ReactingRun(this.#policy, this.callers, calls, reaction, way.rules !== null);
     while (run.happen(turn)) {
       await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;
@@ -113,8 +114,11 @@ export class KeptRows {
 
 class ReactingRun {
   readonly tally: ReactionTally;
-  readonly #rules: Rules;
   readonly #callers: ReplayCallers;
+  readonly #operations: readonly CompiledOperation[];
+  readonly #completions: Completions;
+  readonly #told: ToldQuotas;
+  readonly #isInOrder: boolean;
   readonly #calls: ReplayCalls;
   readonly #chains: Chains;
   readonly #policy: RefusalPolicy;
@@ -130,17 +134,25 @@ class ReactingRun {
   readonly #wantedMs: Float64Array;
   readonly #delayMs: Float64Array;
   readonly #attempt: Int32Array;
-  /** The windows of queries that run, two a call. */
+  /** The windows of calls that run, of each quota. */
   readonly #windows: Float64Array;
   // Filled in again for each refusal.
   readonly #event = createEvent();
-  readonly #broad = emptyReading();
-  readonly #narrow = emptyReading();
+  readonly #numbers = new Float64Array(6);
 
-  constructor(rules: Rules, callers: ReplayCallers, calls: ReplayCalls, reaction: Reaction) {
-    const { count, scope, atMs } = calls;
-    this.#rules = rules;
+  constructor(
+    policy: Policy,
+    callers: ReplayCallers,
+    calls: ReplayCalls,
+    reaction: Reaction,
+    isInOrder: boolean,
+  ) {
+    const { count, atMs } = calls;
     this.#callers = callers;
+    this.#operations = callers.core.operations;
+    this.#completions = new Completions(callers.core);
+    this.#told = new ToldQuotas(policy, callers.core);
+    this.#isInOrder = isInOrder;
     this.#calls = calls;
     this.#chains = reaction.independent === true ? unchained(calls) : chained(calls);
     this.#policy = reaction.onRefused;
@@ -151,7 +163,7 @@ class ReactingRun {
     this.#wantedMs = new Float64Array(count);
     this.#delayMs = new Float64Array(count);
     this.#attempt = new Int32Array(count);
-    this.#windows = new Float64Array(scope.subarray(0, count).includes(GRAPHQL) ? 2 * count : 0);
+    this.#windows = new Float64Array(this.#completions.any ? this.#completions.width * count : 0);
     this.tally = new ReactionTally(callers, calls);
     this.#event.kind = ANSWERED;
     this.#event.status = REFUSED;
@@ -202,17 +214,18 @@ class ReactingRun {
     const nowMs = this.#nowMs;
     if (this.#attempt[call] === 0 && this.#chains.isFree[call] === 1) this.#sendNextFree();
     const { core } = this.#callers;
-    const user = this.#calls.user[call] as number;
-    const scope = this.#calls.scope[call] === REST ? REST : GRAPHQL;
-    const outcome = core.decide(user, scope, this.#calls.cost[call] as number, nowMs);
-    this.tally.attempt(user, outcome, nowMs);
-    if (outcome !== ADMITTED) {
-      this.#refused(call, scope, outcome, nowMs);
+    const { user, handle, operation, cost, actual } = this.#calls;
+    const [who, what, asked] = [handle[call] as number, operation[call] as number, cost[call] as number];
+    const refusing = core.decide(who, what, asked, nowMs);
+    this.tally.attempt(user[call] as number, refusing, nowMs);
+    if (refusing !== NONE_REFUSED) {
+      this.#refused(call, refusing, nowMs);
       return;
     }
-    if (scope === GRAPHQL) {
-      this.#windows[2 * call] = core.windowOf("organization", user, GRAPHQL);
-      this.#windows[2 * call + 1] = core.windowOf("user", user, GRAPHQL);
+    if (this.#completions.matters(what, asked, actual[call] as number)) {
+      const at = this.#completions.width * call;
+      for (const [place, quota] of (this.#operations[what] as CompiledOperation).quotas.entries())
+        this.#windows[at + place] = core.windowOf(who, quota);
     }
     this.tally.admitted(call, nowMs - (this.#wantedMs[call] as number), (this.#attempt[call] as number) > 0);
     this.#push(nowMs + (this.#calls.durationMs[call] as number), END, call);
@@ -220,16 +233,13 @@ class ReactingRun {
 
   #end(call: number): void {
     const nowMs = this.#nowMs;
-    const { user, cost, actual, scope } = this.#calls;
-    if (scope[call] === GRAPHQL)
-      this.#callers.core.settle(
-        user[call] as number,
-        cost[call] as number,
-        actual[call] as number,
-        this.#windows[2 * call] as number,
-        this.#windows[2 * call + 1] as number,
-        nowMs,
-      );
+    const { handle, operation, cost, actual } = this.#calls;
+    const [what, asked, used] = [operation[call] as number, cost[call] as number, actual[call] as number];
+    const at = this.#completions.width * call;
+    if (this.#completions.matters(what, asked, used)) {
+      const windows = this.#windows.subarray(at, at + this.#completions.width);
+      this.#callers.core.settle(handle[call] as number, what, asked, used, windows, nowMs);
+    }
     this.#over(call, nowMs);
   }
 
@@ -242,10 +252,10 @@ class ReactingRun {
       this.#want(one, atMs + (this.#calls.atMs[one] as number) - endedMs);
   }
 
-  #refused(call: number, scope: ScopeIndex, outcome: Outcome, nowMs: number): void {
+  #refused(call: number, refusing: number, nowMs: number): void {
     const user = this.#calls.user[call] as number;
     const answeredMs = nowMs + refusalMs;
-    this.#tell(call, user, scope, outcome, nowMs);
+    this.#tell(call, refusing, nowMs);
     const atMs = this.#retryAt(user);
     if (atMs === GIVE_UP) {
       this.tally.gaveUp(user);
@@ -260,25 +270,46 @@ class ReactingRun {
   }
 
   /** The event of a refusal, as a client is told. */
-  #tell(call: number, user: number, scope: ScopeIndex, outcome: Outcome, nowMs: number): void {
-    const { core } = this.#callers;
-    const [event, broad, narrow] = [this.#event, this.#broad, this.#narrow];
-    core.readOrganization(this.#callers.organizationOf(user), scope, nowMs, broad);
-    core.readUser(user, scope, nowMs, narrow);
+  #tell(call: number, refusing: number, nowMs: number): void {
+    const [event, numbers] = [this.#event, this.#numbers];
+    const handle = this.#calls.handle[call] as number;
+    const cost = this.#calls.cost[call] as number;
+    const operation = this.#calls.operation[call] as number;
+    const { quotas } = this.#operations[operation] as CompiledOperation;
+    const [first, next] = this.#toldOf(handle, quotas, refusing, nowMs);
+    this.#told.write(numbers, 0, handle, first, "refused", nowMs);
+    this.#told.write(numbers, 3, handle, next, "refused", nowMs);
     event.nowMs = nowMs + refusalMs;
-    event.cost = this.#calls.cost[call] as number;
+    event.cost = cost;
     event.attempt = this.#attempt[call] as number;
     event.wantedMs = this.#wantedMs[call] as number;
     event.delayMs = this.#delayMs[call] as number;
-    event.limit = broad.limit;
-    event.remaining = broad.remaining;
-    event.reset = broad.reset;
-    event.userLimit = narrow.limit;
-    event.userRemaining = narrow.remaining;
-    event.userReset = narrow.reset;
-    const refusing = outcome === REFUSED_BY_ORGANIZATION ? broad : narrow;
-    const sends = this.#rules.semantics.retryAfter[scopes[scope] as Scope];
-    event.retryAfter = sends ? refusing.reset : ABSENT;
+    [event.limit, event.remaining, event.reset] = numbers as unknown as [number, number, number];
+    [event.userLimit, event.userRemaining, event.userReset] = [3, 4, 5].map(
+      (place) => numbers[place] as number,
+    ) as [number, number, number];
+    event.retryAfter = this.#isInOrder
+      ? this.#resetOf(refusing, first)
+      : this.#told.retryAfter(handle, operation, refusing, cost, nowMs);
+  }
+
+  /** The reset of the window that refused, of the two that were just told, if it advises to wait. */
+  #resetOf(refusing: number, first: number): number {
+    const reset = this.#numbers[refusing === first ? 2 : 5] as number;
+    return this.#told.advises(refusing) ? reset : ABSENT;
+  }
+
+  #toldOf(
+    handle: number,
+    quotas: readonly number[],
+    refusing: number,
+    nowMs: number,
+  ): readonly [number, number] {
+    const [broad = NO_QUOTA, narrow = NO_QUOTA] = quotas;
+    if (this.#isInOrder) return [broad, narrow];
+    const first = this.#told.tightest(handle, quotas, refusing, NO_QUOTA, "refused", nowMs);
+    const next = this.#told.tightest(handle, quotas, refusing, first, "refused", nowMs);
+    return [first, next === NO_QUOTA ? first : next];
   }
 
   #retryAt(user: number): number {
@@ -290,7 +321,7 @@ class ReactingRun {
     }
     const atMs = this.#policy.retryAt(record, this.#event);
     if (Number.isSafeInteger(atMs)) return atMs;
-    const { org, user: name } = this.#callers.users[user] as ReplayOwner;
+    const { org, user: name } = this.#callers.users[user] as ReplayCaller;
     throw new SpillwayError("SCENARIO_FAILED", "a caller of this replay failed", {
       problems: [
         {

@@ -1,24 +1,21 @@
-// A log under rules: who would have been refused, when, how often; and how large limits would have had to be. Rows
-// come in columns and callers are handles, so that nothing is allocated per row.
-import { ADMITTED, GRAPHQL, REST, type ScopeIndex } from "../../src/engine/core.ts";
-import { type Rules, semanticsOf } from "../../src/rules/rules.ts";
+// A log under rules or a policy: who would have been refused, when, how often; and how large limits would have had to be.
+// Rows come in columns and callers are handles, so that nothing is allocated per row. Rules go the policy's way.
+import type { Policy } from "../../src/policy/policy.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import type { Rules } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
+import type { QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
-import type { ReplayedLog, ReplayResult } from "../../src/summary/replay-result.ts";
-import {
-  GRAPHQL_CALL,
-  type LogBatch,
-  type LogRows,
-  REST_CALL,
-  STATUS_CALL,
-} from "../../src/trace/logs/rows.ts";
+import type { ReplayResult } from "../../src/summary/replay-result.ts";
+import type { LogRows, RoutedRows } from "../../src/trace/logs/rows.ts";
+import { type Limits, limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { reactingCallsMost } from "./calls.ts";
-import { DueHeap } from "./due.ts";
-import { ReplayHeadroom } from "./headroom.ts";
+import { Completions } from "./completions.ts";
 import { putBack } from "./put-back.ts";
 import { KeptRows, type Reaction } from "./reaction.ts";
-import { ReplayTally } from "./tally.ts";
+import { ReplayRun } from "./replay-run.ts";
+import { resultByRules } from "./rules-result.ts";
 
 export interface ReplayOptions {
   /** As the log is called, for the result. */
@@ -40,6 +37,9 @@ export interface ReplayProgress {
   readonly of: number | null;
 }
 
+/** The demand of a log of more rows is not put back, unless callers are to react. */
+export const demandRowsMost = 1_000_000;
+
 /**
  * Replays a log under rules (SPEC.md §2): each call is decided when the log says it began. Status calls are free;
  * what no quota counts, queries above 50,000 points among them, is passed over. A query holds or is charged its
@@ -57,12 +57,51 @@ export interface ReplayProgress {
  * const { totals, smallestLimits } = await replay(log, parseRules({}));
  */
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
-  const { files = [], expect = {}, signal, onProgress } = options;
-  requireReplayFigures(expect);
-  const callers = new ReplayCallers(rules, log.callers);
-  const most = options.reaction === undefined ? demandRowsMost : reactingCallsMost;
-  const kept = new KeptRows(rules, log.callers, most);
-  const run = new ReplayRun(rules, callers, kept, options.reaction === undefined);
+  const { expect = {} } = options;
+  requireReplayFigures(expect, "rules");
+  const policy = policyOf(rules);
+  const way = { limits: limitsOfRules(rules), costMost: pointsMost, rules };
+  const result = resultByRules(await replayed(log, policy, way, options), rules);
+  return { ...result, expectations: judgeReplay(expect, result) };
+}
+
+/**
+ * Replays a log under a policy (POLICY.md): as `replay`, by the policy's operations and quotas.
+ * @param log rows that were read by this policy
+ * @throws as `replay` does; SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
+ */
+export async function replayQuotas(
+  log: RoutedRows,
+  policy: Policy,
+  options: ReplayOptions = {},
+): Promise<QuotaReplayResult> {
+  const { expect = {} } = options;
+  requireReplayFigures(expect, "policy");
+  const way = { limits: limitsOfPolicy(policy), costMost: Number.POSITIVE_INFINITY, rules: null };
+  const result = await replayed(log, policy, way, options);
+  return { ...result, expectations: judgeReplay(expect, result) };
+}
+
+/** What rules and policies differ in. */
+export interface ReplayWay {
+  readonly limits: Limits;
+  /** A call of a higher cost is none that a quota counts. */
+  readonly costMost: number;
+  /** Rules that the policy is made of: a refusal tells its quotas in order then, rather than the tightest first. */
+  readonly rules: Rules | null;
+}
+
+async function replayed(
+  log: LogRows & Partial<RoutedRows>,
+  policy: Policy,
+  way: ReplayWay,
+  { files = [], reaction, signal, onProgress }: ReplayOptions,
+): Promise<Omit<QuotaReplayResult, "expectations">> {
+  const callers = new ReplayCallers(policy, log.callers, way.rules);
+  const most = reaction === undefined ? demandRowsMost : reactingCallsMost;
+  const completions = new Completions(callers.core);
+  const kept = new KeptRows(policy, log.callers, most, completions);
+  const run = new ReplayRun(callers, kept, completions, way.costMost, reaction === undefined);
   let interrupted = false;
   for await (const batch of log.batches) {
     run.take(batch);
@@ -73,196 +112,9 @@ export async function replay(log: LogRows, rules: Rules, options: ReplayOptions 
   const plain = run.finish(files, log);
   const isWhole = !interrupted && run.isKept;
   const demand =
-    isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers, rules) : null;
-  const reaction =
-    options.reaction === undefined || interrupted
-      ? null
-      : await kept.react(options.reaction, onProgress, signal);
+    isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers, way.limits) : null;
+  const reacted =
+    reaction === undefined || interrupted ? null : await kept.react(reaction, way, onProgress, signal);
   interrupted ||= signal?.aborted === true;
-  const result = {
-    format: "spillway-replay",
-    version: 1,
-    ...plain,
-    interrupted,
-    rules,
-    demand,
-    reaction,
-  } as const;
-  return { ...result, expectations: judgeReplay(expect, result) };
+  return { format: "spillway-replay", version: 2, ...plain, interrupted, policy, demand, reaction: reacted };
 }
-
-/** The demand of a log of more rows is not put back, unless callers are to react. */
-export const demandRowsMost = 1_000_000;
-
-/** A query that is not settled yet. */
-interface Running {
-  user: number;
-  cost: number;
-  actual: number;
-  admitted: boolean;
-  organizationWindow: number;
-  userWindow: number;
-  /** In the world that refuses nobody. */
-  demandOrganizationWindow: number;
-  demandUserWindow: number;
-}
-
-/** The log as it is, under the rules; and beside it the world that refuses nobody. */
-class ReplayRun {
-  rows = 0;
-  readonly #callers: ReplayCallers;
-  readonly #kept: KeptRows;
-  /** True if rows are let go where they are too many; else too many are an error. */
-  readonly #letsGo: boolean;
-  isKept = true;
-  readonly #tally: ReplayTally;
-  readonly #headroom: ReplayHeadroom;
-  readonly #charge: "reserved" | "prepaid" | "postpaid";
-  readonly #due = new DueHeap();
-  readonly #running: Running[] = [];
-  readonly #free: number[] = [];
-  readonly #kinds = { rest: 0, graphql: 0, status: 0, other: 0 };
-  #firstMs = Number.NaN;
-  #nowMs = 0;
-
-  constructor(rules: Rules, callers: ReplayCallers, kept: KeptRows, letsGo: boolean) {
-    this.#callers = callers;
-    this.#kept = kept;
-    this.#letsGo = letsGo;
-    this.#tally = new ReplayTally(callers);
-    this.#headroom = new ReplayHeadroom(rules, callers);
-    this.#charge = semanticsOf(rules, "graphql").graphqlCharge;
-  }
-
-  take(batch: LogBatch): void {
-    const { count, atMs, kind, cost } = batch;
-    const kinds = this.#kinds;
-    if (this.rows === 0 && count > 0) this.#firstMs = atMs[0] as number;
-    for (let row = 0; row < count; row++) {
-      const nowMs = atMs[row] as number;
-      if (!(nowMs >= this.#nowMs)) throw new RangeError(`a row at ${nowMs} follows one at ${this.#nowMs}`);
-      this.#nowMs = nowMs;
-      if (kind[row] === REST_CALL) {
-        kinds.rest += 1;
-        this.#call(batch, row, REST, 1, nowMs);
-      } else if (kind[row] === GRAPHQL_CALL && (cost[row] as number) <= pointsMost) {
-        kinds.graphql += 1;
-        this.#query(batch, row, cost[row] as number, nowMs);
-      } else if (kind[row] === STATUS_CALL) kinds.status += 1;
-      else kinds.other += 1;
-    }
-    this.rows += count;
-  }
-
-  /** @returns whether it was admitted */
-  #call(batch: LogBatch, row: number, scope: ScopeIndex, cost: number, nowMs: number): boolean {
-    const callers = this.#callers;
-    const user = callers.user(batch.caller[row] as number);
-    if (this.#due.firstMs <= nowMs) this.#settleUntil(nowMs);
-    const outcome = callers.core.decide(user, scope, cost, nowMs);
-    this.#headroom.decide(user, callers.organizationOf(user), scope, cost, nowMs);
-    this.#tally.add(user, scope, cost, outcome, batch.status[row] as number, nowMs);
-    if (this.isKept) this.#keep(batch, row, scope);
-    return outcome === ADMITTED;
-  }
-
-  #keep(batch: LogBatch, row: number, scope: ScopeIndex): void {
-    const { calls } = this.#kept;
-    if (!this.#letsGo || calls.count < calls.most) this.#kept.take(batch, row, scope);
-    else {
-      this.isKept = false;
-      this.#kept.drop();
-    }
-  }
-
-  #query(batch: LogBatch, row: number, cost: number, nowMs: number): void {
-    const admitted = this.#call(batch, row, GRAPHQL, cost, nowMs);
-    const user = this.#callers.user(batch.caller[row] as number);
-    this.#run(user, cost, batch.actual[row] as number, admitted, batch.durationMs[row] as number);
-  }
-
-  /** A query runs; where it has nothing to settle, or the log does not say how long it took, not at all. */
-  #run(user: number, cost: number, known: number, admitted: boolean, durationMs: number): void {
-    const actual = known < 0 ? cost : Math.min(known, cost);
-    if (this.#charge === "prepaid" || (this.#charge === "reserved" && actual === cost)) return;
-    const item = this.#free.pop() ?? this.#running.push(emptyRunning()) - 1;
-    const running = this.#running[item] as Running;
-    running.user = user;
-    running.cost = cost;
-    running.actual = actual;
-    running.admitted = admitted;
-    running.organizationWindow = this.#callers.core.windowOf("organization", user, GRAPHQL);
-    running.userWindow = this.#callers.core.windowOf("user", user, GRAPHQL);
-    running.demandOrganizationWindow = this.#headroom.windowOf(
-      "organization",
-      this.#callers.organizationOf(user),
-    );
-    running.demandUserWindow = this.#headroom.windowOf("user", user);
-    if (durationMs >= 1) this.#due.push(this.#nowMs + Math.round(durationMs), item);
-    else this.#settle(item, this.#nowMs);
-  }
-
-  /** Settles the calls that are over when another one begins: they were over before it. */
-  #settleUntil(nowMs: number): void {
-    while (this.#due.firstMs <= nowMs) {
-      const atMs = this.#due.firstMs;
-      this.#settle(this.#due.pop(), atMs);
-    }
-  }
-
-  #settle(item: number, nowMs: number): void {
-    const running = this.#running[item] as Running;
-    const { user, cost, actual, organizationWindow, userWindow } = running;
-    if (running.admitted)
-      this.#callers.core.settle(user, cost, actual, organizationWindow, userWindow, nowMs);
-    const { demandOrganizationWindow, demandUserWindow } = running;
-    this.#headroom.settle(user, cost, actual, demandOrganizationWindow, demandUserWindow, nowMs);
-    this.#free.push(item);
-  }
-
-  finish(
-    files: readonly string[],
-    { unread, examples, unplaced }: LogRows,
-  ): Omit<
-    ReplayResult,
-    "format" | "version" | "interrupted" | "rules" | "demand" | "reaction" | "expectations"
-  > {
-    this.#settleUntil(Number.MAX_SAFE_INTEGER);
-    this.#headroom.finish();
-    const { windows, seen } = this.#tally.refusingWindows();
-    const log: ReplayedLog = {
-      files,
-      rows: this.rows,
-      unread,
-      examples: [...examples],
-      unplaced,
-      ...this.#kinds,
-      firstAt: this.rows === 0 ? null : this.#firstMs,
-      lastAt: this.rows === 0 ? null : this.#nowMs,
-    };
-    return {
-      log,
-      totals: this.#tally.totals(),
-      slotMs: this.#tally.slots.widthMs,
-      slots: this.#tally.slots.finish(),
-      users: this.#tally.users(this.#headroom),
-      headroom: this.#headroom.headroom(),
-      organizations: this.#headroom.organizations(),
-      smallestLimits: this.#headroom.smallestLimits(),
-      refusingWindows: windows,
-      refusingWindowsSeen: seen,
-      recorded: this.#tally.recorded(),
-    };
-  }
-}
-
-const emptyRunning = (): Running => ({
-  user: 0,
-  cost: 0,
-  actual: 0,
-  admitted: false,
-  organizationWindow: 0,
-  userWindow: 0,
-  demandOrganizationWindow: 0,
-  demandUserWindow: 0,
-});

@@ -1,7 +1,7 @@
 // Calls over time in a bounded number of spans, though how long the log is shows only at its end: where there are too
 // many, spans are joined to the next width, of which each is a multiple of the one before.
-import { ADMITTED, type Outcome, REFUSED_BY_ORGANIZATION, REFUSED_BY_USER } from "../../src/engine/core.ts";
-import { type ReplaySlot, replaySlotsMost } from "../../src/summary/replay-result.ts";
+import type { QuotaSlot } from "../../src/summary/quota-replay-result.ts";
+import { replaySlotsMost } from "../../src/summary/replay-result.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -14,28 +14,35 @@ const widthsMs: readonly number[] = [
   day,
 ];
 
-/** Counters a span, by outcome. */
-const COUNTERS = 3;
-
 export class ReplaySlots {
   #widthMs = second;
   /** The first span's number: its start by its width. */
   #first = -1;
   #used = 0;
-  #counts = new Float64Array(COUNTERS * replaySlotsMost);
+  /** Counters a span: admitted calls, and those that each quota refused. */
+  readonly #width: number;
+  #counts: Float64Array;
   // The span of the call before, since most calls share it with the next: where it begins and ends, and its counters.
   #fromMs = 0;
   #untilMs = 0;
   #at = 0;
 
+  constructor(quotas: number) {
+    this.#width = quotas + 1;
+    this.#counts = new Float64Array(this.#width * replaySlotsMost);
+  }
+
   get widthMs(): number {
     return this.#widthMs;
   }
 
-  /** @param atMs no earlier than the first call that was added */
-  add(atMs: number, outcome: Outcome): void {
+  /**
+   * @param atMs no earlier than the first call that was added
+   * @param refusing place of the quota that refused, or `NONE_REFUSED`
+   */
+  add(atMs: number, refusing: number): void {
     if (atMs < this.#fromMs || atMs >= this.#untilMs) this.#move(atMs);
-    const at = this.#at + outcome;
+    const at = this.#at + refusing + 1;
     this.#counts[at] = (this.#counts[at] as number) + 1;
   }
 
@@ -47,7 +54,7 @@ export class ReplaySlots {
     this.#used = Math.max(this.#used, slot + 1);
     this.#fromMs = number * this.#widthMs;
     this.#untilMs = this.#fromMs + this.#widthMs;
-    this.#at = slot * COUNTERS;
+    this.#at = slot * this.#width;
   }
 
   #widen(): void {
@@ -59,9 +66,9 @@ export class ReplaySlots {
     for (let slot = 0; slot < this.#used; slot++) {
       const wider = Math.floor((startMs + slot * this.#widthMs) / widthMs) - first;
       used = wider + 1;
-      for (let counter = 0; counter < COUNTERS; counter++) {
-        const at = wider * COUNTERS + counter;
-        counts[at] = (counts[at] as number) + (this.#counts[slot * COUNTERS + counter] as number);
+      for (let counter = 0; counter < this.#width; counter++) {
+        const at = wider * this.#width + counter;
+        counts[at] = (counts[at] as number) + (this.#counts[slot * this.#width + counter] as number);
       }
     }
     this.#widthMs = widthMs;
@@ -70,17 +77,14 @@ export class ReplaySlots {
     this.#counts = counts;
   }
 
-  finish(): ReplaySlot[] {
-    const of = (slot: number, outcome: Outcome): number => this.#counts[slot * COUNTERS + outcome] as number;
+  finish(): QuotaSlot[] {
     return Array.from({ length: this.#used }, (_, slot) => {
-      const refusedByOrganization = of(slot, REFUSED_BY_ORGANIZATION);
-      const refusedByUser = of(slot, REFUSED_BY_USER);
-      return {
-        atMs: (this.#first + slot) * this.#widthMs,
-        calls: of(slot, ADMITTED) + refusedByOrganization + refusedByUser,
-        refusedByOrganization,
-        refusedByUser,
-      };
+      const [admitted = 0, ...refusedBy] = this.#counts.subarray(
+        slot * this.#width,
+        (slot + 1) * this.#width,
+      );
+      const calls = refusedBy.reduce((sum, refused) => sum + refused, admitted);
+      return { atMs: (this.#first + slot) * this.#widthMs, calls, refusedBy };
     });
   }
 }

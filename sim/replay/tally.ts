@@ -1,76 +1,68 @@
 // The counts of a replay, of each call that it decides: by user, over time, and by the window that refused.
-import {
-  ADMITTED,
-  GRAPHQL,
-  type Outcome,
-  REFUSED_BY_ORGANIZATION,
-  type ScopeIndex,
-} from "../../src/engine/core.ts";
-import { type Scope, scopes } from "../../src/rules/rules.ts";
-import {
-  type RecordedRefusals,
-  type RefusingWindow,
-  type ReplayTotals,
-  type ReplayUser,
-  replayUsersMost,
-  replayWindowsMost,
-} from "../../src/summary/replay-result.ts";
+import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import type {
+  QuotaRefusingWindow,
+  QuotaReplayTotals,
+  QuotaReplayUser,
+} from "../../src/summary/quota-replay-result.ts";
+import { type RecordedRefusals, replayUsersMost } from "../../src/summary/replay-result.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
-import type { ReplayCallers, ReplayOwner } from "./callers.ts";
+import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import type { ReplayHeadroom } from "./headroom.ts";
+import { RefusingWindows } from "./refusing-windows.ts";
 import { ReplaySlots } from "./slots.ts";
 
-/** Of each user, in a line of the processor's cache: calls by outcome, and when the first and the last was refused. */
-const NUMBERS = 8;
-const FIRST = 3;
-const LAST = 4;
-
-/** Of each window that is open and has refused: its end, how often, and when first. */
-const REFUSALS = 3;
-const END = 0;
-const COUNT = 1;
-const SINCE = 2;
-
 export class ReplayTally {
-  readonly slots = new ReplaySlots();
+  readonly slots: ReplaySlots;
   readonly #callers: ReplayCallers;
-  #users = new Float64Array(64 * NUMBERS);
-  #points = 0;
+  readonly #quotas: number;
+  /** Of each user: admitted calls, those that each quota refused, and when the first and the last was refused. */
+  readonly #width: number;
+  #users: Float64Array;
+  readonly #costs: Float64Array;
   #hopeless = 0;
-  readonly #refusing: readonly [RefusingOwners, RefusingOwners];
-  readonly #list = new RefusingList();
+  readonly #refusing: RefusingWindows;
   // Of rows with a status: whether the log refused it, whether the replay did.
   readonly #recorded = { calls: 0, refused: 0, both: 0, onlyInReplay: 0 };
 
   constructor(callers: ReplayCallers) {
     this.#callers = callers;
-    this.#refusing = [
-      new RefusingOwners((...refused) => this.#list.add(callers.organizations, ...refused)),
-      new RefusingOwners((...refused) => this.#list.add(callers.users, ...refused)),
-    ];
+    this.#quotas = callers.names.length;
+    this.slots = new ReplaySlots(this.#quotas);
+    this.#width = this.#quotas + 3;
+    this.#users = new Float64Array(64 * this.#width);
+    this.#costs = new Float64Array(callers.core.operations.length);
+    this.#refusing = new RefusingWindows(callers);
   }
 
-  /** @param status the log's, 0 where it has none */
-  add(user: number, scope: ScopeIndex, cost: number, outcome: Outcome, status: number, nowMs: number): void {
-    if ((user + 1) * NUMBERS > this.#users.length) this.#grow(user);
-    const at = user * NUMBERS;
-    this.#users[at + outcome] = (this.#users[at + outcome] as number) + 1;
-    this.slots.add(nowMs, outcome);
-    if (status > 0) this.#record(isRefusal(status), outcome !== ADMITTED);
-    if (outcome !== ADMITTED) this.#refuse(user, scope, cost, outcome, nowMs);
-    else if (scope === GRAPHQL) this.#points += cost;
+  /**
+   * Counts a call of a user.
+   * @param refusing place of the quota that refused, or `NONE_REFUSED`
+   * @param status the log's, 0 where it has none
+   */
+  add(user: number, refusing: number, status: number, nowMs: number): void {
+    if ((user + 1) * this.#width > this.#users.length) this.#grow(user);
+    const users = this.#users;
+    const from = user * this.#width;
+    const at = from + refusing + 1;
+    users[at] = (users[at] as number) + 1;
+    this.slots.add(nowMs, refusing);
+    if (status > 0) this.#record(isRefusal(status), refusing !== NONE_REFUSED);
+    if (refusing === NONE_REFUSED) return;
+    const first = from + this.#quotas + 1;
+    if (users[first] === 0) users[first] = nowMs;
+    users[first + 1] = nowMs;
   }
 
-  #refuse(user: number, scope: ScopeIndex, cost: number, outcome: Outcome, nowMs: number): void {
-    const at = user * NUMBERS;
-    if (this.#users[at + FIRST] === 0) this.#users[at + FIRST] = nowMs;
-    this.#users[at + LAST] = nowMs;
-    if (scope === GRAPHQL && this.#callers.isHopeless(user, scope, cost)) this.#hopeless += 1;
-    const { core } = this.#callers;
-    if (outcome === REFUSED_BY_ORGANIZATION) {
-      const organization = this.#callers.organizationOf(user);
-      this.#refusing[0].add(organization, scope, core.windowOf("organization", user, scope), nowMs);
-    } else this.#refusing[1].add(user, scope, core.windowOf("user", user, scope), nowMs);
+  /** Adds up what an admitted call declared. */
+  charge(operation: number, cost: number): void {
+    this.#costs[operation] = (this.#costs[operation] as number) + cost;
+  }
+
+  /** A call was just refused. */
+  refuse(handle: number, operation: number, cost: number, refusing: number, nowMs: number): void {
+    if (this.#callers.isHopeless(handle, operation, cost)) this.#hopeless += 1;
+    this.#refusing.add(handle, refusing, nowMs);
   }
 
   #record(refusedInLog: boolean, refusedHere: boolean): void {
@@ -82,179 +74,75 @@ export class ReplayTally {
   }
 
   #grow(user: number): void {
-    const larger = new Float64Array(2 * (user + 1) * NUMBERS);
+    const larger = new Float64Array(2 * (user + 1) * this.#width);
     larger.set(this.#users);
     this.#users = larger;
   }
 
-  totals(): ReplayTotals {
-    const sums = [0, 0, 0];
-    const organizations = new Set<number>();
-    let users = 0;
-    let usersRefused = 0;
-    for (const [user, calls, refused] of this.#seen()) {
-      for (const outcome of [0, 1, 2]) sums[outcome] = (sums[outcome] ?? 0) + this.#number(user, outcome);
-      if (calls > 0) users += 1;
-      if (refused > 0) usersRefused += 1;
-      organizations.add(this.#callers.organizationOf(user));
+  totals(): QuotaReplayTotals {
+    const refusedBy = new Array<number>(this.#quotas).fill(0);
+    const organizations = new Set<string>();
+    let [admitted, refused, users, usersRefused] = [0, 0, 0, 0];
+    for (const one of this.#seen()) {
+      admitted += one.calls - one.refused;
+      refused += one.refused;
+      users += 1;
+      if (one.refused > 0) usersRefused += 1;
+      for (const [quota, amount] of one.refusedBy.entries())
+        refusedBy[quota] = (refusedBy[quota] as number) + amount;
+      organizations.add((this.#callers.users[one.user] as ReplayCaller).org);
     }
-    const [admitted = 0, refusedByOrganization = 0, refusedByUser = 0] = sums;
-    const refused = refusedByOrganization + refusedByUser;
+    const { operations } = this.#callers.core;
     return {
       calls: admitted + refused,
       admitted,
       refused,
-      refusedByOrganization,
-      refusedByUser,
+      refusedBy,
       hopeless: this.#hopeless,
-      points: this.#points,
+      costs: Object.fromEntries(operations.map(({ name }, place) => [name, this.#costs[place] as number])),
       users,
       usersRefused,
       organizations: organizations.size,
     };
   }
 
-  users(headroom: ReplayHeadroom): ReplayUser[] {
+  users(headroom: ReplayHeadroom): QuotaReplayUser[] {
     return [...this.#seen()]
-      .sort(
-        ([a, callsOfA, refusedOfA], [b, callsOfB, refusedOfB]) =>
-          refusedOfB - refusedOfA || callsOfB - callsOfA || a - b,
-      )
+      .sort((a, b) => b.refused - a.refused || b.calls - a.calls || a.user - b.user)
       .slice(0, replayUsersMost)
-      .map(([handle, calls, refused]) => {
-        const { org, user } = this.#callers.users[handle] as ReplayOwner;
+      .map(({ user: number, calls, refused, refusedBy }) => {
+        const { org, user, handles } = this.#callers.users[number] as ReplayCaller;
+        const first = number * this.#width + this.#quotas + 1;
         return {
           org,
-          user: user ?? "",
+          user,
           calls,
           refused,
-          refusedByOrganization: this.#number(handle, 1),
-          refusedByUser: this.#number(handle, 2),
-          firstRefusedAt: refused === 0 ? null : this.#number(handle, FIRST),
-          lastRefusedAt: refused === 0 ? null : this.#number(handle, LAST),
-          restUseMax: headroom.useMax(handle, 0),
-          graphqlUseMax: headroom.useMax(handle, GRAPHQL),
+          refusedBy,
+          firstRefusedAt: refused === 0 ? null : (this.#users[first] as number),
+          lastRefusedAt: refused === 0 ? null : (this.#users[first + 1] as number),
+          useMax: refusedBy.map((_, quota) => headroom.useMax(handles, quota)),
         };
       });
   }
 
   /** Users that made a call. */
-  *#seen(): Generator<readonly [user: number, calls: number, refused: number], void> {
+  *#seen(): Generator<{ user: number; calls: number; refused: number; refusedBy: number[] }, void> {
     for (const user of this.#callers.users.keys()) {
-      const refused = this.#number(user, 1) + this.#number(user, 2);
-      const calls = this.#number(user, ADMITTED) + refused;
-      if (calls > 0) yield [user, calls, refused];
+      const at = user * this.#width;
+      const [admitted = 0, ...refusedBy] = this.#users.subarray(at, at + this.#quotas + 1);
+      const refused = refusedBy.reduce((sum, amount) => sum + amount, 0);
+      if (admitted + refused > 0) yield { user, calls: admitted + refused, refused, refusedBy };
     }
   }
 
-  #number(user: number, member: number): number {
-    return this.#users[user * NUMBERS + member] ?? 0;
-  }
-
   /** The windows that refused most, and how many there are. */
-  refusingWindows(): { readonly windows: readonly RefusingWindow[]; readonly seen: number } {
-    for (const owners of this.#refusing) owners.finish();
-    return this.#list.finish();
+  refusingWindows(): { readonly windows: readonly QuotaRefusingWindow[]; readonly seen: number } {
+    return this.#refusing.finish();
   }
 
   recorded(): RecordedRefusals | null {
     const { calls, refused, both, onlyInReplay } = this.#recorded;
     return calls === 0 ? null : { calls, refused, both, onlyInLog: refused - both, onlyInReplay };
-  }
-}
-
-type OnRefusing = (
-  handle: number,
-  scope: ScopeIndex,
-  endsAtMs: number,
-  refused: number,
-  sinceMs: number,
-) => void;
-
-/** Counts refusals of each owner's open window. */
-class RefusingOwners {
-  #numbers = new Float64Array(128 * REFUSALS);
-  readonly #onWindow: OnRefusing;
-
-  constructor(onWindow: OnRefusing) {
-    this.#onWindow = onWindow;
-  }
-
-  /** A window that is not open (its first call is refused) is none: nothing but its limit refused. */
-  add(handle: number, scope: ScopeIndex, endsAtMs: number, nowMs: number): void {
-    if (endsAtMs === 0) return;
-    const at = (2 * handle + scope) * REFUSALS;
-    if (at >= this.#numbers.length) this.#grow(at);
-    if (this.#numbers[at + END] !== endsAtMs) {
-      this.#flush(handle, scope);
-      this.#numbers[at + END] = endsAtMs;
-      this.#numbers[at + COUNT] = 0;
-      this.#numbers[at + SINCE] = nowMs;
-    }
-    this.#numbers[at + COUNT] = (this.#numbers[at + COUNT] as number) + 1;
-  }
-
-  finish(): void {
-    for (let handle = 0; 2 * handle * REFUSALS < this.#numbers.length; handle++)
-      for (const scope of [0, 1] as const) this.#flush(handle, scope);
-  }
-
-  #flush(handle: number, scope: ScopeIndex): void {
-    const at = (2 * handle + scope) * REFUSALS;
-    const refused = this.#numbers[at + COUNT] ?? 0;
-    if (refused === 0) return;
-    this.#onWindow(
-      handle,
-      scope,
-      this.#numbers[at + END] as number,
-      refused,
-      this.#numbers[at + SINCE] as number,
-    );
-    this.#numbers[at + COUNT] = 0;
-  }
-
-  #grow(at: number): void {
-    const larger = new Float64Array(2 * (at + 2 * REFUSALS));
-    larger.set(this.#numbers);
-    this.#numbers = larger;
-  }
-}
-
-/** The windows that refused most, of any number. */
-class RefusingList {
-  #windows: RefusingWindow[] = [];
-  #seen = 0;
-
-  add(
-    owners: readonly ReplayOwner[],
-    handle: number,
-    scope: ScopeIndex,
-    endsAt: number,
-    refused: number,
-    firstRefusedAt: number,
-  ): void {
-    const { org, user, limits, lengthsMs } = owners[handle] as ReplayOwner;
-    this.#seen += 1;
-    this.#windows.push({
-      org,
-      user,
-      scope: scopes[scope] as Scope,
-      opensAt: endsAt - lengthsMs[scope],
-      endsAt,
-      limit: limits[scope],
-      refused,
-      firstRefusedAt,
-    });
-    if (this.#windows.length >= 4 * replayWindowsMost) this.#cut();
-  }
-
-  #cut(): void {
-    this.#windows.sort((a, b) => b.refused - a.refused || a.firstRefusedAt - b.firstRefusedAt);
-    this.#windows = this.#windows.slice(0, replayWindowsMost);
-  }
-
-  finish(): { readonly windows: readonly RefusingWindow[]; readonly seen: number } {
-    this.#cut();
-    return { windows: this.#windows, seen: this.#seen };
   }
 }

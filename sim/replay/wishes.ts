@@ -1,13 +1,12 @@
 // Rows of a log → wishes: a call that was refused and tried again is one wish, wanted when it was first sent. A log does
 // not number attempts. So each caller's calls after refusals are read both ways, as `fit` reads them: as tries of what
 // was refused, or as calls that come anyway; where calls overlap by chance neither can be told.
-import { REST } from "../../src/engine/core.ts";
-import type { Rules } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
+import type { Limits } from "../fit/limits.ts";
 import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
 import type { RecordedCall } from "../fit/recording.ts";
-import type { ReplayCallers, ReplayOwner } from "./callers.ts";
+import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import { byUser, ReplayCalls } from "./calls.ts";
 
 export interface Wishes {
@@ -33,13 +32,13 @@ const LEFT_OUT = -2;
 export function wishesOf(
   rows: ReplayCalls,
   callers: ReplayCallers,
-  rules: Rules,
+  limits: Limits,
   keepUntold: boolean,
 ): Wishes {
   const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
   const users = [...byUser(rows)].flatMap((own) => {
     const refused = own.reduce((sum, row) => sum + (rows.refused[row] as number), 0);
-    return refused === 0 ? [] : [{ own, refused, after: afterOf(own, rows, callers, rules) }];
+    return refused === 0 ? [] : [{ own, refused, after: afterOf(own, rows, callers, limits) }];
   });
   const usual = usualOf(users);
   let [untold, untoldUsers] = [0, 0];
@@ -79,7 +78,8 @@ function usualOf(users: readonly RefusedUser[]): AfterRefusals {
   return sums.anew >= mostOf * told ? "anew" : "untold";
 }
 
-function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, rules: Rules): AfterRefusals {
+function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, limits: Limits): AfterRefusals {
+  const { operations } = callers.core;
   let resolutionMs = 1000;
   const calls = Array.from(own, (row): RecordedCall => {
     const atMs = rows.atMs[row] as number;
@@ -90,7 +90,7 @@ function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, rul
       endMs: rows.endMs(row),
       wantedMs: atMs,
       attempt: ABSENT,
-      scope: rows.scope[row] === REST ? "rest" : "graphql",
+      operation: operations[rows.operation[row] as number]?.name ?? "",
       free: false,
       cost,
       actual: cost,
@@ -98,8 +98,8 @@ function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, rul
       said: null,
     };
   });
-  const { org, user } = callers.users[rows.user[own[0] as number] as number] as ReplayOwner;
-  return afterRefusals({ organization: org, user: user ?? "", group: null, calls }, rules, resolutionMs);
+  const { org, user } = callers.users[rows.user[own[0] as number] as number] as ReplayCaller;
+  return afterRefusals({ organization: org, user, group: null, calls }, limits, resolutionMs);
 }
 
 /** Links each refused row of a user to the next one of its kind, as the try that followed it. */
@@ -108,7 +108,8 @@ function link(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
   for (const row of own) {
     const isRetry =
       first >= 0 &&
-      rows.scope[row] === rows.scope[last] &&
+      rows.operation[row] === rows.operation[last] &&
+      rows.handle[row] === rows.handle[last] &&
       rows.cost[row] === rows.cost[last] &&
       rows.endMs(last) <= (rows.atMs[row] as number);
     if (isRetry) {

@@ -1,10 +1,11 @@
 // The figures of a replay, by the names that runs have them under, and what was expected of them.
 import { SpillwayError } from "../rules/errors.ts";
 import { type FigureName, isWithin, parseExpectations } from "../rules/figures.ts";
+import type { QuotaReplayResult } from "./quota-replay-result.ts";
 import type { ReplayResult } from "./replay-result.ts";
 import type { ExpectationResult } from "./summary.ts";
 
-type Replayed = Omit<ReplayResult, "expectations">;
+type Replayed = Omit<ReplayResult, "expectations"> | Omit<QuotaReplayResult, "expectations">;
 type Figures = Readonly<Partial<Record<FigureName, number | null>>>;
 
 const plainFigures = [
@@ -23,8 +24,10 @@ const plainFigures = [
   "waitMaxMs",
 ] as const satisfies readonly FigureName[];
 
-/** The figures that a replay has. */
+/** The figures that a replay has under rules. */
 export const replayFigureNames: readonly string[] = plainFigures;
+/** A policy knows no organization's and no user's windows. */
+const ofOwners: readonly string[] = ["refusedByOrganization", "refusedByUser"];
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
@@ -35,19 +38,20 @@ const shareOf = (part: number, whole: number): number | null => (whole === 0 ? n
 function replayFigures({ log, totals, reaction }: Replayed): Figures {
   const statusCalls = log.status;
   if (reaction === null) {
-    const { calls, admitted, refused, refusedByOrganization, refusedByUser } = totals;
+    const { calls, admitted, refused } = totals;
     const refusedShare = shareOf(refused, calls);
-    const owners = { refusedByOrganization, refusedByUser };
-    return { calls, admitted, refused, refusedShare, ...owners, jobs: calls, gaveUp: refused, statusCalls };
+    return {
+      ...{ calls, admitted, refused, refusedShare, jobs: calls, gaveUp: refused, statusCalls },
+      ...ownersIn(totals),
+    };
   }
-  const { attempts, refusals, refusedByOrganization, refusedByUser, waits } = reaction;
+  const { attempts, refusals, waits } = reaction;
   return {
     calls: attempts,
     admitted: attempts - refusals,
     refused: refusals,
     refusedShare: shareOf(refusals, attempts),
-    refusedByOrganization,
-    refusedByUser,
+    ...ownersIn(reaction),
     jobs: reaction.calls,
     gaveUp: reaction.gaveUp + reaction.unfinished,
     statusCalls,
@@ -58,15 +62,27 @@ function replayFigures({ log, totals, reaction }: Replayed): Figures {
   };
 }
 
-/** @throws SpillwayError `SCENARIO_INVALID` naming every expectation that cannot be read, or is of no replay */
-export function requireReplayFigures(expect: Readonly<Record<string, string>>): void {
+type OfOwners = Pick<ReplayResult["totals"], "refusedByOrganization" | "refusedByUser">;
+
+function ownersIn(counts: OfOwners | object): Partial<OfOwners> {
+  if (!("refusedByOrganization" in counts)) return {};
+  const { refusedByOrganization, refusedByUser } = counts;
+  return { refusedByOrganization, refusedByUser };
+}
+
+/** @throws SpillwayError `SCENARIO_INVALID` naming every expectation that cannot be read, or is of no such replay */
+export function requireReplayFigures(
+  expect: Readonly<Record<string, string>>,
+  limits: "rules" | "policy" = "rules",
+): void {
+  const known = replayFigureNames.filter((name) => limits === "rules" || !ofOwners.includes(name));
   const { expectations, problems } = parseExpectations(expect);
   const foreign = expectations
-    .filter(({ population, name }) => population !== null || !replayFigureNames.includes(name))
+    .filter(({ population, name }) => population !== null || !known.includes(name))
     .map(({ figure }) => ({
       path: `expect[${JSON.stringify(figure)}]`,
       got: figure,
-      allowed: `a figure that a log has: ${replayFigureNames.join(", ")}`,
+      allowed: `a figure that a log has: ${known.join(", ")}`,
     }));
   const all = [...problems, ...foreign];
   if (all.length > 0)

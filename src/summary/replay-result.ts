@@ -75,11 +75,7 @@ export interface ReplayUser {
  * Fullness of windows if nothing had been refused, as a share of their limit: above 1 if more was asked for than the
  * limit allows. Of the windows that had a call; those without one are not counted.
  */
-export interface Headroom {
-  readonly owner: Owner;
-  readonly scope: Scope;
-  /** `null`: of all organizations. */
-  readonly org: string | null;
+export interface WindowUse {
   /** Windows with a call, and those of them that more was asked of than their limit. */
   readonly windows: number;
   readonly windowsOver: number;
@@ -90,6 +86,13 @@ export interface Headroom {
   readonly useP50: number;
   /** The smallest limit of these owners that would have refused none of these calls, by these windows. Exact. */
   readonly smallestLimit: number;
+}
+
+export interface Headroom extends WindowUse {
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** `null`: of all organizations. */
+  readonly org: string | null;
 }
 
 /** The smallest limit under which windows of a kind would have refused no row of the log, as it came. Exact. */

@@ -6,15 +6,29 @@ export interface LogCaller {
   readonly organization: string;
   /** A user's or token's name, or an address: whatever the log tells callers apart by. */
   readonly user: string;
+  /** What a policy's quotas are kept by; where it is left out, organization and user. */
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** Kinds of rows, as `LogBatch.kind` has them. */
+/** Returns the attributes of a caller. */
+export const attributesOfCaller = ({
+  organization,
+  user,
+  attributes = { organization, user },
+}: LogCaller): Readonly<Record<string, string>> => attributes;
+
+/**
+ * Kinds of rows, as `LogBatch.kind` has them: the place of the operation in the policy, or one of the last two. Those of
+ * the API of SPEC.md are these.
+ */
 export const REST_CALL = 0;
 export const GRAPHQL_CALL = 1;
+/** A policy's operations are fewer than this. */
+export const operationsMost = 250;
 /** The free status endpoint (SPEC.md §2.6). */
-export const STATUS_CALL = 2;
+export const STATUS_CALL = 253;
 /** A request that no quota counts. */
-export const OTHER_CALL = 3;
+export const OTHER_CALL = 254;
 
 /**
  * Rows in the order of the log, by columns of which the first `count` places are good until the next batch is asked
@@ -29,11 +43,11 @@ export interface LogBatch {
   /** Its place in `LogRows.callers`. */
   readonly caller: Int32Array;
   readonly kind: Uint8Array;
-  /** 1 for REST, requested points for GraphQL. */
+  /** What the call declares; 1 for REST, requested points for GraphQL. */
   readonly cost: Int32Array;
-  /** Points charged in the end; -1 where the log does not say. */
+  /** Units charged in the end; -1 where the log does not say. */
   readonly actual: Int32Array;
-  /** HTTP status; 0 where the log does not say, or no answer came. */
+  /** HTTP status; 0 where the log does not say, or no answer came. What a policy calls a refusal is 429. */
   readonly status: Int16Array;
 }
 
@@ -58,6 +72,13 @@ export interface LogRows {
   readonly examples: readonly UnreadRow[];
   /** Users who were put into `defaultOrganization`, since nothing named theirs. */
   readonly unplaced: number;
+}
+
+/** A log that is read by a policy. */
+export interface RoutedRows extends LogRows {
+  /** Rows that match none of its routes, and the first of their paths, as templates. They grow, too. */
+  readonly unrouted: number;
+  readonly paths: readonly string[];
 }
 
 /** The organization of rows that name none, where nothing else is known. */

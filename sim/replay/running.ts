@@ -1,0 +1,83 @@
+// The calls that run, in the order in which they will be over.
+import { DueHeap } from "./due.ts";
+
+/** Completes a call; `windows` are those of its decision, from `at` on. */
+export type Settle = (
+  handle: number,
+  operation: number,
+  cost: number,
+  actual: number,
+  windows: Float64Array,
+  at: number,
+  nowMs: number,
+) => void;
+
+/** Integers of a call, and where each is. */
+const INTS = 4;
+const HANDLE = 0;
+const OPERATION = 1;
+const COST = 2;
+const ACTUAL = 3;
+
+export class RunningCalls {
+  /** Of each call: the windows of its decision, to be filled in when it starts. */
+  windows = new Float64Array(0);
+  readonly #width: number;
+  readonly #settle: Settle;
+  readonly #due = new DueHeap();
+  readonly #free: number[] = [];
+  #ints = new Int32Array(0);
+  #used = 0;
+
+  /** @param width the most quotas of a call */
+  constructor(width: number, settle: Settle) {
+    this.#width = width;
+    this.#settle = settle;
+  }
+
+  /** When the first is over; infinity where none runs. */
+  get firstMs(): number {
+    return this.#due.firstMs;
+  }
+
+  /** Starts a call. @returns its place in `windows` */
+  start(handle: number, operation: number, cost: number, actual: number, endMs: number): number {
+    const item = this.#free.pop() ?? this.#used++;
+    const at = item * INTS;
+    if (at >= this.#ints.length) this.#grow();
+    this.#ints[at + HANDLE] = handle;
+    this.#ints[at + OPERATION] = operation;
+    this.#ints[at + COST] = cost;
+    this.#ints[at + ACTUAL] = actual;
+    this.#due.push(endMs, item);
+    return item * this.#width;
+  }
+
+  /** Completes the calls that are over when another one begins: they were over before it. */
+  settleUntil(nowMs: number): void {
+    while (this.#due.firstMs <= nowMs) {
+      const atMs = this.#due.firstMs;
+      const item = this.#due.pop();
+      const at = item * INTS;
+      this.#settle(
+        this.#ints[at + HANDLE] as number,
+        this.#ints[at + OPERATION] as number,
+        this.#ints[at + COST] as number,
+        this.#ints[at + ACTUAL] as number,
+        this.windows,
+        item * this.#width,
+        atMs,
+      );
+      this.#free.push(item);
+    }
+  }
+
+  #grow(): void {
+    const ints = new Int32Array(Math.max(64 * INTS, 2 * this.#ints.length));
+    ints.set(this.#ints);
+    this.#ints = ints;
+    const windows = new Float64Array((ints.length / INTS) * this.#width);
+    windows.set(this.windows);
+    this.windows = windows;
+  }
+}

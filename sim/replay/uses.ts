@@ -1,0 +1,58 @@
+// How full windows would have been: shares of their limits in histograms of whole thousandths, so that millions of windows
+// cost a counter each step.
+import type { WindowUse } from "../../src/summary/replay-result.ts";
+
+/** Steps of a share: thousandths. */
+const STEPS = 1000;
+
+/** The windows of one quota, or of one of its counts. */
+export class Uses {
+  /** Windows by use, in thousandths of the limit, rounded up. */
+  readonly #steps = new Map<number, number>();
+  windows = 0;
+  over = 0;
+  useMax = 0;
+  needed = 0;
+
+  add(peak: number, needed: number, limit: number): void {
+    const use = peak / limit;
+    this.#count(Math.ceil((peak * STEPS) / limit), 1);
+    this.windows += 1;
+    if (needed > limit) this.over += 1;
+    if (use > this.useMax) this.useMax = use;
+    if (needed > this.needed) this.needed = needed;
+  }
+
+  #count(step: number, windows: number): void {
+    this.#steps.set(step, (this.#steps.get(step) ?? 0) + windows);
+  }
+
+  merge(other: Uses): void {
+    for (const [step, windows] of other.#steps) this.#count(step, windows);
+    this.windows += other.windows;
+    this.over += other.over;
+    this.useMax = Math.max(this.useMax, other.useMax);
+    this.needed = Math.max(this.needed, other.needed);
+  }
+
+  describe(): WindowUse {
+    const sorted = [...this.#steps].sort(([a], [b]) => a - b);
+    const at = (share: number): number => {
+      let left = Math.max(1, Math.ceil(share * this.windows - 1e-9));
+      const found = sorted.find(([, windows]) => {
+        left -= windows;
+        return left <= 0;
+      });
+      // A step is rounded up, and no use is above the highest.
+      return Math.min((found?.[0] ?? 0) / STEPS, this.useMax);
+    };
+    return {
+      windows: this.windows,
+      windowsOver: this.over,
+      useMax: this.useMax,
+      useP99: at(0.99),
+      useP50: at(0.5),
+      smallestLimit: Math.max(1, this.needed),
+    };
+  }
+}

@@ -1,0 +1,106 @@
+// What clients are told of a policy's quotas: the two readings that leave them least room, of those that the policy's
+// answers show. A client sees no more than its API would show it.
+import { emptyCountReading, type PolicyCore } from "../src/engine/policy-core.ts";
+import type { Policy, Shown } from "../src/policy/policy.ts";
+import { wireOf } from "../src/policy/presets.ts";
+import type { AnswerKind, WireReading } from "../src/policy/wire-data.ts";
+import { ABSENT } from "../src/scenario/client.ts";
+
+/** The numbers of a quota that an answer shows. */
+interface Shows {
+  readonly limit: boolean;
+  readonly remaining: boolean;
+  readonly reset: boolean;
+}
+
+/** No quota. */
+export const NO_QUOTA = -1;
+const nothing: Shows = { limit: false, remaining: false, reset: false };
+
+export class ToldQuotas {
+  readonly #core: PolicyCore;
+  readonly #shows: Readonly<Record<AnswerKind, readonly Shows[]>>;
+  readonly #advises: readonly boolean[];
+  readonly #rounds: readonly Shown["reset"][];
+  readonly #reading = emptyCountReading();
+
+  constructor(policy: Policy, core: PolicyCore) {
+    this.#core = core;
+    const { readings, retryAfter } = wireOf(policy);
+    const shows = (kind: AnswerKind): Shows[] =>
+      Object.keys(policy.quotas).map((name) => showsOf(readings, name, kind));
+    this.#shows = { admitted: shows("admitted"), refused: shows("refused"), status: shows("status") };
+    this.#rounds = Object.values(policy.quotas).map(({ shown }) => shown.reset);
+    this.#advises = Object.values(policy.quotas).map(
+      ({ shown }) => retryAfter.length > 0 && shown.retryAfter,
+    );
+  }
+
+  /** Returns the quota that refused, or else the one with the least share left, of those that are shown. */
+  tightest(
+    handle: number,
+    quotas: readonly number[],
+    refused: number,
+    but: number,
+    kind: AnswerKind,
+    nowMs: number,
+  ): number {
+    const shows = this.#shows[kind];
+    let tightest = NO_QUOTA;
+    let least = Number.POSITIVE_INFINITY;
+    const reading = this.#reading;
+    for (const quota of quotas) {
+      const { limit, remaining, reset } = shows[quota] as Shows;
+      if (quota === but || (!limit && !remaining && !reset)) continue;
+      this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
+      const share = quota === refused ? -1 : Math.max(0, reading.remaining) / reading.limit;
+      if (share >= least) continue;
+      least = share;
+      tightest = quota;
+    }
+    return tightest;
+  }
+
+  /** Writes limit, remaining and reset of a quota at `at`, as far as answers show them. */
+  write(out: Float64Array, at: number, handle: number, quota: number, kind: AnswerKind, nowMs: number): void {
+    const { limit, remaining, reset } = this.#shows[kind][quota] ?? nothing;
+    const reading = this.#reading;
+    if (quota !== NO_QUOTA) this.#core.read(quota, this.#core.rowOf(handle, quota), nowMs, reading);
+    out[at] = limit ? reading.limit : ABSENT;
+    out[at + 1] = remaining ? reading.remaining : ABSENT;
+    out[at + 2] = reset ? this.#seconds(quota, reading.resetAtMs - nowMs) : ABSENT;
+  }
+
+  /** Tells whether a refusal by a quota says when to come again. */
+  advises(refused: number): boolean {
+    return this.#advises[refused] === true;
+  }
+
+  /** Seconds that a refusal says to wait; `ABSENT` where it does not say. */
+  retryAfter(handle: number, operation: number, refused: number, cost: number, nowMs: number): number {
+    if (!this.advises(refused)) return ABSENT;
+    const { quotas, costs } = this.#core.operations[operation] as PolicyCore["operations"][number];
+    const known = costs[quotas.indexOf(refused)] as number;
+    const roomAtMs = this.#core.roomAt(refused, this.#core.rowOf(handle, refused), known < 0 ? cost : known);
+    return roomAtMs === null ? ABSENT : this.#seconds(refused, roomAtMs - nowMs);
+  }
+
+  /** Clients are told whole seconds, whatever form the API has: rounded as the quota says. */
+  #seconds(quota: number, ms: number): number {
+    return Math.max(0, Math[this.#rounds[quota] ?? "ceil"](ms / 1000));
+  }
+}
+
+/** The numbers of a quota that rows of a wire format show in answers of a kind. */
+function showsOf(rows: readonly WireReading[], quota: string, kind: AnswerKind): Shows {
+  const texts = rows
+    .filter(({ on, quotas }) => on.includes(kind) && (quotas?.includes(quota) ?? true))
+    .map(({ headers, body }) => JSON.stringify([headers, body]))
+    .join();
+  const has = (name: string): boolean => texts.includes(`{${name}}`);
+  return {
+    limit: has("limit"),
+    remaining: has("remaining") || (has("used") && has("limit")),
+    reset: has("reset"),
+  };
+}
