@@ -5,9 +5,7 @@ import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { calendarWindow } from "../../src/policy/calendar.ts";
 import { limitOf, quotaFor } from "../../src/policy/effective.ts";
 import type { Algorithm, Policy } from "../../src/policy/policy.ts";
-import type { Rules } from "../../src/rules/rules.ts";
 import { attributesOfCaller, type LogCaller } from "../../src/trace/logs/rows.ts";
-import { type Decider, RulesDecider } from "./deciders.ts";
 
 /** A count of a quota: whose it is, and how it counts. */
 export interface ReplayCount {
@@ -29,14 +27,12 @@ const UNKNOWN = -1;
 export class ReplayCallers {
   readonly policy: Policy;
   readonly core: PolicyCore;
-  readonly decider: Decider;
   /** Names of the quotas, in their order. */
   readonly names: readonly string[];
   /** By the number of a user, from 0. */
   readonly users: ReplayCaller[] = [];
   readonly #limiter: PolicyLimiter;
   readonly #log: readonly LogCaller[];
-  readonly #byRules: RulesDecider | null;
   // By the log's number.
   #handles = new Int32Array(0);
   #users = new Int32Array(0);
@@ -50,16 +46,11 @@ export class ReplayCallers {
   /** Of each operation: its highest cost that is known beforehand. */
   readonly #costMost: readonly number[];
 
-  /**
-   * @param log callers by their numbers; it may grow
-   * @param rules the same as the policy, where calls are decided by them
-   */
-  constructor(policy: Policy, log: readonly LogCaller[], rules: Rules | null = null) {
+  /** @param log callers by their numbers; it may grow */
+  constructor(policy: Policy, log: readonly LogCaller[]) {
     this.policy = policy;
     this.#limiter = new PolicyLimiter(policy);
     this.core = this.#limiter.core;
-    this.#byRules = rules === null ? null : new RulesDecider(rules);
-    this.decider = this.#byRules ?? this.core;
     this.names = Object.keys(policy.quotas);
     this.#log = log;
     this.#handleOfRow = this.names.map(() => []);
@@ -106,8 +97,6 @@ export class ReplayCallers {
     const attributes = attributesOfCaller(named);
     const { core } = this;
     const handle = this.#limiter.handleOf(attributes, core.operations[operation]?.name ?? "");
-    if (this.#attributes[handle] === undefined)
-      this.#byRules?.add(handle, attributes["organization"] ?? "", attributes["user"] ?? "");
     this.#attributes[handle] = attributes;
     for (const quota of this.names.keys()) {
       const row = core.rowOf(handle, quota);

@@ -1,7 +1,7 @@
 // The calls of a log in memory, for callers that react: columns that grow, and which call waits for which.
 import { SpillwayError } from "../../src/rules/errors.ts";
 
-/** More calls of callers that react are not kept in memory: each takes about 100 bytes. */
+/** More calls of callers that react are not kept in memory: each takes about 110 bytes. */
 export const reactingCallsMost = 5_000_000;
 
 /** No call: none is waited for, none follows. */
@@ -23,6 +23,9 @@ export class ReplayCalls {
   operation = new Uint8Array(0);
   /** 1 where the log says that it was refused. */
   refused = new Uint8Array(0);
+  /** The number of the attempt, from 0, and when it was wanted, ms since the epoch; below 0 where nobody says. */
+  attempt = new Int32Array(0);
+  wantedMs = new Float64Array(0);
   /** When the log says that it was over, its last try included; ms since the epoch. */
   overMs = new Float64Array(0);
   readonly most: number;
@@ -45,10 +48,14 @@ export class ReplayCalls {
     cost: number,
     actual: number,
     refused = false,
+    attempt = NONE,
+    wantedMs = NONE,
   ): void {
     const call = this.count++;
     if (call === this.atMs.length) this.#grow();
     this.refused[call] = Number(refused);
+    this.attempt[call] = attempt;
+    this.wantedMs[call] = wantedMs;
     this.atMs[call] = atMs;
     this.durationMs[call] = durationMs > 0 ? Math.min(longestMs, Math.round(durationMs)) : 0;
     this.user[call] = user;
@@ -92,6 +99,8 @@ export class ReplayCalls {
     this.cost = grown(this.cost, new Int32Array(size));
     this.actual = grown(this.actual, new Int32Array(size));
     this.operation = grown(this.operation, new Uint8Array(size));
+    this.attempt = grown(this.attempt, new Int32Array(size));
+    this.wantedMs = grown(this.wantedMs, new Float64Array(size));
     this.refused = grown(this.refused, new Uint8Array(size));
     this.overMs = grown(this.overMs, new Float64Array(size));
   }

@@ -61,11 +61,11 @@ export class KeptRows {
   readonly #completions: Completions;
 
   /** @param most rows at most */
-  constructor(policy: Policy, log: readonly LogCaller[], most: number, completions: Completions) {
+  constructor(policy: Policy, log: readonly LogCaller[], most: number) {
     this.callers = new ReplayCallers(policy, log);
+    this.#completions = new Completions(this.callers.core);
     this.calls = new ReplayCalls(most);
     this.#policy = policy;
-    this.#completions = completions;
   }
 
   /** @throws SpillwayError `USAGE` where there are too many calls */
@@ -78,7 +78,11 @@ export class KeptRows {
     const [atMs, durationMs] = [batch.atMs[row] as number, batch.durationMs[row] as number];
     const isRefused = isRefusal(batch.status[row] as number);
     const user = this.callers.user(caller);
-    this.calls.push(atMs, durationMs, user, handle, operation, cost, actual, isRefused);
+    const { attempt, wantedMs } = batch;
+    this.calls.push(
+      ...([atMs, durationMs, user, handle, operation, cost, actual] as const),
+      ...([isRefused, attempt?.[row], wantedMs?.[row]] as const),
+    );
   }
 
   /** Lets go of all rows. */
@@ -103,7 +107,7 @@ export class KeptRows {
     const { calls, retries, untold } = keepRefused
       ? { calls: this.calls, retries: 0, untold: 0 }
       : wishesOf(this.calls, this.callers, way.limits, false);
-    const run = new ReactingRun(this.#policy, this.callers, calls, reaction, way.rules !== null);
+    const run = new ReactingRun(this.#policy, this.callers, calls, reaction, way.isInOrder);
     while (run.happen(turn)) {
       await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;

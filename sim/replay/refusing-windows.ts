@@ -32,9 +32,7 @@ export class RefusingWindows {
   add(handle: number, quota: number, nowMs: number): void {
     const row = this.#core.rowOf(handle, quota);
     const isBucket = this.#isBucket[quota] as boolean;
-    const endsAtMs = isBucket
-      ? this.#fullAt(quota, row, nowMs)
-      : this.#callers.decider.windowOf(handle, quota);
+    const endsAtMs = isBucket ? this.#fullAt(quota, row, nowMs) : this.#core.windowOf(handle, quota);
     if (endsAtMs === 0 || endsAtMs === nowMs) return;
     const at = row * REFUSALS;
     const numbers = this.#numbersFor(quota, at);

@@ -16,7 +16,6 @@ export class ReplayRun {
   isKept = true;
   readonly #callers: ReplayCallers;
   readonly #kept: KeptRows;
-  readonly #costMost: number;
   /** True if rows are let go where they are too many; else too many are an error. */
   readonly #letsGo: boolean;
   readonly #tally: ReplayTally;
@@ -36,27 +35,19 @@ export class ReplayRun {
   #handle = new Int32Array(0);
   #refusing = new Int8Array(0);
 
-  /** @param costMost a call of a higher cost is none that a quota counts */
-  constructor(
-    callers: ReplayCallers,
-    kept: KeptRows,
-    completions: Completions,
-    costMost: number,
-    letsGo: boolean,
-  ) {
+  constructor(callers: ReplayCallers, kept: KeptRows, completions: Completions, letsGo: boolean) {
     this.#callers = callers;
     this.#kept = kept;
-    this.#costMost = costMost;
     this.#letsGo = letsGo;
     this.#tally = new ReplayTally(callers);
     this.#headroom = new ReplayHeadroom(callers);
     this.#completions = completions;
-    const { core, decider } = callers;
+    const { core } = callers;
     const { width } = completions;
     const own = new Float64Array(width);
     this.#limited = new RunningCalls(width, (handle, operation, cost, actual, windows, at, nowMs) => {
       for (let place = 0; place < width; place++) own[place] = windows[at + place] as number;
-      decider.settle(handle, operation, cost, actual, own, nowMs);
+      core.settle(handle, operation, cost, actual, own, nowMs);
     });
     this.#unlimited = new RunningCalls(width, (handle, operation, cost, actual, windows, at, nowMs) =>
       this.#headroom.settle(handle, operation, cost, actual, windows, at, nowMs),
@@ -74,7 +65,7 @@ export class ReplayRun {
   }
 
   /** Finds the calls of a batch. @returns their number */
-  #callsOf({ count, atMs, kind, cost, caller }: LogBatch): number {
+  #callsOf({ count, atMs, kind, caller }: LogBatch): number {
     const counts = this.#counts;
     if (count > this.#row.length) {
       this.#row = new Int32Array(count);
@@ -89,7 +80,7 @@ export class ReplayRun {
       if (!(nowMs >= lastMs)) throw new RangeError(`a row at ${nowMs} follows one at ${lastMs}`);
       lastMs = nowMs;
       const operation = kind[row] as number;
-      if (operation < counts.length && (cost[row] as number) <= this.#costMost) {
+      if (operation < counts.length) {
         counts[operation] = (counts[operation] as number) + 1;
         this.#row[calls] = row;
         this.#handle[calls] = this.#callers.handle(caller[row] as number, operation);
@@ -103,7 +94,7 @@ export class ReplayRun {
 
   /** Decides calls under the policy. */
   #decide({ atMs, kind, cost, actual, durationMs }: LogBatch, calls: number): void {
-    const { core, decider } = this.#callers;
+    const { core } = this.#callers;
     const [running, completions] = [this.#limited, this.#completions];
     for (let call = 0; call < calls; call++) {
       const row = this.#row[call] as number;
@@ -112,7 +103,7 @@ export class ReplayRun {
       const operation = kind[row] as number;
       const asked = cost[row] as number;
       if (running.firstMs <= nowMs) running.settleUntil(nowMs);
-      const refusing = decider.decide(handle, operation, asked, nowMs);
+      const refusing = core.decide(handle, operation, asked, nowMs);
       this.#refusing[call] = refusing;
       if (refusing !== NONE_REFUSED) {
         this.#tally.refuse(handle, operation, asked, refusing, nowMs);
@@ -124,7 +115,7 @@ export class ReplayRun {
       const at = running.start(handle, operation, asked, used, endOf(nowMs, durationMs[row] as number));
       const { quotas } = core.operations[operation] as CompiledOperation;
       for (let place = 0; place < quotas.length; place++)
-        running.windows[at + place] = decider.windowOf(handle, quotas[place] as number);
+        running.windows[at + place] = core.windowOf(handle, quotas[place] as number);
       // What took no time is over before anything else begins.
       if (running.firstMs <= nowMs) running.settleUntil(nowMs);
     }

@@ -1,5 +1,5 @@
-// Rows of a log → wishes: a call that was refused and tried again is one wish, wanted when it was first sent. A log does
-// not number attempts. So each caller's calls after refusals are read both ways, as `fit` reads them: as tries of what
+// Rows of a log → wishes: a call that was refused and tried again is one wish, wanted when it was first sent. A trace
+// numbers attempts, and says when each was wanted; a log does not. So there each caller's calls after refusals are read both ways, as `fit` reads them: as tries of what
 // was refused, or as calls that come anyway; where calls overlap by chance neither can be told.
 import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
@@ -38,7 +38,12 @@ export function wishesOf(
   const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
   const users = [...byUser(rows)].flatMap((own) => {
     const refused = own.reduce((sum, row) => sum + (rows.refused[row] as number), 0);
-    return refused === 0 ? [] : [{ own, refused, after: afterOf(own, rows, callers, limits) }];
+    if (refused === 0) return [];
+    if (own.some((row) => (rows.attempt[row] as number) >= 0)) {
+      linkTold(own, rows, lasts);
+      return [];
+    }
+    return [{ own, refused, after: afterOf(own, rows, callers, limits) }];
   });
   const usual = usualOf(users);
   let [untold, untoldUsers] = [0, 0];
@@ -118,5 +123,29 @@ function link(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
     } else first = row;
     last = row;
     if (rows.refused[row] === 0) first = RETRIED;
+  }
+}
+
+/** Links the attempts of a user's calls, which are numbered. */
+function linkTold(own: Int32Array, rows: ReplayCalls, lasts: Int32Array): void {
+  /** Refused calls whose next attempt is still to come, each by its first row, and the last one so far. */
+  const open = new Map<string, { readonly first: number; readonly last: number }[]>();
+  const nameOf = (row: number, attempt: number): string =>
+    [rows.wantedMs, rows.operation, rows.handle, rows.cost].map((column) => column[row]).join() +
+    `,${attempt}`;
+  for (const row of own) {
+    const attempt = rows.attempt[row] as number;
+    const waiting = attempt > 0 ? open.get(nameOf(row, attempt - 1)) : undefined;
+    // Of several alike, the first: retries come in the order of refusals, give or take.
+    const place = waiting?.findIndex(({ last }) => rows.endMs(last) <= (rows.atMs[row] as number)) ?? -1;
+    const [known] = place < 0 || waiting === undefined ? [] : waiting.splice(place, 1);
+    const first = known?.first ?? row;
+    lasts[first] = row;
+    if (first !== row) lasts[row] = RETRIED;
+    if (rows.refused[row] !== 1) continue;
+    const name = nameOf(row, attempt);
+    const others = open.get(name) ?? [];
+    others.push({ first, last: row });
+    open.set(name, others);
   }
 }

@@ -3,16 +3,18 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
+import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { parseShare } from "../rules/share.ts";
+import { type CallerFlags, callerMapping } from "../trace/logs/caller-sources.ts";
 import type { DurationUnit } from "../trace/logs/choices.ts";
 import { harMapping } from "../trace/logs/har.ts";
 import { plain } from "../trace/logs/log-blocks.ts";
 import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogSettings, readLogs } from "../trace/logs/read-logs.ts";
-import type { LogRows } from "../trace/logs/rows.ts";
+import type { RoutedRows } from "../trace/logs/rows.ts";
 import { headBytes, type Sample, sniffLog } from "../trace/logs/sniff.ts";
 import { multiplyCallers } from "../trace/logs/traffic.ts";
 import { openBytes } from "./byte-source.ts";
@@ -30,8 +32,10 @@ export interface LogHooks {
 }
 
 /** Logs, opened: what was found out about each, and all their rows. */
-export interface OpenedLogs extends LogRows {
+export interface OpenedLogs extends RoutedRows {
   readonly files: readonly LogFile[];
+  /** By which they are read. */
+  readonly policy: Policy | undefined;
   /** Changes that were made to them, in words: `only /v2/*`, `traffic 2x`. */
   readonly changes: readonly string[];
 }
@@ -45,8 +49,8 @@ export async function openLogs(
   paths: readonly string[],
   args: LogArgs,
   hooks: LogHooks = {},
+  policyOf?: PolicyOf,
 ): Promise<OpenedLogs> {
-  const settings = settingsOf(args);
   const factor = trafficOf(args);
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
@@ -62,10 +66,17 @@ export async function openLogs(
       problems: paths.map((path) => ({ path, got: "nothing", allowed: "at least one row" })),
     });
   requireColumns(files, flagsOf(args));
+  const policy = await policyOf?.(files);
+  const flags = callersOf(args, policy);
+  const settings = { ...settingsOf(args), policy };
   requirePaths(files, settings);
-  const rows = readLogs(files, settings);
+  const known = files.map((file) =>
+    policy === undefined ? file : { ...file, callers: callerMapping(policy, file, flags, file.name) },
+  );
+  const rows = readLogs(known, settings);
   return {
     files,
+    policy,
     changes: [
       ...(settings.paths === undefined ? [] : [`only ${settings.paths.join(", ")}`]),
       ...(factor === 1 ? [] : [`traffic ${factor}x`]),
@@ -81,8 +92,33 @@ export async function openLogs(
     get unplaced() {
       return rows.unplaced;
     },
+    get unrouted() {
+      return rows.unrouted;
+    },
+    paths: rows.paths,
   };
 }
+
+/** What options say of callers under a policy; `NAME=COLUMN` and `NAME=VALUE`, any number of times. */
+function callersOf(args: LogArgs, policy: Policy | undefined): CallerFlags {
+  const pairs = (option: "caller-column" | "caller", form: string): Record<string, string> =>
+    Object.fromEntries(
+      (args[option] ?? []).map((text) => {
+        const [, name, value] = /^([\w-]+)=(.+)$/.exec(text) ?? [];
+        if (policy === undefined) throw usage(`--${option}`, quote(text), "nothing without --policy");
+        if (name === undefined || value === undefined) throw usage(`--${option}`, quote(text), form);
+        return [name, value];
+      }),
+    );
+  return {
+    columns: pairs("caller-column", "an attribute and its column: tenant=customer_id"),
+    values: pairs("caller", "an attribute and its value: tenant=acme"),
+    hasOrganization: args.organization !== undefined,
+  };
+}
+
+/** The policy that logs are read by, which a trace may name itself; none: by the API of SPEC.md. */
+export type PolicyOf = (files: readonly LogFile[]) => Promise<Policy | undefined>;
 
 interface LogSource {
   readonly name: string;
@@ -149,17 +185,19 @@ async function* inTurn(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Bytes of a source that can be read but once which are given again: what it is, and a trace's header. */
+const keptBytes = 1 << 20;
+
 /** A source that can be read but once: the bytes that were looked at are given again. */
 function readOnce(name: string, stream: AsyncIterable<Uint8Array>): LogSource {
   const chunks = stream[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
-  let isLooking = true;
+  let kept = 0;
   const open = async function* (): AsyncGenerator<Uint8Array> {
-    const keeps = isLooking;
-    isLooking = false;
-    yield* seen.splice(0);
+    yield* seen.slice();
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-      if (keeps) seen.push(next.value);
+      if (kept < keptBytes) seen.push(next.value);
+      kept += next.value.length;
       yield next.value;
     }
   };

@@ -38,7 +38,22 @@ export const logOptions = {
   "cost-column": column("requested points of GraphQL calls"),
   "actual-column": column("points charged in the end"),
   "duration-column": column("durations"),
-  "scope-column": column("rest or graphql"),
+  "scope-column": column("rest or graphql, or an operation of the policy,"),
+  "caller-column": {
+    argument: "NAME=COLUMN",
+    type: "string",
+    array: true,
+    group,
+    describe:
+      "read the policy's attribute NAME of callers from COLUMN [default: a column of that name, users, organizations]",
+  },
+  caller: {
+    argument: "NAME=VALUE",
+    type: "string",
+    array: true,
+    group,
+    describe: "take the policy's attribute NAME for VALUE in all rows",
+  },
   "duration-unit": {
     argument: "UNIT",
     choices: Object.keys(durationUnits) as DurationUnit[],
@@ -67,7 +82,7 @@ export const logOptions = {
     argument: "POINTS",
     type: "number",
     group,
-    describe: "charge POINTS for a GraphQL call whose row does not say",
+    describe: "charge POINTS for a GraphQL call, or another of declared cost, whose row does not say",
   },
   "status-path": {
     argument: "PATH",

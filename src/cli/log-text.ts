@@ -1,12 +1,14 @@
 // Words of `--dry-run` on logs: what each is, what its columns were taken for and why, and its first rows as read.
 
+import type { Policy } from "../policy/policy.ts";
 import { instant, ownerName } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { Callers } from "../trace/logs/callers.ts";
 import type { ColumnUse } from "../trace/logs/mapping.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
-import { GRAPHQL_CALL, type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../trace/logs/rows.ts";
+import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../trace/logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../trace/logs/secrets.ts";
 import { pc } from "./colors.ts";
 import { digestOf, type OpenedLogs } from "./log-input.ts";
@@ -38,7 +40,10 @@ interface UnderstoodRow {
   readonly atMs: number;
   readonly organization: string;
   readonly user: string;
-  readonly kind: "rest" | "graphql" | "status" | "other";
+  /** `rest`, `graphql`, `status` or `other`; under a policy an operation in place of the first two. */
+  readonly kind: string;
+  /** What a policy's quotas are kept by. */
+  readonly caller?: Readonly<Record<string, string>> | undefined;
   readonly cost: number;
   /** `null` where the row does not say. */
   readonly actual: number | null;
@@ -135,7 +140,7 @@ function shownValue(value: string, isToken: boolean): string {
   return text.length <= widthMost ? text : `${text.slice(0, widthMost - 3)}...`;
 }
 
-async function firstRows(logs: LogRows): Promise<UnderstoodRow[]> {
+async function firstRows(logs: OpenedLogs): Promise<UnderstoodRow[]> {
   const rows: UnderstoodRow[] = [];
   try {
     for await (const batch of logs.batches) {
@@ -150,7 +155,7 @@ async function firstRows(logs: LogRows): Promise<UnderstoodRow[]> {
   return rows;
 }
 
-function understoodRow({ callers }: LogRows, batch: LogBatch, row: number): UnderstoodRow {
+function understoodRow({ callers, policy }: OpenedLogs, batch: LogBatch, row: number): UnderstoodRow {
   const caller = callers[batch.caller[row] ?? 0];
   const actual = batch.actual[row] ?? -1;
   const durationMs = batch.durationMs[row] ?? Number.NaN;
@@ -158,7 +163,8 @@ function understoodRow({ callers }: LogRows, batch: LogBatch, row: number): Unde
     atMs: batch.atMs[row] ?? 0,
     organization: caller?.organization ?? "",
     user: caller?.user ?? "",
-    kind: kindNames.get(batch.kind[row] ?? 0) ?? "rest",
+    kind: kindName(batch.kind[row] ?? 0, policy),
+    caller: caller?.attributes,
     cost: batch.cost[row] ?? 0,
     actual: actual < 0 ? null : actual,
     status: batch.status[row] === 0 ? null : (batch.status[row] ?? null),
@@ -166,32 +172,40 @@ function understoodRow({ callers }: LogRows, batch: LogBatch, row: number): Unde
   };
 }
 
-const kindNames: ReadonlyMap<number, UnderstoodRow["kind"]> = new Map([
-  [GRAPHQL_CALL, "graphql"],
-  [STATUS_CALL, "status"],
-  [OTHER_CALL, "other"],
-]);
+function kindName(kind: number, policy: Policy | undefined): string {
+  if (kind === STATUS_CALL) return "status";
+  if (kind === OTHER_CALL) return "other";
+  const operations = policy === undefined ? ["rest", "graphql"] : Object.keys(policy.operations);
+  return operations[kind] ?? "other";
+}
 
 function rowLine({
   atMs,
   organization,
   user,
   kind,
+  caller,
   cost,
   actual,
   status,
   durationMs,
 }: UnderstoodRow): string {
-  const kindWords = {
-    rest: "REST",
-    graphql: `GraphQL, ${counted(cost, "point")}`,
-    status: "status call, free",
-    other: "counts nothing",
-  };
+  const freeWords = new Map([
+    ["status", "status call, free"],
+    ["other", "counts nothing"],
+  ]);
+  const byScope = kind === "rest" ? "REST" : `GraphQL, ${counted(cost, "point")}`;
+  const byOperation = cost === 1 ? kind : `${kind}, ${counted(cost, "unit")}`;
+  const whose =
+    caller === undefined
+      ? ownerName(organization, user)
+      : Object.entries(caller)
+          .map(([name, value]) => `${name} ${shortName(value)}`)
+          .join(", ");
   return [
     instant(atMs),
-    ownerName(organization, user),
-    kindWords[kind],
+    whose || ownerName(organization, user),
+    freeWords.get(kind) ?? (caller === undefined ? byScope : byOperation),
     ...(actual === null ? [] : [`${actual} in the end`]),
     status === null ? "no status" : `status ${status}`,
     ...(durationMs === null ? [] : [`${durationMs} ms`]),

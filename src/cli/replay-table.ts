@@ -1,9 +1,47 @@
 // A replay's users and windows as tables, for spreadsheets.
 import type { DataTable } from "../report/csv.ts";
+import type { AnyReplay } from "../report/replay-view.ts";
+import type { QuotaReplayResult } from "../summary/quota-replay-result.ts";
 import type { ReplayResult } from "../summary/replay-result.ts";
 
 /** One row a user, the most refused first. */
-export function usersTable({ users }: ReplayResult): DataTable {
+export const usersTable = (result: AnyReplay): DataTable =>
+  result.version === 1 ? usersByRules(result) : usersByQuotas(result);
+
+/** One row a window that would have refused, the most refusing first. */
+export const windowsTable = (result: AnyReplay): DataTable =>
+  result.version === 1 ? windowsByRules(result) : windowsByQuotas(result);
+
+function usersByQuotas({ users, policy }: QuotaReplayResult): DataTable {
+  const names = Object.keys(policy.quotas);
+  return {
+    columns: [
+      ...["organization", "user", "calls", "refused"],
+      ...names.map((name) => `refused_by_${name}`),
+      ...["first_refused_at_ms", "last_refused_at_ms"],
+      ...names.map((name) => `${name}_use_max`),
+    ],
+    rows: users.map(({ org, user, calls, refused, refusedBy, firstRefusedAt, lastRefusedAt, useMax }) => [
+      ...[org, user, calls, refused],
+      ...refusedBy,
+      ...[firstRefusedAt, lastRefusedAt],
+      ...useMax,
+    ]),
+  };
+}
+
+function windowsByQuotas({ refusingWindows }: QuotaReplayResult): DataTable {
+  return {
+    columns: ["quota", "key", "opens_at_ms", "ends_at_ms", "limit", "refused", "first_refused_at_ms"],
+    rows: refusingWindows.map(({ quota, key, opensAt, endsAt, limit, refused, firstRefusedAt }) => [
+      quota,
+      Object.values(key).join("/"),
+      ...[opensAt, endsAt, limit, refused, firstRefusedAt],
+    ]),
+  };
+}
+
+function usersByRules({ users }: ReplayResult): DataTable {
   return {
     columns: [
       "organization",
@@ -32,8 +70,7 @@ export function usersTable({ users }: ReplayResult): DataTable {
   };
 }
 
-/** One row a window that would have refused, the most refusing first. */
-export function windowsTable({ refusingWindows }: ReplayResult): DataTable {
+function windowsByRules({ refusingWindows }: ReplayResult): DataTable {
   return {
     columns: [
       "organization",

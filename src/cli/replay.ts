@@ -4,16 +4,17 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
 import { share } from "../report/format.ts";
+import type { AnyReplay } from "../report/replay-view.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
-import type { ReplayResult } from "../summary/replay-result.ts";
-import { readRules } from "./files.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import type { OpenedLogs } from "./log-input.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
+import { policyOfLogs } from "./log-policy.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { Pace, paceText } from "./pace.ts";
 import { requireSeed, rulesOption } from "./run-options.ts";
@@ -24,6 +25,7 @@ import { version } from "./version.ts";
 interface Args extends LogArgs {
   readonly files: readonly string[];
   readonly rules?: string | undefined;
+  readonly "as-window"?: boolean | undefined;
   readonly set?: readonly string[] | undefined;
   readonly "on-refused"?: string | undefined;
   readonly independent: boolean;
@@ -51,6 +53,7 @@ export const verb = defineVerb<Args>({
   ],
   options: {
     rules: rulesOption("use", "a trace's own, else default"),
+    "as-window": asWindowOption,
     set: {
       argument: "PATH=VALUE",
       type: "string",
@@ -100,6 +103,7 @@ export const verb = defineVerb<Args>({
     ],
     ["$0 replay access.log --path '/v2/**' --path /graphql", "see what limits on some paths would do"],
     ["$0 replay access.log --traffic 2x", "see who would be refused with twice as many callers"],
+    ["$0 replay access.log --policy github", "see who would have been refused by GitHub's limits"],
     ["$0 replay access.log --on-refused waitReset+0..5s", "see what waiting would have done"],
   ],
   handler: async (args) => {
@@ -114,30 +118,35 @@ export const verb = defineVerb<Args>({
     const seed = requireSeed(args.seed);
     const { independent, "keep-refused": keepRefused } = args;
     const reaction = word === undefined ? undefined : { ...reactionOf(word, seed), independent, keepRefused };
-    const given = args.rules === undefined ? null : await readRules(args.rules);
+    const { rules: name, "as-window": asWindow } = args;
+    const given = await limitsOf({ asWindow, rules: name }, "replay LOG");
+    if (given.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
     const { openLogs } = await import("./log-input.ts");
     const progress = new Progress(terminal);
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
-      const logs = await openLogs(args.files, args, { onProgress: progress.read, pipeSignal: signal });
+      const logs = await openLogs(
+        args.files,
+        args,
+        { onProgress: progress.read, pipeSignal: signal },
+        (files) => policyOfLogs(files, given, { asWindow, verb: "replay" }),
+      );
       if (args["dry-run"]) {
         const { describeLogs, understandLogs } = await import("./log-text.ts");
         const understood = await understandLogs(logs);
         terminal.say(...describeLogs(understood));
         return terminal.result(understood);
       }
-      const rules = changedRules(given ?? (await rulesOf(logs)), args.set ?? []);
-      const { replay } = await import("../../sim/replay/replay.ts");
       const changes = logs.changes.length === 0 ? "" : ` (${logs.changes.join("; ")})`;
       const files = logs.files.map(({ name }) => `${name}${changes}`);
-      const result = await replay(logs, rules, {
-        files,
-        expect,
-        reaction,
-        signal,
-        onProgress: progress.replayed,
-      });
+      const options = { files, expect, reaction, signal, onProgress: progress.replayed };
+      const { replay, replayQuotas } = await import("../../sim/replay/replay.ts");
+      if (logs.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
+      const result: AnyReplay =
+        logs.policy === undefined
+          ? await replay(logs, changedRules(given.rules ?? (await rulesOf(logs)), args.set ?? []), options)
+          : await replayQuotas(logs, logs.policy, options);
       terminal.progress(null);
       const { sayReplay } = await import("./say-replay.ts");
       sayReplay(terminal, result);
@@ -162,6 +171,11 @@ const nobodyReacts = (): SpillwayError =>
     hint: "add --on-refused waitReset, or another policy",
   });
 
+const setsNoPolicy = (): SpillwayError =>
+  new SpillwayError("USAGE", "--set changes rules, and no policy", {
+    hint: 'write what differs as a policy: {"version": 2, "base": "github", "quotas": {...}}',
+  });
+
 /** A trace's own rules, where it is alone and claims any. */
 async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
   const [file] = files;
@@ -173,7 +187,7 @@ async function rulesOf({ files }: OpenedLogs): Promise<Rules> {
   return header.rules ?? parseRules({});
 }
 
-async function keep({ out, force }: Args, result: ReplayResult, terminal: Terminal): Promise<void> {
+async function keep({ out, force }: Args, result: AnyReplay, terminal: Terminal): Promise<void> {
   if (out === undefined) return;
   const { json, openResult, placeResult, resultFiles } = await import("../report/result-writer.ts");
   const { renderCsv } = await import("../report/csv.ts");

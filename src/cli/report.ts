@@ -103,6 +103,7 @@ async function ofResult(folder: string, kept: KeptResult, options: PageOptions):
   }
   const { replayAnswer, replayName, replayOutcome } = await import("../report/replay-words.ts");
   const paths = await writeReplayReport(folder, kept.result, version, options);
-  const { result } = kept;
-  return { name: replayName(result), outcome: replayOutcome(result), words: replayAnswer(result), paths };
+  const { replayView } = await import("../report/replay-view.ts");
+  const view = replayView(kept.result);
+  return { name: replayName(view), outcome: replayOutcome(view), words: replayAnswer(view), paths };
 }

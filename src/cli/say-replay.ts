@@ -2,11 +2,12 @@
 // limits would have refused no row; what waiting would have done.
 
 import { policyMeaning } from "../plan/policies.ts";
-import { duration, figureText, instant, ownerName, share } from "../report/format.ts";
+import { duration, figureText, instant, share } from "../report/format.ts";
 import { leftOutWords, reactionWords, retriesWords } from "../report/replay-reaction-section.ts";
+import { refusedIn } from "../report/replay-slots.ts";
+import { type AnyReplay, type ReplayView, replayView, type SlotView } from "../report/replay-view.ts";
 import {
   demandWords,
-  headroomName,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -16,9 +17,7 @@ import {
 } from "../report/replay-words.ts";
 import { figureOf } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
-import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
-import type { ReplayResult, ReplaySlot } from "../summary/replay-result.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -26,7 +25,8 @@ const sparkWidth = 60;
 const usersShown = 10;
 
 /** Says what a replay came to. */
-export function sayReplay(terminal: Terminal, result: ReplayResult): void {
+export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
+  const result = replayView(replay);
   const { totals } = result;
   const color = totals.refused > 0 ? pc.red : pc.green;
   terminal.say(`${pc.bold(replayName(result))}: ${color(replayAnswer(result))}`);
@@ -48,11 +48,8 @@ export function sayReplay(terminal: Terminal, result: ReplayResult): void {
   for (const line of lines) if (line !== "") terminal.say(`  ${line}`);
 }
 
-const refusedIn = ({ refusedByOrganization, refusedByUser }: ReplaySlot): number =>
-  refusedByOrganization + refusedByUser;
-
 /** From when to when, and when it was worst. */
-function whenWords({ slots, slotMs }: ReplayResult): string {
+function whenWords({ slots, slotMs }: ReplayView): string {
   const refusing = slots.filter((slot) => refusedIn(slot) > 0);
   const [first] = refusing;
   const last = refusing.at(-1);
@@ -63,7 +60,7 @@ function whenWords({ slots, slotMs }: ReplayResult): string {
   return `${span}; ${count(refusedIn(worst))} ${within}.`;
 }
 
-function sparkLines(slots: readonly ReplaySlot[], slotMs: number): string[] {
+function sparkLines(slots: readonly SlotView[], slotMs: number): string[] {
   const [first] = slots;
   const most = Math.max(0, ...slots.map(refusedIn));
   if (first === undefined || most === 0) return [];
@@ -72,8 +69,8 @@ function sparkLines(slots: readonly ReplaySlot[], slotMs: number): string[] {
   return [`${pc.cyan(spark)} refusals, at most ${count(most)} in ${duration(slotMs)}`];
 }
 
-function headroomLines({ headroom }: ReplayResult): string[] {
-  const names = headroom.map((one) => `${headroomName(one)}:`);
+function headroomLines({ headroom }: ReplayView): string[] {
+  const names = headroom.map((one) => `${one.name}:`);
   const widest = Math.max(0, ...names.map((name) => name.length));
   return headroom.map(({ windows, windowsOver, useMax, useP99, useP50 }, place) => {
     const over = windowsOver === 0 ? "" : `, ${pc.red(`${count(windowsOver)} too full`)}`;
@@ -83,24 +80,22 @@ function headroomLines({ headroom }: ReplayResult): string[] {
 }
 
 /** Tells how far limits could have been lowered, where nobody was refused. */
-function roomWords({ smallestLimits }: ReplayResult): string {
-  const lower = smallestLimits.filter(({ smallest, limit }) => smallest < limit);
+function roomWords({ smallest }: ReplayView): string {
+  const lower = smallest.filter((one) => one.smallest < one.limit);
   if (lower.length === 0) return "";
-  const words = lower.map((one) => {
-    const { smallest, limit } = one;
-    return `${count(smallest)} instead of ${count(limit)} (${headroomName({ ...one, org: null, user: null })})`;
-  });
+  const words = lower.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} (${one.name})`);
   return `The same holds down to limits of ${words.join(", ")}.`;
 }
 
 /** The most refused users as a table; where nobody was refused there is nothing to say. */
-function userLines({ users, totals }: ReplayResult): string[] {
+function userLines({ users, totals, under }: ReplayView): string[] {
   const shown = users.filter(({ refused }) => refused > 0).slice(0, usersShown);
   if (shown.length === 0) return [];
+  const who = under === "rules" ? "user" : "caller";
   const rows = [
-    ["user", "calls", "refused", "share", "first refused"],
-    ...shown.map(({ org, user, calls, refused, firstRefusedAt }) => [
-      totals.organizations > 1 ? ownerName(org, user) : shortName(user),
+    [who, "calls", "refused", "share", "first refused"],
+    ...shown.map(({ short, calls, refused, firstRefusedAt }) => [
+      short,
       count(calls),
       count(refused),
       share(refused / calls),
@@ -118,10 +113,10 @@ function userLines({ users, totals }: ReplayResult): string[] {
     return place === 0 ? pc.dim(text) : text;
   });
   const more = totals.usersRefused - shown.length;
-  return more > 0 ? [...lines, pc.dim(`and ${counted(more, "more user")}`)] : lines;
+  return more > 0 ? [...lines, pc.dim(`and ${counted(more, `more ${who}`)}`)] : lines;
 }
 
-function reactionLines({ reaction, totals }: ReplayResult): string[] {
+function reactionLines({ reaction, totals }: ReplayView): string[] {
   if (reaction === null) return [];
   const { onRefused, waitsOfRefused, retries, leftOut } = reaction;
   const { p50, p95, max } = waitsOfRefused;
@@ -140,14 +135,14 @@ function reactionLines({ reaction, totals }: ReplayResult): string[] {
   ];
 }
 
-function unreadLines({ log }: ReplayResult): string[] {
+function unreadLines({ log }: ReplayView): string[] {
   const [first] = log.examples;
   if (log.unread === 0) return [];
   const example = first === undefined ? "" : `, the first ${first.file}:${first.line}: ${first.why}`;
   return [pc.yellow(`${counted(log.unread, "row")} could not be read${example}`)];
 }
 
-function expectationLines({ expectations }: ReplayResult): string[] {
+function expectationLines({ expectations }: ReplayView): string[] {
   return expectations.map(({ figure, bound, actual, held }) => {
     const was = figureText(figureOf(figure), actual);
     return held
@@ -156,7 +151,7 @@ function expectationLines({ expectations }: ReplayResult): string[] {
   });
 }
 
-function interruptedWords({ interrupted, log }: ReplayResult): string {
+function interruptedWords({ interrupted, log }: ReplayView): string {
   if (!interrupted) return "";
   const until = log.lastAt === null ? "" : ` All of this is about the rows until ${instant(log.lastAt)}.`;
   return `${pc.yellow("Interrupted")}: what was read is kept.${until}`;

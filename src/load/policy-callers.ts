@@ -1,9 +1,10 @@
 // Who a scenario's clients are under a policy: tokens with the attributes that they stand for, dealt to populations.
+import { isShared } from "../policy/attributes.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
-import { isShared, ownAttributes } from "../scenario/policy-calls.ts";
+import { ownAttributes } from "../scenario/policy-calls.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization, seatingOf } from "../scenario/seats.ts";
 import type { Caller } from "./callers.ts";

@@ -1,16 +1,15 @@
 // A replay for a pull request and for a build server.
 
 import { count, counted } from "../rules/words.ts";
-import type { ReplayResult } from "../summary/replay-result.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
-import { duration, figureText, ownerName, share } from "./format.ts";
+import { duration, figureText, share } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { marks, plain, table } from "./markdown-text.ts";
 import { reactionWords } from "./replay-reaction-section.ts";
+import { type AnyReplay, type ReactionView, type ReplayView, replayView } from "./replay-view.ts";
 import {
   demandWords,
   expectedWords,
-  headroomName,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -19,14 +18,15 @@ import {
   replayOutcome,
   smallestWords,
 } from "./replay-words.ts";
-import { figureOf, scopeUnits } from "./source.ts";
+import { figureOf } from "./source.ts";
 
 /** A comment on a pull request has room for so many users. */
 const usersListed = 15;
 
 /** The replay in Markdown: the answer, the room that there was, the users hit. */
-export function renderReplayMarkdown(result: ReplayResult): string {
-  const { headroom, smallestLimits, users, reaction } = result;
+export function renderReplayMarkdown(replay: AnyReplay): string {
+  const result = replayView(replay);
+  const { headroom, users, reaction, under } = result;
   const hit = users.filter(({ refused }) => refused > 0);
   const more = result.totals.usersRefused - Math.min(hit.length, usersListed);
   const blocks = [
@@ -48,35 +48,30 @@ export function renderReplayMarkdown(result: ReplayResult): string {
       ? ""
       : table(
           ["Windows", "too full", "half use", "99% use", "fullest", "limit", "would have done"],
-          headroom.map((one) => {
-            const needed = smallestLimits.find(
-              ({ owner, scope }) => owner === one.owner && scope === one.scope,
-            );
-            return [
-              plain(headroomName(one)),
-              `${count(one.windowsOver)} of ${count(one.windows)}`,
-              share(one.useP50),
-              share(one.useP99),
-              share(one.useMax),
-              needed === undefined ? "–" : count(needed.limit),
-              needed === undefined ? "–" : `${count(needed.smallest)} ${scopeUnits[one.scope]}`,
-            ];
-          }),
+          headroom.map((one) => [
+            plain(one.name),
+            `${count(one.windowsOver)} of ${count(one.windows)}`,
+            share(one.useP50),
+            share(one.useP99),
+            share(one.useMax),
+            one.limit === null ? "–" : count(one.limit),
+            one.smallest === null ? "–" : `${count(one.smallest)} ${one.unit}`,
+          ]),
         ),
     hit.length === 0
       ? ""
       : table(
-          ["User", "calls", "refused", "share"],
+          [under === "rules" ? "User" : "Caller", "calls", "refused", "share"],
           hit
             .slice(0, usersListed)
-            .map(({ org, user, calls, refused }) => [
-              plain(ownerName(org, user)),
+            .map(({ name, calls, refused }) => [
+              plain(name),
               count(calls),
               count(refused),
               share(refused / Math.max(1, calls)),
             ]),
         ),
-    more > 0 ? `And ${counted(more, "user")} more.` : "",
+    more > 0 ? `And ${counted(more, under === "rules" ? "user" : "caller")} more.` : "",
     reaction === null
       ? ""
       : `With callers that react (${plain(reaction.onRefused)}): ${plain(reactionWords(reaction))} Waits: half within ${waitText(reaction.waits.p50)}, 95% within ${waitText(reaction.waits.p95)}.`,
@@ -90,7 +85,8 @@ const waitText = (ms: number | null): string => (ms === null ? "–" : duration(
  * The replay as JUnit XML: what was expected held or not. Windows that would have refused, and rows that could not be
  * read, are told as skipped cases: they fail nothing by themselves.
  */
-export function renderReplayJunit(result: ReplayResult): string {
+export function renderReplayJunit(replay: AnyReplay): string {
+  const result = replayView(replay);
   const { log, reaction, expectations } = result;
   return document(replayName(result), log.firstAt, [
     ["expectations", expectations.map(expectationCase)],
@@ -106,15 +102,15 @@ function expectationCase({ figure, bound, actual, held }: ExpectationResult): Te
   return { name, failure: `${figure} was ${figureText(figureOf(figure), actual)}, expected ${bound}` };
 }
 
-const windowCases = ({ headroom }: ReplayResult): TestCase[] =>
+const windowCases = ({ headroom }: ReplayView): TestCase[] =>
   headroom.map((one) => {
-    const name = `${headroomName(one)}: no window would have refused a call`;
+    const name = `${one.name}: no window would have refused a call`;
     if (one.windowsOver === 0) return { name };
-    const skipped = `${count(one.windowsOver)} of ${counted(one.windows, "window")} would have refused; the fullest was asked for ${share(one.useMax)} of its limit, and ${count(one.smallestLimit)} ${scopeUnits[one.scope]} would have done`;
+    const skipped = `${count(one.windowsOver)} of ${counted(one.windows, "window")} would have refused; the fullest was asked for ${share(one.useMax)} of its limit, and ${count(one.smallestLimit)} ${one.unit} would have done`;
     return { name, skipped };
   });
 
-function unreadCase({ log }: ReplayResult): TestCase {
+function unreadCase({ log }: ReplayView): TestCase {
   const name = "every row could be read";
   const [first] = log.examples;
   if (log.unread === 0) return { name };
@@ -122,7 +118,7 @@ function unreadCase({ log }: ReplayResult): TestCase {
   return { name, skipped: `${counted(log.unread, "row")} could not${example}` };
 }
 
-function reactionCase(reaction: NonNullable<ReplayResult["reaction"]>): TestCase {
+function reactionCase(reaction: ReactionView): TestCase {
   const name = `with ${reaction.onRefused} every call gets through`;
   return reaction.gaveUp + reaction.unfinished === 0 ? { name } : { name, skipped: reactionWords(reaction) };
 }

@@ -1,21 +1,26 @@
 // A replay in a page: who would have been refused, when, how much room there was, and which limits would have done.
-import type { Rules } from "../rules/rules.ts";
 import { count, counted } from "../rules/words.ts";
-import type { Headroom, ReplayResult, ReplaySlot, SmallestLimit } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, instant, ownerName, share } from "./format.ts";
+import { duration, instant, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import { factList, head, type KeyFigure } from "./parts.ts";
 import { Gallery } from "./picture.ts";
 import { reactionSection } from "./replay-reaction-section.ts";
-import { callSlots } from "./replay-slots.ts";
+import { callSlots, refusedIn } from "./replay-slots.ts";
 import { usersSection } from "./replay-users-section.ts";
+import {
+  type AnyReplay,
+  type ReplayView,
+  replayView,
+  type SlotView,
+  type SmallestView,
+  type UseView,
+} from "./replay-view.ts";
 import {
   demandWords,
   expectedWords,
-  headroomName,
   hitWords,
   lookedAtWords,
   recordedWords,
@@ -24,8 +29,7 @@ import {
   replayOutcome,
   smallestWords,
 } from "./replay-words.ts";
-import { rulesBlock } from "./run-section.ts";
-import { scopeUnits } from "./source.ts";
+import { limitsBlock } from "./run-section.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 
 /**
@@ -33,7 +37,8 @@ import { type Column, foldedTable, table } from "./table.ts";
  * @param version of spillway
  * @param folder where the pictures' files are to stand, seen from the page; `null`: the page names none
  */
-export function renderReplay(result: ReplayResult, version: string, folder: string | null = null): Page {
+export function renderReplay(replay: AnyReplay, version: string, folder: string | null = null): Page {
+  const result = replayView(replay);
   const gallery = new Gallery(folder);
   const name = replayName(result);
   return page({
@@ -56,37 +61,46 @@ export function renderReplay(result: ReplayResult, version: string, folder: stri
     })}<main>
 ${whenSection(result, gallery)}${headroomSection(result, gallery)}${usersSection(result, gallery)}${
   result.reaction === null ? null : reactionSection(result, result.reaction, gallery)
-}${logSection(result)}${rulesSection(result.rules)}</main>
+}${logSection(result)}${rulesSection(result)}</main>
 `,
   });
 }
 
-function spanWords({ log: { firstAt, lastAt } }: ReplayResult): string {
+function spanWords({ log: { firstAt, lastAt } }: ReplayView): string {
   if (firstAt === null || lastAt === null) return "";
   const second = (ms: number): string => instant(ms - (ms % 1000));
   return ` · ${second(firstAt)} to ${second(lastAt)}`;
 }
 
-function keyFigures({ totals, headroom, log }: ReplayResult): KeyFigure[] {
+function keyFigures({ totals, headroom, log, under }: ReplayView): KeyFigure[] {
   const answered = Math.max(1, totals.calls);
   const fullest = headroom.toSorted((a, b) => b.useMax - a.useMax)[0];
   return [
     ["Calls", count(totals.calls), `of ${counted(log.rows, "row")} read`],
     ["Refused", share(totals.refused / answered), counted(totals.refused, "call")],
-    ["Users refused", count(totals.usersRefused), `of ${count(totals.users)}`],
+    [
+      under === "rules" ? "Users refused" : "Callers refused",
+      count(totals.usersRefused),
+      `of ${count(totals.users)}`,
+    ],
     ...(fullest === undefined
       ? []
-      : [["Fullest window", share(fullest.useMax), `of its limit: ${headroomName(fullest)}`] as const]),
+      : [["Fullest window", share(fullest.useMax), `of its limit: ${fullest.name}`] as const]),
   ];
 }
 
 const slotsListed = 100;
 
-function whenSection(result: ReplayResult, gallery: Gallery): Html | null {
+const byOwners: readonly Column<SlotView>[] = [
+  { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
+  { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
+];
+
+function whenSection(result: ReplayView, gallery: Gallery): Html | null {
   const { slots, slotMs } = result;
   const [first] = slots;
   if (first === undefined) return null;
-  const refusing = slots.filter((slot) => slot.refusedByOrganization + slot.refusedByUser > 0);
+  const refusing = slots.filter((slot) => refusedIn(slot) > 0);
   const picture = callsOverTime({
     id: "refusals",
     title: "Calls over time",
@@ -95,11 +109,12 @@ function whenSection(result: ReplayResult, gallery: Gallery): Html | null {
     slotMs,
     lengthMs: slots.length * slotMs,
   });
-  const columns: Column<ReplaySlot>[] = [
+  const columns: Column<SlotView>[] = [
     { title: "From", name: true, cell: ({ atMs }) => instant(atMs) },
     { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
-    { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
-    { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
+    ...(result.under === "policy"
+      ? [{ title: "Refused", number: true as const, cell: (slot: SlotView) => count(refusedIn(slot)) }]
+      : byOwners),
   ];
   const listed = refusing.slice(0, slotsListed);
   return html`<section id="when">
@@ -119,17 +134,12 @@ ${windowsTable(result)}</section>
 
 const windowsListed = 40;
 
-function windowsTable({ refusingWindows, refusingWindowsSeen }: ReplayResult): Html | null {
-  if (refusingWindows.length === 0) return null;
-  const listed = refusingWindows.slice(0, windowsListed);
+function windowsTable({ windows, windowsSeen }: ReplayView): Html | null {
+  if (windows.length === 0) return null;
+  const listed = windows.slice(0, windowsListed);
   return foldedTable(
     [
-      {
-        title: "Whose",
-        name: true,
-        cell: ({ org, user, scope }) =>
-          headroomName({ owner: user === null ? "organization" : "user", scope, org, user }),
-      },
+      { title: "Whose", name: true, cell: ({ name }) => name },
       { title: "Opened", cell: ({ opensAt }) => instant(opensAt) },
       {
         title: "First refusal after",
@@ -144,28 +154,29 @@ function windowsTable({ refusingWindows, refusingWindowsSeen }: ReplayResult): H
       caption: "The windows that would have refused most",
       opener: "The windows that would have refused most",
       more:
-        listed.length < refusingWindowsSeen
-          ? `${count(listed.length)} of ${counted(refusingWindowsSeen, "window")}.`
-          : null,
+        listed.length < windowsSeen ? `${count(listed.length)} of ${counted(windowsSeen, "window")}.` : null,
     },
   );
 }
 
-function headroomSection(result: ReplayResult, gallery: Gallery): Html | null {
-  const { headroom, organizations, smallestLimits } = result;
+function headroomSection(result: ReplayView, gallery: Gallery): Html | null {
+  const { headroom, counts, smallest, under, hasSeveralCounts } = result;
   if (headroom.length === 0) return null;
-  const several = new Set(organizations.map(({ org }) => org)).size > 1;
+  const [caption, opener] =
+    under === "rules"
+      ? ["Each organization's windows, the fullest first", "Each organization's windows"]
+      : ["Each count that callers may share, the fullest first", "Each count by itself"];
   return html`<section id="headroom">
 <h2>How much room there was</h2>
 <p>What each window would have counted if nothing had been refused, as a share of its limit: above 100% it would have refused. Of the windows in which there was a call.</p>
 <figure>${gallery.draw(headroomPicture(headroom))}${table(headroomColumns, headroom, { caption: "Use of the windows, as a share of their limit" })}</figure>
-${several ? foldedTable(headroomColumns, organizations.slice(0, 40), { caption: "Each organization's windows, the fullest first", opener: "Each organization's windows" }) : null}<h3>Limits that would have refused no row as it came</h3>
-${table(smallestColumns, smallestLimits, { caption: "The smallest limit under which no window of a kind would have refused a call", titled: true })}</section>
+${hasSeveralCounts ? foldedTable(headroomColumns, counts.slice(0, 40), { caption, opener }) : null}<h3>Limits that would have refused no row as it came</h3>
+${table(smallestColumns, smallest, { caption: "The smallest limit under which no window of a kind would have refused a call", titled: true })}</section>
 `;
 }
 
-const headroomColumns: readonly Column<Headroom>[] = [
-  { title: "Windows", name: true, cell: headroomName },
+const headroomColumns: readonly Column<UseView>[] = [
+  { title: "Windows", name: true, cell: ({ name }) => name },
   { title: "With a call", number: true, cell: ({ windows }) => count(windows) },
   { title: "Too full", number: true, cell: ({ windowsOver }) => count(windowsOver) },
   { title: "Half of them, use", number: true, cell: ({ useP50 }) => share(useP50) },
@@ -173,32 +184,32 @@ const headroomColumns: readonly Column<Headroom>[] = [
   { title: "Fullest", number: true, cell: ({ useMax }) => share(useMax) },
 ];
 
-const smallestColumns: readonly Column<SmallestLimit>[] = [
-  { title: "Windows", name: true, cell: (one) => headroomName({ ...one, org: null, user: null }) },
-  { title: "Limit now", number: true, cell: ({ limit, scope }) => `${count(limit)} ${scopeUnits[scope]}` },
+const smallestColumns: readonly Column<SmallestView>[] = [
+  { title: "Windows", name: true, cell: ({ name }) => name },
+  { title: "Limit now", number: true, cell: ({ limit, unit }) => `${count(limit)} ${unit}` },
   {
     title: "Would have done",
     number: true,
     cell: ({ limit, smallest }) =>
       html`<span class="state ${smallest > limit ? "bad" : "good"}">${count(smallest)}</span>`,
   },
-  { title: "Needed by", cell: ({ org, user }) => ownerName(org, user) },
+  { title: "Needed by", cell: ({ neededBy }) => neededBy },
   { title: "In the window until", cell: ({ windowEndsAt }) => instant(windowEndsAt) },
 ];
 
-const headroomPicture = (headroom: readonly Headroom[]) =>
+const headroomPicture = (headroom: readonly UseView[]) =>
   intervalPicture({
     id: "headroom",
     title: "Use of the windows",
     label: `Use of the windows as a share of their limit. ${headroom
-      .map((one) => `${headroomName(one)}: half up to ${share(one.useP50)}, the fullest ${share(one.useMax)}`)
+      .map((one) => `${one.name}: half up to ${share(one.useP50)}, the fullest ${share(one.useMax)}`)
       .join("; ")}.`,
     what: "windows",
     figure: "99th percentile",
     ends: ["median", "fullest"],
     unit: "share",
     rows: headroom.map((one) => ({
-      name: headroomName(one),
+      name: one.name,
       mean: one.useP99,
       low: one.useP50,
       high: one.useMax,
@@ -216,16 +227,13 @@ const headroomPicture = (headroom: readonly Headroom[]) =>
     wideNames: true,
   });
 
-function logSection(result: ReplayResult): Html {
+function logSection(result: ReplayView): Html {
   const { log } = result;
   const facts: [string, string][] = [
     ["Files", log.files.join(", ")],
     ["Rows read", count(log.rows)],
     ["Rows that could not be read", count(log.unread)],
-    ["REST calls", count(log.rest)],
-    ["GraphQL calls", count(log.graphql)],
-    ["Status calls, which are free", count(log.status)],
-    ["What no quota counts", count(log.other)],
+    ...result.rows,
   ];
   return html`<section id="log">
 <h2>The log</h2>
@@ -250,7 +258,7 @@ ${table(
 `;
 }
 
-const rulesSection = (rules: Rules): Html => html`<section id="rules">
-<h2>Under which rules</h2>
-${rulesBlock(rules)}</section>
+const rulesSection = ({ limits, under }: ReplayView): Html => html`<section id="rules">
+<h2>Under which ${under}</h2>
+${limitsBlock("policy" in limits ? { rules: null, policy: limits.policy } : limits)}</section>
 `;

@@ -1,17 +1,22 @@
 // The same log with callers that do something about a refusal: what they waited, and who never got through.
 
 import { count, counted } from "../rules/words.ts";
-import type { AddedWaits, ReactingUser, ReplayReaction, ReplayResult } from "../summary/replay-result.ts";
+import type { AddedWaits } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, ownerName, share } from "./format.ts";
+import { duration, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { callSlots } from "./replay-slots.ts";
+import type { ReactionView, ReplayView } from "./replay-view.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 
 const usersListed = 50;
 
-export function reactionSection({ totals }: ReplayResult, reaction: ReplayReaction, gallery: Gallery): Html {
+export function reactionSection(
+  { totals, under }: ReplayView,
+  reaction: ReactionView,
+  gallery: Gallery,
+): Html {
   const { slots, slotMs, onRefused, retries, leftOut, independent } = reaction;
   const picture = callsOverTime({
     id: "reaction",
@@ -35,21 +40,21 @@ ${
     : html`<figure><figcaption>Attempts in each ${duration(slotMs)}, first ones and repeated ones.</figcaption>
 ${gallery.draw(picture)}</figure>
 `
-}${table(waitColumns, waitRows(reaction), { caption: "From when a call was first due to when it was let through" })}${usersTable(reaction)}</section>
+}${table(waitColumns, waitRows(reaction), { caption: "From when a call was first due to when it was let through" })}${usersTable(reaction, under === "rules" ? "user" : "caller")}</section>
 `;
 }
 
 /** Says that refused rows and their retries are one call each. */
-export const retriesWords = ({ retries }: ReplayReaction): string =>
+export const retriesWords = ({ retries }: ReactionView): string =>
   `${counted(retries, "refusal")} of the log and what was tried again are one call each, wanted when it was first sent.`;
 
 /** Says what is left out since it cannot be told, and that the other figures are too low then. */
-export function leftOutWords({ leftOut, refusals }: ReplayReaction): string {
+export function leftOutWords({ leftOut, refusals }: ReactionView): string {
   const so = refusals === 0 ? "so that none is refused here says nothing" : "so refusals here are too few";
   return `${counted(leftOut, "refusal")} of the log cannot be told from calls that come anyway and are left out, ${so}; --keep-refused takes each for a call.`;
 }
 
-export function reactionWords(reaction: ReplayReaction): string {
+export function reactionWords(reaction: ReactionView): string {
   const { calls, admittedAtOnce, admittedLater, gaveUp, unfinished, attempts, endsLaterMs } = reaction;
   const parts = [
     `${count(admittedAtOnce)} get through at once`,
@@ -67,7 +72,7 @@ interface WaitRow {
   readonly waits: AddedWaits;
 }
 
-const waitRows = ({ waits, waitsOfRefused }: ReplayReaction): WaitRow[] => [
+const waitRows = ({ waits, waitsOfRefused }: ReactionView): WaitRow[] => [
   { name: "all that were let through", waits },
   { name: "those refused first", waits: waitsOfRefused },
 ];
@@ -82,10 +87,10 @@ const waitColumns: readonly Column<WaitRow>[] = [
   { title: "All", number: true, cell: ({ waits }) => waitText(waits.max) },
 ];
 
-function usersTable({ users }: ReplayReaction): Html | null {
+function usersTable({ users }: ReactionView, who: string): Html | null {
   if (users.length === 0) return null;
-  const columns: Column<ReactingUser>[] = [
-    { title: "User", name: true, cell: ({ org, user }) => ownerName(org, user) },
+  const columns: Column<ReactionView["users"][number]>[] = [
+    { title: who === "user" ? "User" : "Caller", name: true, cell: ({ name }) => name },
     { title: "Calls", number: true, cell: ({ calls }) => count(calls) },
     { title: "Refusals", number: true, cell: ({ refusals }) => count(refusals) },
     { title: "Longest wait", number: true, cell: ({ waitMaxMs }) => duration(waitMaxMs) },
@@ -96,8 +101,8 @@ function usersTable({ users }: ReplayReaction): Html | null {
   const more =
     listed.length < users.length ? `The first ${count(listed.length)}; replay.json has more.` : null;
   return foldedTable(columns, listed, {
-    caption: "The users who would have waited longest",
-    opener: "The users who would have waited longest",
+    caption: `The ${who}s who would have waited longest`,
+    opener: `The ${who}s who would have waited longest`,
     more,
   });
 }

@@ -1,11 +1,11 @@
 // The folders of plans and replays → their documents for people, as `writeReport` makes those of a run.
 import type { FolderWriter } from "../files/folder-writer.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
-import type { ReplayResult } from "../summary/replay-result.ts";
+import type { AnyReplay } from "./replay-view.ts";
 import { planSchema, replaySchema } from "./result-schemas.ts";
 import { type Page, type PageOptions, resultFiles, writeDocuments, writePage } from "./result-writer.ts";
 import { runFiles } from "./run.ts";
-import { checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
+import { checkPolicy, checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
 /** Files that were written. */
 export interface ResultReport extends Page {
@@ -16,7 +16,7 @@ export interface ResultReport extends Page {
 /** A result that was read back. */
 export type KeptResult =
   | { readonly kind: "plan"; readonly result: PlanResult }
-  | { readonly kind: "replay"; readonly result: ReplayResult };
+  | { readonly kind: "replay"; readonly result: AnyReplay };
 
 /**
  * Makes, or makes again, the documents of a plan: report.html, summary.md, junit.xml and the pictures.
@@ -35,7 +35,7 @@ export async function writePlanReport(
 /** The same of a replay. @throws SpillwayError `FILE_UNWRITABLE`, naming the file; `FOLDER_IN_USE` */
 export async function writeReplayReport(
   folder: string,
-  result: ReplayResult,
+  result: AnyReplay,
   version: string,
   options: PageOptions = {},
 ): Promise<ResultReport> {
@@ -58,7 +58,7 @@ export async function addPlanReport(
 /** Makes the documents of a replay among other parts of its folder. */
 export async function addReplayReport(
   writer: FolderWriter,
-  result: ReplayResult,
+  result: AnyReplay,
   version: string,
   options: PageOptions = {},
 ): Promise<ResultReport> {
@@ -84,5 +84,7 @@ export async function readResult(folder: string): Promise<KeptResult | null> {
   if (await hasFile(plan)) return { kind: "plan", result: await readPart(plan, planSchema) };
   if (!(await hasFile(replay))) return null;
   const kept = await readPart(replay, replaySchema);
+  if (kept.version === 2)
+    return { kind: "replay", result: { ...kept, policy: checkPolicy(replay, kept.policy) } };
   return { kind: "replay", result: { ...kept, rules: checkRules(replay, kept.rules) } };
 }

@@ -148,22 +148,63 @@ const slots = v.array(
 );
 const waits = v.object({ p50: maybe, p95: maybe, p99: maybe, max: maybe });
 
-export const replaySchema = v.object({
+const log = {
+  files: v.array(text),
+  rows: whole,
+  unread: whole,
+  examples: v.array(v.object({ file: text, line: whole, text, why: text })),
+  // Replays kept by earlier versions lack it.
+  unplaced: v.optional(whole, 0),
+  status: whole,
+  other: whole,
+  firstAt: v.nullable(ms),
+  lastAt: v.nullable(ms),
+};
+const recorded = v.nullable(
+  v.object({ calls: whole, refused: whole, both: whole, onlyInLog: whole, onlyInReplay: whole }),
+);
+const demand = { wishes: whole, retries: whole, untold: whole, untoldUsers: whole };
+const reaction = {
+  onRefused: text,
+  seed: whole,
+  independent: yes,
+  calls: whole,
+  // Replays kept by earlier versions lack it.
+  retries: v.optional(whole, 0),
+  leftOut: whole,
+  attempts: whole,
+  refusals: whole,
+  admittedAtOnce: whole,
+  admittedLater: whole,
+  gaveUp: whole,
+  unfinished: whole,
+  waits,
+  waitsOfRefused: waits,
+  waitedMs: amount,
+  endsLaterMs: amount,
+  slotMs: amount,
+  users: v.array(
+    v.object({
+      org: text,
+      user: text,
+      calls: whole,
+      refusals: whole,
+      gaveUp: whole,
+      unfinished: whole,
+      waitMaxMs: amount,
+      endsLaterMs: amount,
+    }),
+  ),
+};
+const expectations = v.array(v.object({ figure: text, bound: text, actual: maybe, held: yes }));
+
+const rulesReplaySchema = v.object({
   format: v.literal("spillway-replay", '"spillway-replay"'),
   version,
   log: v.object({
-    files: v.array(text),
-    rows: whole,
-    unread: whole,
-    examples: v.array(v.object({ file: text, line: whole, text, why: text })),
-    // Replays kept by earlier versions lack it.
-    unplaced: v.optional(whole, 0),
+    ...log,
     rest: whole,
     graphql: whole,
-    status: whole,
-    other: whole,
-    firstAt: v.nullable(ms),
-    lastAt: v.nullable(ms),
   }),
   interrupted: yes,
   // Checked by `parseRules`.
@@ -222,16 +263,11 @@ export const replaySchema = v.object({
     }),
   ),
   refusingWindowsSeen: whole,
-  recorded: v.nullable(
-    v.object({ calls: whole, refused: whole, both: whole, onlyInLog: whole, onlyInReplay: whole }),
-  ),
+  recorded,
   demand: v.optional(
     v.nullable(
       v.object({
-        wishes: whole,
-        retries: whole,
-        untold: whole,
-        untoldUsers: whole,
+        ...demand,
         limits: v.array(v.object({ owner, scope, limit: whole, low: whole, high: whole })),
       }),
     ),
@@ -239,40 +275,80 @@ export const replaySchema = v.object({
   ),
   reaction: v.nullable(
     v.object({
-      onRefused: text,
-      seed: whole,
-      independent: yes,
-      calls: whole,
-      // Replays kept by earlier versions lack it.
-      retries: v.optional(whole, 0),
-      leftOut: whole,
-      attempts: whole,
-      refusals: whole,
+      ...reaction,
       refusedByOrganization: whole,
       refusedByUser: whole,
-      admittedAtOnce: whole,
-      admittedLater: whole,
-      gaveUp: whole,
-      unfinished: whole,
-      waits,
-      waitsOfRefused: waits,
-      waitedMs: amount,
-      endsLaterMs: amount,
-      slotMs: amount,
       slots,
-      users: v.array(
-        v.object({
-          org: text,
-          user: text,
-          calls: whole,
-          refusals: whole,
-          gaveUp: whole,
-          unfinished: whole,
-          waitMaxMs: amount,
-          endsLaterMs: amount,
-        }),
-      ),
     }),
   ),
-  expectations: v.array(v.object({ figure: text, bound: text, actual: maybe, held: yes })),
+  expectations,
 });
+
+const byQuota = v.array(whole);
+const key = v.record(text, text, "texts by attribute");
+const quotaSlots = v.array(v.object({ atMs: ms, calls: whole, refusedBy: byQuota }));
+const quotaHeadroom = v.array(
+  v.object({
+    quota: text,
+    key: v.nullable(key),
+    windows: whole,
+    windowsOver: whole,
+    useMax: amount,
+    useP99: amount,
+    useP50: amount,
+    smallestLimit: amount,
+  }),
+);
+
+const quotaReplaySchema = v.object({
+  format: v.literal("spillway-replay", '"spillway-replay"'),
+  version: v.literal(2, "1 or 2, the versions that this spillway reads"),
+  log: v.object({ ...log, operations: v.record(text, whole), unrouted: whole, paths: v.array(text) }),
+  interrupted: yes,
+  // Checked by `parsePolicy`.
+  policy: v.record(text, v.unknown(), "a policy"),
+  totals: v.object({
+    calls: whole,
+    admitted: whole,
+    refused: whole,
+    refusedBy: byQuota,
+    hopeless: whole,
+    costs: v.record(text, whole),
+    users: whole,
+    usersRefused: whole,
+    organizations: whole,
+  }),
+  slotMs: amount,
+  slots: quotaSlots,
+  users: v.array(
+    v.object({
+      org: text,
+      user: text,
+      calls: whole,
+      refused: whole,
+      refusedBy: byQuota,
+      firstRefusedAt: v.nullable(ms),
+      lastRefusedAt: v.nullable(ms),
+      useMax: v.array(maybe),
+    }),
+  ),
+  headroom: quotaHeadroom,
+  counts: quotaHeadroom,
+  smallestLimits: v.array(v.object({ quota: text, key, limit: whole, smallest: whole, windowEndsAt: ms })),
+  refusingWindows: v.array(
+    v.object({ quota: text, key, opensAt: ms, endsAt: ms, limit: whole, refused: whole, firstRefusedAt: ms }),
+  ),
+  refusingWindowsSeen: whole,
+  recorded,
+  demand: v.nullable(
+    v.object({
+      ...demand,
+      limits: v.array(v.object({ quota: text, limit: whole, low: whole, high: whole })),
+    }),
+  ),
+  reaction: v.nullable(v.object({ ...reaction, refusedBy: byQuota, slots: quotaSlots })),
+  expectations,
+});
+
+/** A replay under rules, or under a policy. */
+export const replaySchema = v.variant("version", [rulesReplaySchema, quotaReplaySchema]);

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { hiddenFolders } from "../files/folder-writer.ts";
 import { parsePolicy } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseExpectations } from "../rules/figures.ts";
 import { parseDocument } from "../rules/json.ts";
@@ -36,8 +37,7 @@ export async function readRecord(folder: string): Promise<RunRecord> {
   const path = join(folder, runFiles.record);
   const record = await readPart(path, recordSchema);
   const rules = record.rules === null ? null : checked(path, "rules", () => parseRules(record.rules));
-  const policy =
-    record.policy === undefined ? undefined : checked(path, "policy", () => parsePolicy(record.policy));
+  const policy = record.policy === undefined ? undefined : checkPolicy(path, record.policy);
   const { problems } = parseExpectations(record.expect);
   if (problems.length > 0) throw invalid(path, problems);
   return { ...record, rules, policy };
@@ -46,6 +46,10 @@ export async function readRecord(folder: string): Promise<RunRecord> {
 /** @throws SpillwayError `RUN_INVALID` naming the file's fields that are wrong */
 export const checkRules = (path: string, input: unknown): Rules =>
   checked(path, "rules", () => parseRules(input));
+
+/** @throws SpillwayError `RUN_INVALID` naming the file's fields that are wrong */
+export const checkPolicy = (path: string, input: unknown): Policy =>
+  checked(path, "policy", () => parsePolicy(input));
 
 function checked<T>(path: string, member: string, parse: () => T): T {
   try {

@@ -45,7 +45,8 @@ ${record.driver === "k6" ? html`<p>What k6 itself left, its summary and its dash
 `;
 }
 
-function limitsBlock({ rules, policy }: RunRecord): Html {
+/** The limits of a run, or of a replay. */
+export function limitsBlock({ rules, policy }: Pick<RunRecord, "rules" | "policy">): Html {
   if (policy !== undefined) return policyBlock(policy);
   if (rules !== null) return rulesBlock(rules);
   return html`<p>The target's rules were not given; what stands here is what its answers showed.</p>\n`;
@@ -62,7 +63,7 @@ function policyBlock({ name, quotas }: Policy): Html {
 }
 
 /** Limits and switches. */
-export function rulesBlock(rules: Rules): Html {
+function rulesBlock(rules: Rules): Html {
   const rows = [
     ...scopes.map((scope) => ({ owner: "organization", scope, ...rules.organization[scope] })),
     ...scopes.map((scope) => ({ owner: "user", scope, enforced: true, ...rules.user[scope] })),

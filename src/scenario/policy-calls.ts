@@ -1,4 +1,5 @@
 // The calls of a scenario under a policy: the operation that a request is, and who it is charged to (POLICY.md §1).
+import { isShared } from "../policy/attributes.ts";
 import { routeOf } from "../policy/match.ts";
 import type { Policy, Route } from "../policy/policy.ts";
 import { callPath } from "./calls.ts";
@@ -12,17 +13,10 @@ export interface PolicyCall {
   readonly caller: Readonly<Record<string, string>>;
 }
 
-/** Attributes that stand for an organization; any other stands for the user. */
-const shared =
-  /^(?:org|organi[sz]ation|account|tenant|team|workspace|project|shop|store|company|group|installation)(?:_?id)?$/i;
-
 /** Who calls; `attributes` are those that its token stands for, where they are known. */
 type Calling = Pick<Seat, "organization" | "user"> & {
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 };
-
-/** Tells whether an attribute stands for an organization. */
-export const isShared = (name: string): boolean => shared.test(name);
 
 /** Returns the attributes of a seat's token. */
 export const ownAttributes = (

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { share } from "../../src/report/format.ts";
 import { renderReplayJunit, renderReplayMarkdown } from "../../src/report/replay-documents.ts";
 import { renderReplay } from "../../src/report/replay-page.ts";
+import { replayView } from "../../src/report/replay-view.ts";
 import { demandWords, replayAnswer, replayOutcome, smallestWords } from "../../src/report/replay-words.ts";
 import { count } from "../../src/rules/words.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
@@ -24,7 +25,7 @@ describe("the page", () => {
   it("is well-formed and says the answer first", () => {
     readMarkup(page);
     expect(result.totals.refused).toBeGreaterThan(0);
-    says(replayAnswer(result));
+    says(replayAnswer(replayView(result)));
     says(`${count(result.totals.refused)} of ${count(result.totals.calls)} calls`);
     expect(page.indexOf('class="what"')).toBeLessThan(page.indexOf("<svg"));
   });
@@ -47,7 +48,7 @@ describe("the page", () => {
     const smallest = result.smallestLimits.map((one) => ({ ...one, smallest: one.limit + 7 }));
     const seen = { calls: 900, refused: 40, both: 30, onlyInLog: 10, onlyInReplay: 0 };
     const words = (recorded: ReplayResult["recorded"]) =>
-      smallestWords({ ...result, smallestLimits: smallest, recorded, demand: null });
+      smallestWords(replayView({ ...result, smallestLimits: smallest, recorded, demand: null }));
     expect(words(null)).toMatch(/^No row of this log, as it came, would have been refused with [^.]*\.$/);
     expect(words({ ...seen, refused: 0 })).toBe(words(null));
     expect(words(seen)).toContain("The demand may need more: the log has 40 refusals");
@@ -59,13 +60,13 @@ describe("the page", () => {
       { owner: "user", scope: "rest", limit: 50, low: 40, high: 50 },
     ] as const;
     const demand = { wishes: 1_200, retries: 40, untold: 3, untoldUsers: 1, limits };
-    expect(demandWords({ ...result, demand })).toBe(
+    expect(demandWords(replayView({ ...result, demand }))).toBe(
       "Put back to when it was first wanted, the demand of 1,200 calls needs 210 to 260 instead of 200 requests for the organization (REST): the log's own refusals had put it off (40 of them are tries of a call that came again). 3 refusals of 1 user cannot be told from calls that come anyway.",
     );
-    expect(demandWords({ ...result, demand: { ...demand, limits: [], untold: 0 } })).toContain(
+    expect(demandWords(replayView({ ...result, demand: { ...demand, limits: [], untold: 0 } }))).toContain(
       "fits into these limits",
     );
-    expect(demandWords({ ...result, demand: null })).toBe("");
+    expect(demandWords(replayView({ ...result, demand: null }))).toBe("");
     says("Put back to when it was first wanted");
   });
 
@@ -96,8 +97,8 @@ describe("the page", () => {
 
 describe("documents", () => {
   it("call refusals no failure where nothing else was expected", () => {
-    expect(replayOutcome(result)).toBe("good");
-    expect(replayOutcome({ ...result, expectations: [] })).toBe("none");
+    expect(replayOutcome(replayView(result))).toBe("good");
+    expect(replayOutcome(replayView({ ...result, expectations: [] }))).toBe("none");
     expect(renderReplayJunit(result)).not.toContain("<failure");
     expect(renderReplayMarkdown({ ...result, expectations: [] })).toMatch(/^## ➖/);
   });

@@ -48,15 +48,21 @@ export class Cells {
   /** Bytes of the fields: the line's block, or texts written out. */
   view: DataView = new DataView(new ArrayBuffer(slack));
   /** By role: where the field begins in `view`, and where it ends; it is empty where that is not behind. */
-  readonly from = new Int32Array(roles.length);
-  readonly to = new Int32Array(roles.length);
+  readonly from: Int32Array;
+  readonly to: Int32Array;
   #written = new Uint8Array(1024);
+
+  /** @param further fields behind the roles: what a policy's callers are known by */
+  constructor(further = 0) {
+    this.from = new Int32Array(roles.length + further);
+    this.to = new Int32Array(roles.length + further);
+  }
 
   /** Makes every field empty. */
   clear(): void {
     const { to } = this;
     // Faster than `fill`, which is a call of its own.
-    for (let role = 0; role < roles.length; role++) to[role] = 0;
+    for (let role = 0; role < to.length; role++) to[role] = 0;
   }
 
   isEmpty(role: number): boolean {
@@ -69,7 +75,7 @@ export class Cells {
     for (const text of texts) most += 3 * (text?.length ?? 0);
     if (most > this.#written.length) this.#written = new Uint8Array(2 * most);
     let at = 0;
-    for (let role = 0; role < roles.length; role++) {
+    for (let role = 0; role < this.to.length; role++) {
       this.from[role] = at;
       at += encoder.encodeInto(texts[role] ?? "", this.#written.subarray(at)).written;
       this.to[role] = at;

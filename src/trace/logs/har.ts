@@ -1,19 +1,23 @@
 // HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
+
+import { costHeader } from "../../policy/policy.ts";
 import { SpillwayError } from "../../rules/errors.ts";
 import { nodeHeaders } from "../../wire/fields.ts";
-import { Cells, type Role, roles } from "./cells.ts";
+import type { CallerMapping } from "./caller-sources.ts";
+import { Cells, COST, type Role, roles, USER } from "./cells.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { memberOf, textOfValue } from "./json-lines.ts";
 import { plain } from "./log-blocks.ts";
 import type { ColumnUse, LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
-import type { LogFile } from "./read-file.ts";
+import type { AddsRows, LogFile } from "./read-file.ts";
 import type { Tally } from "./rejections.ts";
-import type { RowReader } from "./row-reader.ts";
 import type { LogBatch } from "./rows.ts";
 
 /** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
 const bytesMost = 1 << 28;
+/** A request's body is read for its callers up to so many characters. */
+const bodyMost = 1 << 20;
 
 /** Places of the roles in an entry; a header's name stands behind `response` and `request`. */
 const places: readonly (readonly [NamedRole, readonly string[]])[] = [
@@ -52,13 +56,16 @@ export const harMapping: LogMapping = {
 /** @throws SpillwayError `LOG_INVALID` where it is no HAR, or too large */
 export async function* readHar(
   file: LogFile,
-  reader: RowReader,
+  reader: AddsRows,
   tally: Tally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
-  const cells = new Cells();
+  const { callers } = file;
+  const cells = new Cells(callers?.further.length);
   for (const [index, entry] of entriesOf(await textOfFile(file), file.name).entries()) {
-    cells.write(textsOf(entry));
+    const texts = textsOf(entry);
+    if (callers !== undefined) addCallerTexts(texts, entry, callers);
+    cells.write(texts);
     const why = reader.add(cells, rows);
     if (why === null) tally.read += 1;
     else tally.reject(file.name, index + 1, why, () => "an entry of a HAR");
@@ -112,6 +119,34 @@ function textsOf(entry: unknown): (string | undefined)[] {
   // An entry that a browser did not wait for has a negative time.
   if (texts[roles.indexOf("duration")]?.startsWith("-")) put("duration", undefined);
   return texts;
+}
+
+/** A policy's callers: who a token is, what a route takes of the request, and what the request declares. */
+function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: CallerMapping): void {
+  const sent = memberOf(entry, ["request", "headers"]);
+  texts[USER] = headerOf(sent, callers.authHeader.toLowerCase()) ?? texts[USER];
+  texts[COST] ??= headerOf(sent, costHeader);
+  for (const { role, source } of callers.further) {
+    if (source === undefined || "text" in source) continue;
+    texts[role] =
+      "header" in source
+        ? headerOf(sent, source.header.toLowerCase())
+        : textOfValue(pointedAt(memberOf(entry, ["request", "postData", "text"]), source.pointer));
+  }
+}
+
+/** The member of a JSON text that a pointer names. */
+function pointedAt(text: unknown, pointer: string): unknown {
+  if (typeof text !== "string" || text.length > bodyMost) return undefined;
+  try {
+    const path = pointer.split("/").slice(1);
+    return memberOf(
+      JSON.parse(text),
+      path.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")),
+    );
+  } catch {
+    return undefined;
+  }
 }
 
 function headerOf(list: unknown, name: string): string | undefined {

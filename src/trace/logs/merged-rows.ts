@@ -29,6 +29,8 @@ export class MergedRows {
     cost: new Int32Array(merged),
     actual: new Int32Array(merged),
     status: new Int16Array(merged),
+    attempt: new Int32Array(merged),
+    wantedMs: new Float64Array(merged),
   };
 
   constructor(streams: readonly OrderedStream[]) {
@@ -99,6 +101,8 @@ export class MergedRows {
       out.cost[count] = batch.cost[row] ?? 0;
       out.actual[count] = batch.actual[row] ?? 0;
       out.status[count] = batch.status[row] ?? 0;
+      out.attempt[count] = batch.attempt?.[row] ?? -1;
+      out.wantedMs[count] = batch.wantedMs?.[row] ?? -1;
       count += 1;
       stream.row += 1;
       if (stream.row === batch.count) ended = stream;
@@ -131,5 +135,7 @@ function tail(batch: LogBatch, from: number): LogBatch {
     cost: batch.cost.subarray(from, to),
     actual: batch.actual.subarray(from, to),
     status: batch.status.subarray(from, to),
+    attempt: batch.attempt?.subarray(from, to),
+    wantedMs: batch.wantedMs?.subarray(from, to),
   };
 }

@@ -21,8 +21,11 @@ class Columns implements LogBatch {
   readonly cost: Int32Array;
   readonly actual: Int32Array;
   readonly status: Int16Array;
+  readonly attempt: Int32Array | undefined;
+  readonly wantedMs: Float64Array | undefined;
 
-  constructor(capacity: number) {
+  /** @param tellsAttempts true where rows say which attempt they are */
+  constructor(capacity: number, tellsAttempts: boolean) {
     this.atMs = new Float64Array(capacity);
     this.durationMs = new Float64Array(capacity);
     this.caller = new Int32Array(capacity);
@@ -30,6 +33,8 @@ class Columns implements LogBatch {
     this.cost = new Int32Array(capacity);
     this.actual = new Int32Array(capacity);
     this.status = new Int16Array(capacity);
+    this.attempt = tellsAttempts ? new Int32Array(capacity) : undefined;
+    this.wantedMs = tellsAttempts ? new Float64Array(capacity) : undefined;
   }
 
   get capacity(): number {
@@ -44,6 +49,8 @@ class Columns implements LogBatch {
     this.cost.set(other.cost.subarray(from, to));
     this.actual.set(other.actual.subarray(from, to));
     this.status.set(other.status.subarray(from, to));
+    this.attempt?.set(other.attempt?.subarray(from, to) ?? []);
+    this.wantedMs?.set(other.wantedMs?.subarray(from, to) ?? []);
     this.count = to - from;
   }
 
@@ -57,6 +64,8 @@ class Columns implements LogBatch {
       cost: this.cost.subarray(from, to),
       actual: this.actual.subarray(from, to),
       status: this.status.subarray(from, to),
+      attempt: this.attempt?.subarray(from, to),
+      wantedMs: this.wantedMs?.subarray(from, to),
     };
   }
 
@@ -72,6 +81,8 @@ class Columns implements LogBatch {
       this.cost[row] = other.cost[source] ?? 0;
       this.actual[row] = other.actual[source] ?? 0;
       this.status[row] = other.status[source] ?? 0;
+      if (this.attempt !== undefined) this.attempt[row] = other.attempt?.[source] ?? 0;
+      if (this.wantedMs !== undefined) this.wantedMs[row] = other.wantedMs?.[source] ?? 0;
     }
     this.count = count;
   }
@@ -79,6 +90,7 @@ class Columns implements LogBatch {
 
 export class OrderedRows {
   readonly sorts: boolean;
+  readonly #tellsAttempts: boolean;
   #rows: Columns;
   #spare: Columns | null = null;
   #order = new Float64Array(0);
@@ -89,12 +101,16 @@ export class OrderedRows {
   /** Rows that began before are too late: what began then has gone out. */
   floor = Number.NEGATIVE_INFINITY;
 
-  /** @param sorts all rows wait until the end, so that none is too late */
-  constructor(sorts = false, capacityMost: number = sorts ? sortedMost : most) {
+  /**
+   * @param sorts all rows wait until the end, so that none is too late
+   * @param tellsAttempts true where rows say which attempt they are
+   */
+  constructor(sorts = false, capacityMost: number = sorts ? sortedMost : most, tellsAttempts = false) {
     this.sorts = sorts;
+    this.#tellsAttempts = tellsAttempts;
     this.#waitMs = sorts ? Number.POSITIVE_INFINITY : waitMs;
     this.#capacityMost = capacityMost;
-    this.#rows = new Columns(Math.min(fewest, capacityMost));
+    this.#rows = new Columns(Math.min(fewest, capacityMost), tellsAttempts);
   }
 
   get isFull(): boolean {
@@ -110,6 +126,8 @@ export class OrderedRows {
     cost: number,
     actual: number,
     status: number,
+    attempt?: number,
+    wantedMs?: number,
   ): void {
     const rows = this.#rows;
     const row = rows.count;
@@ -120,6 +138,8 @@ export class OrderedRows {
     rows.cost[row] = cost;
     rows.actual[row] = actual;
     rows.status[row] = status;
+    if (rows.attempt !== undefined) rows.attempt[row] = attempt ?? -1;
+    if (rows.wantedMs !== undefined) rows.wantedMs[row] = wantedMs ?? -1;
     rows.count = row + 1;
     if (atMs >= this.#latest) this.#latest = atMs;
     else this.#inOrder = false;
@@ -170,12 +190,12 @@ export class OrderedRows {
 
   #spareColumns(): Columns {
     if (this.#spare === null || this.#spare.capacity !== this.#rows.capacity)
-      this.#spare = new Columns(this.#rows.capacity);
+      this.#spare = new Columns(this.#rows.capacity, this.#tellsAttempts);
     return this.#spare;
   }
 
   #grow(): void {
-    const larger = new Columns(Math.min(this.#capacityMost, 4 * this.#rows.capacity));
+    const larger = new Columns(Math.min(this.#capacityMost, 4 * this.#rows.capacity), this.#tellsAttempts);
     larger.copyFrom(this.#rows, 0, this.#rows.count);
     this.#rows = larger;
     this.#spare = null;

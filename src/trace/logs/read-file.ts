@@ -2,6 +2,7 @@
 // (blank, a header), or unread and counted with its reason.
 import { type Block, lineLengthMost, newline } from "../blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
+import type { CallerMapping } from "./caller-sources.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { CsvFormat } from "./csv.ts";
@@ -24,7 +25,12 @@ export interface LogFile {
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly sample: Sample;
   readonly mapping: LogMapping;
+  /** What callers are known by, under a policy. */
+  readonly callers?: CallerMapping | undefined;
 }
+
+/** Makes rows of a line's fields. @returns `null`, or why it cannot be read */
+export type AddsRows = Pick<RowReader, "add">;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -35,16 +41,17 @@ export class FileReader {
   readonly rows: OrderedRows;
   readonly #file: LogFile;
   readonly #format: LineFormat;
-  readonly #reader: RowReader;
+  readonly #reader: AddsRows;
   readonly #tally: Tally;
-  readonly #cells = new Cells();
+  readonly #cells: Cells;
   /** The line of a CSV that names its columns. */
   #header: string | null = null;
 
   /** @param rows where they wait until they are in order */
-  constructor(file: LogFile, reader: RowReader, tally: Tally, rows: OrderedRows) {
+  constructor(file: LogFile, reader: AddsRows, tally: Tally, rows: OrderedRows) {
     this.rows = rows;
     this.#file = file;
+    this.#cells = new Cells(file.callers?.further.length);
     this.#format = lineFormat(file);
     this.#reader = reader;
     this.#tally = tally;
@@ -130,12 +137,14 @@ function textStart({ bytes }: Block): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-function lineFormat({ sample, mapping }: LogFile): LineFormat {
+function lineFormat({ sample, mapping, callers }: LogFile): LineFormat {
   const columns: (number | null)[] = sample.columns.map(() => null);
   for (const { role, index } of mapping.uses) if (index !== -1) columns[index] = roleNumber(role);
+  for (const { index, role } of callers?.further ?? []) columns[index] = role;
   if (sample.format === "csv") return new CsvFormat(sample.separator, columns);
   if (sample.format === "access-log") return new AccessLogFormat(columns);
-  const members = mapping.uses.map(({ path, role }) => ({ path, role: roleNumber(role) }));
+  const uses = mapping.uses.map(({ path, role }) => ({ path, role: roleNumber(role) }));
+  const members = [...uses, ...(callers?.further ?? [])];
   if (sample.format === "ndjson") return new JsonLinesFormat(members);
   if (sample.format !== "k6") throw new RangeError(`${sample.format} is not read line by line`);
   return new JsonLinesFormat(

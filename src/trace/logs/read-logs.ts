@@ -1,5 +1,7 @@
 // Several logs → one reading, in the order of time over all of them: those of two servers side by side are merged, and
 // a file is opened only when its time has come, so that a year of rotated logs needs no more memory than a day of them.
+
+import type { Policy } from "../../policy/policy.ts";
 import { SpillwayError } from "../../rules/errors.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
@@ -7,10 +9,14 @@ import { readHar } from "./har.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { PathFilter } from "./path-filter.ts";
+import { PolicyCallers } from "./policy-callers.ts";
+import { PolicyRowReader } from "./policy-reader.ts";
+import { PolicyRouting, Unrouted } from "./policy-routing.ts";
+import { QuotaTraceRows } from "./quota-trace-rows.ts";
 import { FileReader, type LogFile } from "./read-file.ts";
 import { Tally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
-import type { LogBatch, LogRows } from "./rows.ts";
+import type { LogBatch, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
 import { instantOf } from "./sniff.ts";
 import { TraceRows } from "./trace-rows.ts";
@@ -25,6 +31,8 @@ export interface LogSettings
   /** All rows are sorted first, in memory, however far from order they stand. */
   readonly sort: boolean;
   readonly digest: Digest;
+  /** Rows are read by this policy; by the API of SPEC.md where it is left out. */
+  readonly policy?: Policy | undefined;
 }
 
 /** The same as without flags, but for the digest. */
@@ -46,15 +54,24 @@ const disorderMs = 120_000;
  * @throws SpillwayError `LOG_INVALID` while batches are read, and at their end `LOG_UNREAD` where more rows than
  *   `unreadMost` could not be read, and `LOG_INVALID` where there were none at all, or none of the paths
  */
-export function readLogs(files: readonly LogFile[], settings: LogSettings): LogRows {
+export function readLogs(files: readonly LogFile[], settings: LogSettings): RoutedRows {
   const callers = new Callers(settings.digest);
+  const { policy } = settings;
+  const unrouted = new Unrouted();
+  const byPolicy =
+    policy === undefined
+      ? null
+      : { policy, callers: new PolicyCallers(callers), routing: new PolicyRouting(policy, unrouted) };
   const tally = new Tally();
   const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
   const streams = files.map((file): OrderedStream => {
     const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
-      const rows = new OrderedRows(settings.sort);
+      const rows = new OrderedRows(settings.sort, undefined, file.sample.format === "trace");
       rows.floor = floorMs;
-      return readFile(file, { ...settings, paths }, callers, tally, rows);
+      const rowSettings = settingsFor(file, { ...settings, paths });
+      return byPolicy === null
+        ? readFile(file, rowSettings, callers, tally, rows)
+        : readFileBy(byPolicy, file, rowSettings, tally, rows);
     };
     return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
   });
@@ -62,10 +79,11 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
     yield* new MergedRows(streams).read();
     requireRead(tally, settings.unreadMost, files);
     paths?.requireKept();
+    if (policy !== undefined) unrouted.requireSome(policy);
   };
   return {
     batches: batches(),
-    callers: callers.list,
+    callers: byPolicy?.callers.list ?? callers.list,
     get read() {
       return tally.read;
     },
@@ -76,28 +94,59 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): LogR
     get unplaced() {
       return callers.unplaced;
     },
+    get unrouted() {
+      return unrouted.unrouted;
+    },
+    paths: unrouted.paths,
   };
 }
 
+type FileSettings = Omit<LogSettings, "paths"> & Pick<RowSettings, "paths">;
+
+const settingsFor = ({ mapping, sample }: LogFile, settings: FileSettings): RowSettings => ({
+  ...settings,
+  organization: settings.organization ?? mapping.organization,
+  userIsToken: mapping.userIsToken,
+  durationUnitMs: durationUnits[mapping.durationUnit],
+  timeIs: mapping.timeIs,
+  hasPaths: sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
+});
+
 function readFile(
   file: LogFile,
-  settings: Omit<LogSettings, "paths"> & Pick<RowSettings, "paths">,
+  settings: RowSettings,
   callers: Callers,
   tally: Tally,
   rows: OrderedRows,
 ): AsyncGenerator<LogBatch, void> {
-  const { mapping } = file;
   const { format } = file.sample;
   if (format === "trace") return new TraceRows(file, settings.graphqlCost, callers, tally, rows).read();
-  const rowSettings: RowSettings = {
-    ...settings,
-    organization: settings.organization ?? mapping.organization,
-    userIsToken: mapping.userIsToken,
-    durationUnitMs: durationUnits[mapping.durationUnit],
-    timeIs: mapping.timeIs,
-    hasPaths: format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
-  };
-  const reader = new RowReader(rowSettings, callers);
+  const reader = new RowReader(settings, callers);
+  if (format === "har") return readHar(file, reader, tally, rows);
+  return new FileReader(file, reader, tally, rows).read();
+}
+
+interface ByPolicy {
+  readonly policy: Policy;
+  readonly callers: PolicyCallers;
+  readonly routing: PolicyRouting;
+}
+
+function readFileBy(
+  { policy, callers, routing }: ByPolicy,
+  file: LogFile,
+  settings: RowSettings,
+  tally: Tally,
+  rows: OrderedRows,
+): AsyncGenerator<LogBatch, void> {
+  const { format } = file.sample;
+  const mapping = file.callers;
+  if (mapping === undefined)
+    throw new RangeError("a log that is read by a policy needs what tells its callers");
+  const { graphqlCost } = settings;
+  if (format === "trace")
+    return new QuotaTraceRows(file, policy, mapping, callers, routing, tally, graphqlCost, rows).read();
+  const reader = new PolicyRowReader(policy, settings, mapping, callers, routing);
   if (format === "har") return readHar(file, reader, tally, rows);
   return new FileReader(file, reader, tally, rows).read();
 }
@@ -134,8 +183,15 @@ function requireRead({ read, unread, examples }: Tally, most: number, files: rea
 }
 
 function nextStep(reasons: readonly string[]): string {
+  if (reasons.some((why) => why.includes("of declared cost")))
+    return "--cost-column says where a call's cost stands, --graphql-cost N what one costs that does not say";
   if (reasons.some((why) => why.includes("whose cost is not known")))
     return "--cost-column says where a query's points stand, --graphql-cost N what one costs that does not say";
+  const lacked = reasons
+    .map((why) => /^its caller has no (\S+),/.exec(why)?.[1])
+    .find((name) => name !== undefined);
+  if (lacked !== undefined)
+    return `--caller-column ${lacked}=COLUMN says where the ${lacked} stands, --caller ${lacked}=NAME takes all rows for one`;
   if (reasons.some((why) => why.includes("time goes back")))
     return "--sort puts all rows in order first, in memory; parts of a log may be given as several files";
   return "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows";

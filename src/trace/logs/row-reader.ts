@@ -66,45 +66,34 @@ const LEFT_OUT = 255;
 /** Statuses of GraphQL that counted nothing (SPEC.md §2.6); 401 and 403 count nothing anywhere. */
 const uncountedQueries = new Set([400, 405, 413, 415]);
 
-export class RowReader {
-  readonly #settings: RowSettings;
-  readonly #callers: Callers;
-  readonly #path: RequestPath;
-  readonly #memory = new PathMemory();
+/** Reads of a row what every API has: when it began, how long it took, and its status. */
+export class TimedRows {
+  readonly settings: RowSettings;
   readonly #times: InstantReader;
-  /** The organization that the row's path names. */
-  #organization = NONE;
-  /** The number of `EVERYONE`, once a row is everyone's. */
-  #everyone = NONE;
+  // Of the row last read.
+  atMs = 0;
+  durationMs = 0;
+  status = 0;
 
-  constructor(settings: RowSettings, callers: Callers) {
-    this.#settings = settings;
-    this.#callers = callers;
-    this.#path = new RequestPath(settings.statusPath, settings.graphqlPath);
+  constructor(settings: RowSettings) {
+    this.settings = settings;
     this.#times = new InstantReader(settings.zoneMinutes);
   }
 
-  /** Adds the row that the fields are, unless its path is left out. @returns `null`, or why it cannot be read */
-  add(cells: Cells, rows: OrderedRows): string | null {
+  /** @returns `null`, or why the row cannot be read */
+  readTimes(cells: Cells, rows: OrderedRows): string | null {
     const { view, from, to } = cells;
     let at = this.#times.read(view, from[TIME] ?? 0, to[TIME] ?? 0);
     if (Number.isNaN(at)) return cells.isEmpty(TIME) ? "it has no time" : "its time cannot be read";
     const duration = this.#duration(cells);
     if (duration === -1) return "its duration is no number";
-    if (this.#settings.timeIs === "end" && duration > 0) at -= Math.round(duration);
+    if (this.settings.timeIs === "end" && duration > 0) at -= Math.round(duration);
     if (at < 0) return "it began before 1970";
     if (at < rows.floor) return "time goes back too far: later rows were done with already";
-    const status = statusOf(cells);
-    if (status === -1) return "its status is none of HTTP's";
-    const kind = this.#kind(cells, status);
-    if (kind === -1) return "its scope is neither rest nor graphql";
-    if (kind === LEFT_OUT) return null;
-    const cost = kind === GRAPHQL_CALL ? this.#points(cells, COST) : kind === REST_CALL ? 1 : 0;
-    if (cost === -1) return "its cost is no whole number";
-    if (cost === -2) return "a GraphQL call whose cost is not known";
-    const actual = kind === GRAPHQL_CALL ? this.#actual(cells) : -1;
-    if (actual === -2) return "its actual cost is no whole number";
-    rows.add(at, duration, this.#caller(cells), kind, cost, actual, status);
+    this.status = statusOf(cells);
+    if (this.status === -1) return "its status is none of HTTP's";
+    this.atMs = at;
+    this.durationMs = duration;
     return null;
   }
 
@@ -115,9 +104,42 @@ export class RowReader {
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return Number.NaN;
     const value = decimal(view, start, end);
     if (value < 0) return -1;
-    const unitMs = this.#settings.durationUnitMs;
+    const unitMs = this.settings.durationUnitMs;
     // 1.001 s * 1000 is 1000.9999999999999 ms.
     return unitMs === 1 ? value : Math.round(value * unitMs * 1e6) / 1e6;
+  }
+}
+
+export class RowReader extends TimedRows {
+  readonly #callers: Callers;
+  readonly #path: RequestPath;
+  readonly #memory = new PathMemory();
+  /** The organization that the row's path names. */
+  #organization = NONE;
+  /** The number of `EVERYONE`, once a row is everyone's. */
+  #everyone = NONE;
+
+  constructor(settings: RowSettings, callers: Callers) {
+    super(settings);
+    this.#callers = callers;
+    this.#path = new RequestPath(settings.statusPath, settings.graphqlPath);
+  }
+
+  /** Adds the row that the fields are, unless its path is left out. @returns `null`, or why it cannot be read */
+  add(cells: Cells, rows: OrderedRows): string | null {
+    const wrong = this.readTimes(cells, rows);
+    if (wrong !== null) return wrong;
+    const { status } = this;
+    const kind = this.#kind(cells, status);
+    if (kind === -1) return "its scope is neither rest nor graphql";
+    if (kind === LEFT_OUT) return null;
+    const cost = kind === GRAPHQL_CALL ? this.#points(cells, COST) : kind === REST_CALL ? 1 : 0;
+    if (cost === -1) return "its cost is no whole number";
+    if (cost === -2) return "a GraphQL call whose cost is not known";
+    const actual = kind === GRAPHQL_CALL ? this.#actual(cells) : -1;
+    if (actual === -2) return "its actual cost is no whole number";
+    rows.add(this.atMs, this.durationMs, this.#caller(cells), kind, cost, actual, status);
+    return null;
   }
 
   #kind(cells: Cells, status: number): number {
@@ -128,7 +150,7 @@ export class RowReader {
     if (!this.#isWanted(path)) return LEFT_OUT;
     if (path === STATUS_PATH && (method === GET || method === HEAD || method === NO_METHOD))
       return STATUS_CALL;
-    if (status === 401 || status === 403 || (path === -1 && this.#settings.hasPaths)) return OTHER_CALL;
+    if (status === 401 || status === 403 || (path === -1 && this.settings.hasPaths)) return OTHER_CALL;
     const isQuery =
       byScope === GRAPHQL_CALL || (byScope === null && (path === GRAPHQL_PATH || this.#costs(cells, path)));
     if (!isQuery) return REST_CALL;
@@ -138,7 +160,7 @@ export class RowReader {
 
   /** Counts the row as kept or left out by its path. */
   #isWanted(path: number): boolean {
-    const { paths } = this.#settings;
+    const { paths } = this.settings;
     if (paths === null) return true;
     if (path === LEFT_OUT || path === NONE) paths.leftOut += 1;
     else paths.kept += 1;
@@ -158,7 +180,7 @@ export class RowReader {
     }
     const read = this.#path.read(view, start, end);
     const { organizationFrom, organizationTo, pathFrom, pathTo } = this.#path;
-    const kind = this.#settings.paths?.fits(view, pathFrom, pathTo) === false ? LEFT_OUT : read;
+    const kind = this.settings.paths?.fits(view, pathFrom, pathTo) === false ? LEFT_OUT : read;
     if (organizationTo > organizationFrom)
       this.#organization = this.#organizationAt(view, organizationFrom, organizationTo);
     memory.keep(view, start, end, kind, this.#organization);
@@ -201,7 +223,7 @@ export class RowReader {
     const start = from[role] ?? 0;
     const end = to[role] ?? 0;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash))
-      return this.#settings.graphqlCost ?? -2;
+      return this.settings.graphqlCost ?? -2;
     return whole(view, start, end);
   }
 
@@ -224,7 +246,7 @@ export class RowReader {
     if (this.#organization !== NONE) return callers.of(user, this.#organization);
     const last = callers.lastOrganization(user);
     if (last !== NONE) return callers.of(user, last);
-    const { organization } = this.#settings;
+    const { organization } = this.settings;
     if (organization === null) callers.unplaced += 1;
     return callers.of(user, callers.organization(organization ?? defaultOrganization));
   }
@@ -238,7 +260,7 @@ export class RowReader {
     const { view, from, to } = cells;
     const start = from[role] ?? 0;
     const end = to[role] ?? 0;
-    const isToken = role === USER && this.#settings.userIsToken;
+    const isToken = role === USER && this.settings.userIsToken;
     return this.#callers.userAt(view, start, end, hashOf(view, start, end), isToken);
   }
 }

@@ -49,6 +49,9 @@ export interface LogBatch {
   readonly actual: Int32Array;
   /** HTTP status; 0 where the log does not say, or no answer came. What a policy calls a refusal is 429. */
   readonly status: Int16Array;
+  /** Of a trace: the number of the attempt, from 0, and when it was wanted; below 0 where nobody says. */
+  readonly attempt?: Int32Array | undefined;
+  readonly wantedMs?: Float64Array | undefined;
 }
 
 /** A row that could not be read. */

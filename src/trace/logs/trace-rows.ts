@@ -12,7 +12,7 @@ import { GRAPHQL_CALL, type LogBatch, OTHER_CALL, REST_CALL, STATUS_CALL } from 
 const kinds = { status: STATUS_CALL, other: OTHER_CALL } as const;
 
 /** The latest time that a `Date` can be. */
-const latestMs = 8.64e15;
+export const latestMs = 8.64e15;
 
 export class TraceRows {
   readonly rows: OrderedRows;
@@ -72,6 +72,8 @@ export class TraceRows {
       batch.is(row, has.cost) ? (batch.cost[row] ?? 0) : null,
       batch.is(row, has.actual) ? (batch.actual[row] ?? -1) : -1,
       batch.status[row] ?? 0,
+      batch.is(row, has.attempt) ? batch.attempt[row] : undefined,
+      batch.is(row, has.wanted) ? batch.wanted[row] : undefined,
     );
   }
 
@@ -87,6 +89,8 @@ export class TraceRows {
       call.cost,
       call.actual ?? -1,
       call.status,
+      call.attempt,
+      call.wanted,
     );
   }
 
@@ -98,6 +102,8 @@ export class TraceRows {
     cost: number | null,
     actual: number,
     status: number,
+    attempt: number | undefined,
+    wanted: number | undefined,
   ): string | null {
     const at = Math.floor(sent);
     if (at < 0 || at > latestMs) return "it was sent at no time of our days";
@@ -105,7 +111,17 @@ export class TraceRows {
     const points = cost ?? this.#graphqlCost;
     if (kind === GRAPHQL_CALL && points === null) return "a GraphQL call whose cost is not known";
     const charged = kind === REST_CALL ? 1 : kind === GRAPHQL_CALL ? (points ?? 0) : 0;
-    this.rows.add(at, durationMs, caller, kind, charged, kind === GRAPHQL_CALL ? actual : -1, status);
+    this.rows.add(
+      at,
+      durationMs,
+      caller,
+      kind,
+      charged,
+      kind === GRAPHQL_CALL ? actual : -1,
+      status,
+      attempt,
+      wanted,
+    );
     return null;
   }
 }
@@ -120,7 +136,7 @@ function numberOf(known: Map<number, number>, name: number, find: (name: number)
 }
 
 /** The same mistake, with the file's name in front of the line's number. */
-function named(error: unknown, file: string): unknown {
+export function named(error: unknown, file: string): unknown {
   if (!(error instanceof SpillwayError) || error.code !== "TRACE_INVALID") return error;
   const [summary = ""] = error.message.split("\n");
   const problems = error.problems.map(({ path, got, allowed }) => ({

@@ -8,6 +8,17 @@ const copiesOf = (place: number, factor: number): number =>
 
 const copyName = (name: string, copy: number): string => (copy === 1 ? name : `${name}#${copy}`);
 
+/** A copy of a caller, which is another one in all that stands for who it is. */
+function copyOf({ organization, user, attributes }: LogCaller, copy: number): LogCaller {
+  const named = { organization, user: copyName(user, copy) };
+  if (attributes === undefined) return named;
+  const values = Object.entries(attributes).map(([name, value]) => [
+    name,
+    value === user ? copyName(value, copy) : value,
+  ]);
+  return { ...named, attributes: Object.fromEntries(values) };
+}
+
 /**
  * Multiplies the callers of a log, and with them its calls. Callers are counted in the order of their first rows: with a
  * factor of 2 each is there twice, with 1.5 every second one, with 0.5 every second one is left out. Copies are users of
@@ -23,8 +34,8 @@ export function multiplyCallers(rows: LogRows, factor: number): Pick<LogRows, "b
       const place = known.length;
       const count = copiesOf(place, factor);
       known.push({ first: callers.length, count });
-      const { organization, user } = rows.callers[place] ?? { organization: "", user: "" };
-      for (let copy = 1; copy <= count; copy++) callers.push({ organization, user: copyName(user, copy) });
+      const caller = rows.callers[place] ?? { organization: "", user: "" };
+      for (let copy = 1; copy <= count; copy++) callers.push(copyOf(caller, copy));
     }
     return known[caller] as { readonly first: number; readonly count: number };
   };
@@ -73,5 +84,7 @@ function picked(batch: LogBatch, from: readonly number[], caller: readonly numbe
     cost: Int32Array.from(column(batch.cost)),
     actual: Int32Array.from(column(batch.actual)),
     status: Int16Array.from(column(batch.status)),
+    attempt: batch.attempt === undefined ? undefined : Int32Array.from(column(batch.attempt)),
+    wantedMs: batch.wantedMs === undefined ? undefined : Float64Array.from(column(batch.wantedMs)),
   };
 }

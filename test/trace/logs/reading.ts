@@ -7,11 +7,14 @@ import { plain } from "../../../src/trace/logs/log-blocks.ts";
 import { guessMapping, type MappingFlags, noMapping } from "../../../src/trace/logs/mapping.ts";
 import type { LogFile } from "../../../src/trace/logs/read-file.ts";
 import { type LogSettings, readLogs, usualSettings } from "../../../src/trace/logs/read-logs.ts";
-import type { LogRows, UnreadRow } from "../../../src/trace/logs/rows.ts";
+import { type LogRows, OTHER_CALL, STATUS_CALL, type UnreadRow } from "../../../src/trace/logs/rows.ts";
 import { headBytes, sniffLog } from "../../../src/trace/logs/sniff.ts";
 import { chunks } from "../samples.ts";
 
 export const kindNames = ["rest", "graphql", "status", "other"] as const;
+
+const kindOf = (kind: number | undefined): (typeof kindNames)[number] =>
+  kind === STATUS_CALL ? "status" : (kindNames[kind ?? OTHER_CALL] ?? "other");
 
 export interface Row {
   readonly at: string;
@@ -87,7 +90,7 @@ async function rowsOf({ batches, callers }: LogRows): Promise<Row[]> {
       rows.push({
         at: new Date(batch.atMs[row] ?? Number.NaN).toISOString(),
         caller: `${caller?.organization}/${caller?.user}`,
-        kind: kindNames[batch.kind[row] ?? 3] ?? "other",
+        kind: kindOf(batch.kind[row]),
         cost: batch.cost[row] ?? -1,
         actual: actual < 0 ? null : actual,
         status: batch.status[row] ?? -1,
