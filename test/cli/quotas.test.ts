@@ -158,10 +158,7 @@ test.each([[["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "ru
   },
 );
 
-test.each([
-  ["replay", ["replay", "run/trace.ndjson"]],
-  ["fit", ["fit", "run/trace.ndjson"]],
-])("%s says that it reads version 1", async (_, words) => {
+test.each([["fit", ["fit", "run/trace.ndjson"]]])("%s says that it reads version 1", async (_, words) => {
   const { stderr, code } = await typed(...words, "--json");
   expect(code).toBe(2);
   expect(stderr).toContain("version");
