@@ -157,7 +157,7 @@ const unroutedKind: RoutedKind = { kind: OTHER_CALL, attributes: {} };
 const plain: ReadonlySet<string> = new Set(["outcome", "status", "readings"]);
 
 /** A path whose segments that may name somebody or something stand as `*`. */
-export function templateOf(target: string): string {
+function templateOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "").split(/[?#]/, 1)[0] ?? "";
   const segments = path.split("/").map((segment) => (isName(segment) ? segment : "*"));
   return segments.join("/").slice(0, pathLength);
