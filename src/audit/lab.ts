@@ -82,6 +82,20 @@ export class Lab {
     );
   }
 
+  /** Tells whether resets of a quota are surely rounded up. */
+  roundsUp(quota: string): boolean {
+    const rows = this.wire.readings.filter(
+      ({ quotas, reset }) => reset !== undefined && (quotas?.includes(quota) ?? true),
+    );
+    const own = this.policy.quotas[quota]?.shown.reset;
+    return rows.every(({ reset }) => (reset?.round ?? own) === "ceil");
+  }
+
+  /** Tells whether an answer shows that each quota of an operation has room. */
+  showsRoom({ quotas }: Subject, answer: Answer): boolean {
+    return quotas.every((name) => (seenIn(answer, name)?.left ?? 0) > 0);
+  }
+
   get hasStatus(): boolean {
     return this.policy.routes.some(({ operation }) => operation === "status");
   }

@@ -44,7 +44,7 @@ export async function run(args: string[]): Promise<number> {
       only: { type: "string" },
       windows: { type: "string", default: "60,300" },
       clean: { type: "string", default: "20" },
-      out: { type: "string", default: "reports/audit" },
+      out: { type: "string" },
     },
   });
   const [rest = 60, graphql = 300] = values.windows.split(",").map(Number);
@@ -71,8 +71,9 @@ export async function run(args: string[]): Promise<number> {
   const clean = [...quiet, ...busy];
   const missed = rows.filter(({ found }) => found.length === 0);
   const accused = [...clean, ...others].filter(({ found }) => found.length > 0);
-  if (values.only === undefined)
-    await writeWhole(`${values.out}/README.md`, text({ rows, clean, others, windows }));
+  // A part is written where its place is named.
+  const out = values.out ?? (values.only === undefined ? "reports/audit" : null);
+  if (out !== null) await writeWhole(`${out}/README.md`, text({ rows, clean, others, windows }));
   for (const { name } of missed) console.log(`MISSED   ${name}`);
   for (const { name, found } of accused) console.log(`ACCUSED  ${name}: ${found.join("; ")}`);
   console.log(

@@ -1,6 +1,6 @@
 // What calls cost: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
-import { seenIn } from "../book.ts";
+import { isSameWindow, seenIn } from "../book.ts";
 import { broken, type Caller, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
@@ -105,7 +105,8 @@ export const costExperiments: readonly Experiment[] = [
       const more = yield* lab.one(lab.shot(caller, subject.operation, before.left + 1));
       const exact = yield* lab.one(lab.shot(caller, subject.operation, before.left));
       const after = seenIn(yield* lab.look(subject, caller), quota);
-      if (after === null || after.used < before.used) return unexercised("the window rolled");
+      if (after === null || !isSameWindow(before, after, lab.windowMs(quota, caller)))
+        return unexercised("the window rolled");
       if (more.call.outcome === "admitted" && more.call.status < 400 && !isErrors(more.body))
         return broken(
           [before.answer, more],

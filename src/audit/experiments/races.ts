@@ -43,7 +43,9 @@ const lastPlace = (calls: number): Experiment => ({
         "one call is admitted",
         `${admitted.length} are, of ${quota}'s last place`,
       );
-    if (admitted.length === 0 && unknown.length === 0)
+    const isIts = answers.every(({ call }) => call.by === quota) || subject.quotas.length === 1;
+    const hasRoom = lab.showsRoom(subject, before.answer) || subject.quotas.length === 1;
+    if (admitted.length === 0 && unknown.length === 0 && isIts && hasRoom)
       return broken(
         [before.answer, ...answers.slice(0, 2)],
         `one call is admitted: ${quota} showed ${before.left} left`,
@@ -134,7 +136,7 @@ export const raceExperiments: readonly Experiment[] = [
         const one = seenIn(before, quota);
         if (one === null || !isOneWindow(lab, caller, quota, [one, seenIn(after, quota)])) continue;
         if (refused !== undefined && one.left >= 6 * (yield* lab.plainCharge(subject, caller, quota)))
-          if (subject.quotas.every((name) => (seenIn(refused, name)?.left ?? 1) > 0))
+          if (lab.showsRoom(subject, refused))
             return broken([before, refused], `admitted: ${quota} had ${one.left} left`, "refused");
       }
       return kept;

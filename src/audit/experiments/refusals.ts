@@ -105,7 +105,7 @@ export const refusalExperiments: readonly Experiment[] = [
       const [mine] = yield* lab.send(lab.shot(caller, subject.operation));
       for (const other of others) {
         const answer = yield* lab.one(lab.shot(other, subject.operation));
-        const hasRoom = subject.quotas.every((name) => (seenIn(answer, name)?.left ?? 1) > 0);
+        const hasRoom = lab.showsRoom(subject, answer);
         if (isRefused(answer) && hasRoom && mine !== undefined)
           return broken(
             [mine, answer],
