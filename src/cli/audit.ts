@@ -223,7 +223,7 @@ type Given = Awaited<ReturnType<typeof readGiven>>;
 
 /** The limits that a deployment is held to: those that are named, or those that a probe sees. */
 async function limitsOf(
-  { rules: named }: Args,
+  { rules: named, dryRun, yes }: Args,
   terminal: Terminal,
   given: Given,
 ): Promise<{
@@ -244,10 +244,12 @@ async function limitsOf(
     import("../rules/parse.ts"),
     import("../policy/shorthand.ts"),
   ]);
+  if (dryRun) throw new SpillwayError("USAGE", "--dry-run needs --policy: without one, a probe calls first");
   const callers = await readTokens(given.tokensFile);
   const [caller] = callers;
   if (caller === undefined) throw new SpillwayError("TOKENS_INVALID", "the tokens file has no entry");
   terminal.say("No --policy: a probe looks first which limits there are (80 calls at most).");
+  if (!yes) await requireYes(terminal);
   const { target, tls, proxy } = given;
   const report = await probe({
     target: target.base,

@@ -71,6 +71,21 @@ test("--dry-run says the spend, and calls nobody", async () => {
   expect(calls).toBe(0);
 });
 
+test("without --policy nothing is called under --dry-run, nor before somebody says yes", async () => {
+  let calls = 0;
+  const url = await answering((_request, reply) => {
+    calls += 1;
+    reply.end();
+  });
+  const words = ["audit", "--target", url, "--tokens", tokens];
+  const ended = [await spillwayHere([...words, "--dry-run"]), await spillwayHere(words)];
+  expect(ended.map(({ code }) => code)).toEqual([2, 2]);
+  expect(ended.map(({ stderr }) => stderr).join()).toMatch(
+    /--dry-run needs --policy[\s\S]*nobody is there to say yes/,
+  );
+  expect(calls).toBe(0);
+});
+
 describe("what is no such API is named, before anything is spent", () => {
   const cases: readonly (readonly [name: string, answer: RequestListener, said: RegExp])[] = [
     [

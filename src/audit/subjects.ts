@@ -1,0 +1,57 @@
+// The operations of a policy under audit, who calls which, and the requests of their samples.
+import type { CallSample, Policy } from "../policy/policy.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
+import type { Caller, Subject } from "./experiment.ts";
+
+/** Kind of the GraphQL operation in a body. */
+export function graphqlKind(body: string | null): "query" | "mutation" | null {
+  if (body === null || !body.includes('"query"')) return null;
+  return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
+}
+
+/** A sample that costs so much; as it is where it cannot be made dearer. */
+export function dearer(sample: CallSample, cost: number): CallSample {
+  const { dearer: by, body } = sample;
+  if (by === undefined || cost === sample.cost || !isPlainObject(body)) return sample;
+  const more = (cost - sample.cost) / by.costEach;
+  const copy = JSON.parse(JSON.stringify(body)) as Record<string, unknown>;
+  const path = by.pointer.split("/").slice(1);
+  const last = path.pop() ?? "";
+  let at: unknown = copy;
+  for (const step of path) at = (at as Record<string, unknown>)[step];
+  const holder = at as Record<string, number>;
+  holder[last] = (holder[last] ?? 0) + more;
+  return { ...sample, body: copy };
+}
+
+/**
+ * Operations that can be called, one for each set of quotas. Those that share a quota have callers of their own where no two
+ * callers share a count; else each begins with another caller.
+ */
+export function subjectsOf(policy: Policy, callers: readonly Caller[]): Subject[] {
+  const found = new Map<string, Omit<Subject, "callers">>();
+  for (const [operation, { uses, samples }] of Object.entries(policy.operations)) {
+    const quotas = Object.keys(policy.quotas).filter((name) => uses[name] !== undefined && uses[name] !== 0);
+    const key = quotas.join(" ");
+    if (samples.length > 0 && quotas.length > 0 && !found.has(key)) found.set(key, { operation, quotas });
+  }
+  const all = [...found.values()];
+  return all.map((subject, turn) => {
+    const group = all.filter(({ quotas }) => quotas.some((name) => subject.quotas.includes(name)));
+    const share = Math.floor(callers.length / all.length);
+    const isOwn = group.every(({ quotas }) => quotas.every((name) => isApart(policy, name, callers)));
+    if (group.length > 1 && isOwn && share >= 2)
+      return { ...subject, callers: callers.slice(turn * share, (turn + 1) * share) };
+    const at = turn % Math.max(1, callers.length);
+    return { ...subject, callers: [...callers.slice(at), ...callers.slice(0, at)] };
+  });
+}
+
+/** Tells whether each caller has a count of its own in a quota. */
+function isApart({ quotas }: Policy, name: string, callers: readonly Caller[]): boolean {
+  const key = quotas[name]?.key ?? [];
+  const keys = new Set(
+    callers.map(({ attributes }) => JSON.stringify(key.map((part) => attributes[part] ?? null))),
+  );
+  return keys.size === callers.length;
+}
