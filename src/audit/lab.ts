@@ -378,17 +378,6 @@ export class Lab {
     return answers;
   }
 
-  /** Waits for the next window of a shared quota, unless half of it is left, and half of its time. */
-  *freshBroad(subject: Subject, quota: string, caller: Caller): Steps<void> {
-    yield* this.look(subject, caller);
-    const nowMs = yield* this.now();
-    const seen = this.book.latest(quota, caller.attributes);
-    const lengthMs = this.windowMs(quota, caller) ?? 0;
-    const end = this.book.endOf(quota, caller.attributes, nowMs) ?? 0;
-    if (seen !== null && seen.left * 2 >= seen.limit && (end - nowMs) * 2 >= lengthMs) return;
-    yield* this.nextWindow(subject, [caller]);
-  }
-
   /** A caller whose narrow quota is used up, in a window that lasts for a while. */
   *emptied(
     subject: Subject,

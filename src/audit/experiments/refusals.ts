@@ -1,6 +1,15 @@
 // Which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
 import { seenIn } from "../book.ts";
-import { type Answer, broken, type Experiment, kept, type Steps, unexercised } from "../experiment.ts";
+import {
+  type Answer,
+  broken,
+  type Caller,
+  type Experiment,
+  kept,
+  type Steps,
+  type Subject,
+  unexercised,
+} from "../experiment.ts";
 import type { Lab } from "../lab.ts";
 import { isRefused } from "../trials.ts";
 
@@ -145,7 +154,7 @@ export const refusalExperiments: readonly Experiment[] = [
       if (broad === null || first === undefined) return unexercised("no quota that callers share");
       if (lab.book.wasEmptied(broad, first.attributes, yield* lab.now()))
         yield* lab.nextWindow(subject, [first]);
-      yield* lab.freshBroad(subject, broad, first);
+      yield* freshBroad(lab, subject, broad, first);
       let empty: Answer | null = null;
       for (const caller of callers) {
         const answers = yield* lab.drain(subject, caller);
@@ -195,4 +204,15 @@ function sharers(lab: Lab, { callers }: Parameters<Experiment["run"]>[1], quota:
   const key = lab.policy.quotas[quota]?.key ?? [];
   const [first] = callers;
   return callers.filter((caller) => key.every((part) => caller.attributes[part] === first?.attributes[part]));
+}
+
+/** Waits for the next window of a shared quota, unless half of it is left, and half of its time. */
+function* freshBroad(lab: Lab, subject: Subject, quota: string, caller: Caller): Steps<void> {
+  yield* lab.look(subject, caller);
+  const nowMs = yield* lab.now();
+  const seen = lab.book.latest(quota, caller.attributes);
+  const lengthMs = lab.windowMs(quota, caller) ?? 0;
+  const end = lab.book.endOf(quota, caller.attributes, nowMs) ?? 0;
+  if (seen !== null && seen.left * 2 >= seen.limit && (end - nowMs) * 2 >= lengthMs) return;
+  yield* lab.nextWindow(subject, [caller]);
 }
