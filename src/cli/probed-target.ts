@@ -1,10 +1,12 @@
 // Things that `probe` and `status` have in common: which target, which organization, whose token.
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
-import { readTokens } from "./files.ts";
+import { readPolicyTokens, readTokens } from "./files.ts";
 import { tokensFormat } from "./run-options.ts";
 import type { VerbOption } from "./verb.ts";
 
@@ -64,9 +66,35 @@ export async function probedTarget(args: TargetArgs): Promise<ProbedTarget> {
   };
 }
 
+/**
+ * A target by a policy, and the first of the tokens; without a file, the variable's token, of which nothing is known.
+ * @throws SpillwayError as `probedTarget` does
+ */
+export async function policyTarget(
+  args: TargetArgs,
+  policy: Policy,
+): Promise<ConnectionOptions & { readonly target: string; readonly caller: PolicyToken }> {
+  const { target: url, allowHost, tokens } = args;
+  const target = parseTarget("--target", url);
+  requireAllowed("--target", target, allowHost ?? null);
+  const { attributes } = policy.auth;
+  const [first] = tokens === undefined ? [] : await readPolicyTokens(tokens, attributes);
+  const caller = first ?? { token: tokenOfVariable(), attributes: {} };
+  return { target: target.base, ...(await readConnection(args, url)), caller };
+}
+
 type Caller = Pick<ProbedTarget, "organization" | "token" | "user">;
 
 function ofVariable(org: string | undefined): Caller {
+  const token = tokenOfVariable();
+  if (org !== undefined) return { token, user: null, organization: org };
+  throw new SpillwayError("USAGE", `the organization of the token in ${VARIABLE} is needed`, {
+    problems: [{ path: "--org", got: "nothing", allowed: "--org SLUG" }],
+    hint: "a tokens file names it: --tokens FILE",
+  });
+}
+
+function tokenOfVariable(): string {
   const token = process.env[VARIABLE] ?? "";
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new SpillwayError("USAGE", "a token is needed", {
@@ -79,11 +107,7 @@ function ofVariable(org: string | undefined): Caller {
       ],
       hint: "tokens come from a file or from the environment, never from a flag: process lists show flags",
     });
-  if (org !== undefined) return { token, user: null, organization: org };
-  throw new SpillwayError("USAGE", `the organization of the token in ${VARIABLE} is needed`, {
-    problems: [{ path: "--org", got: "nothing", allowed: "--org SLUG" }],
-    hint: "a tokens file names it: --tokens FILE",
-  });
+  return token;
 }
 
 /** The first entry that may read the status of its organization. */

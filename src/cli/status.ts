@@ -1,20 +1,24 @@
 // `spillway status`: an organization's limits as bars, once or live. Free of charge: only the status is asked for.
 
 import { setTimeout as wait } from "node:timers/promises";
-import type { StatusReading, StatusWindow } from "../probe/status.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { PolicyStatus } from "../probe/policy-status.ts";
+import type { StatusReading } from "../probe/status.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count } from "../rules/words.ts";
 import { pc } from "./colors.ts";
+import { readLimits } from "./files.ts";
 import { onInterrupt } from "./interrupt.ts";
-import { probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
-import { requireDuration } from "./run-options.ts";
+import { policyTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
+import { requireDuration, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
   readonly watch: boolean;
   readonly every: string;
+  readonly rules?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -26,9 +30,10 @@ const failuresMost = 10;
 
 export const verb = defineVerb<Args>({
   name: "status",
-  summary: "show an organization's limits and their use, once or live, free of charge",
+  summary: "show a caller's limits and their use, once or live, free of charge",
   options: {
     ...targetOptions,
+    rules: rulesOption("read the status by", "the default API's"),
     watch: { type: "boolean", default: false, describe: "repeat until Ctrl-C" },
     every: {
       argument: "TIME",
@@ -44,6 +49,10 @@ export const verb = defineVerb<Args>({
       "show those of a deployment elsewhere, live, with a token from the environment",
     ],
     [
+      "$0 status --policy github --target https://api.github.com --allow-host api.github.com --tokens tokens.json",
+      "show the quotas of another API's caller, which its policy names",
+    ],
+    [
       "$0 status --target http://127.0.0.1:4100 --tokens tokens.json --watch --json",
       "print one JSON object a line for each reading",
     ],
@@ -54,10 +63,10 @@ export const verb = defineVerb<Args>({
       throw new SpillwayError("USAGE", "that is too often", {
         problems: [{ path: "--every", got: quote(args.every), allowed: "1s or more" }],
       });
-    const probed = await probedTarget(args);
-    const { StatusReader } = await import("../probe/status.ts");
+    const limits = args.rules === undefined ? null : await readLimits(args.rules);
     const interrupt = onInterrupt();
-    const reader = new StatusReader({ ...probed, signal: interrupt.signal });
+    const policy = limits !== null && "policy" in limits ? limits.policy : null;
+    const reader = await readerOf(args, policy, interrupt.signal);
     try {
       const json = args.json === true;
       const terminal = openTerminal(json);
@@ -71,9 +80,41 @@ export const verb = defineVerb<Args>({
   },
 });
 
+type Reading = StatusReading | PolicyStatus;
+
 interface Reader {
-  read(): Promise<StatusReading>;
+  read(): Promise<Reading>;
 }
+
+async function readerOf(args: Args, policy: Policy | null, signal: AbortSignal): Promise<Reader> {
+  if (policy === null) {
+    const probed = await probedTarget(args);
+    const { StatusReader } = await import("../probe/status.ts");
+    return new StatusReader({ ...probed, signal });
+  }
+  const { PolicyStatusReader } = await import("../probe/policy-status.ts");
+  return new PolicyStatusReader({ ...(await policyTarget(args, policy)), policy, signal });
+}
+
+/** One line of the picture. */
+interface Bar {
+  readonly name: string;
+  readonly limit: number;
+  readonly used: number;
+  readonly endsAtMs: number | null;
+  readonly enforced: boolean | null;
+}
+
+const barsIn = (reading: Reading): readonly Bar[] =>
+  "quotas" in reading
+    ? reading.quotas.map(({ quota, ...numbers }) => ({ ...numbers, name: quota, enforced: null }))
+    : reading.windows.map(({ scope, owner, ...numbers }) => ({
+        ...numbers,
+        name: `${scope}${owner === "user" ? " user" : ""}`,
+      }));
+
+const whoseOf = (reading: Reading): string =>
+  "quotas" in reading ? [reading.policy, ...Object.values(reading.caller)].join(", ") : reading.organization;
 
 async function once(reader: Reader, terminal: Terminal): Promise<void> {
   const reading = await reader.read();
@@ -113,27 +154,27 @@ async function watch(
 }
 
 /** One line a reading, for logs: `10:00:59 rest 37/200 resets in 43 s, rest user 2/50 ...`. */
-function plainLine(reading: StatusReading | null, failure: string | null, atMs: number): string {
+function plainLine(reading: Reading | null, failure: string | null, atMs: number): string {
   const time = new Date(reading?.atMs ?? atMs).toISOString().slice(11, 19);
   if (reading === null) return `${time} no reading: ${failure}`;
-  const parts = reading.windows.map(
-    (window) =>
-      `${window.scope}${window.owner === "user" ? " user" : ""} ${window.used}/${window.limit} resets in ${left(window, reading.atMs)}${window.enforced === false ? " (not enforced)" : ""}`,
-  );
+  const parts = barsIn(reading).map((bar) => {
+    const resets = bar.endsAtMs === null ? "" : ` resets in ${left(bar.endsAtMs, reading.atMs)}`;
+    return `${bar.name} ${bar.used}/${bar.limit}${resets}${bar.enforced === false ? " (not enforced)" : ""}`;
+  });
   return `${time} ${parts.join(", ")}`;
 }
 
 /** Redraws in place. */
 class Picture {
   readonly #terminal: Terminal;
-  #reading: StatusReading | null = null;
+  #reading: Reading | null = null;
   #failure: string | null = null;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
-  show(reading: StatusReading | null, failure: string | null): void {
+  show(reading: Reading | null, failure: string | null): void {
     this.#reading = reading ?? this.#reading;
     this.#failure = failure;
     this.redraw();
@@ -152,7 +193,7 @@ class Picture {
 
 const cut = (text: string, width: number): string => (text.length < width ? text : text.slice(0, width - 1));
 
-const left = ({ endsAtMs }: StatusWindow, nowMs: number): string => {
+const left = (endsAtMs: number, nowMs: number): string => {
   const seconds = Math.ceil((endsAtMs - nowMs) / 1000);
   return seconds > 0 ? duration(seconds * 1000) : "0 s";
 };
@@ -163,18 +204,18 @@ const barMost = 40;
  * A line a window, no wider than the terminal; a window that has ended since it was read shows nothing used.
  * @param columns of the terminal
  */
-export function barsOf(reading: StatusReading, nowMs: number, columns: number): string[] {
-  const names = reading.windows.map(({ scope, owner }) => `${scope}${owner === "user" ? " user" : ""}`);
-  const nameWidth = Math.max(0, ...names.map((name) => name.length));
-  const rows = reading.windows.map((window, index) => {
-    const isOver = nowMs >= window.endsAtMs;
-    const used = isOver ? 0 : window.used;
-    const numbers = `${count(used)} / ${count(window.limit)}`;
-    const time = isOver ? "ended" : `${left(window, nowMs)} left`;
-    const enforced = window.enforced === false ? ", not enforced" : "";
+export function barsOf(reading: Reading, nowMs: number, columns: number): string[] {
+  const bars = barsIn(reading);
+  const nameWidth = Math.max(0, ...bars.map(({ name }) => name.length));
+  const rows = bars.map((bar) => {
+    const isOver = bar.endsAtMs !== null && nowMs >= bar.endsAtMs;
+    const used = isOver ? 0 : bar.used;
+    const numbers = `${count(used)} / ${count(bar.limit)}`;
+    const time = isOver ? "ended" : bar.endsAtMs === null ? "" : `${left(bar.endsAtMs, nowMs)} left`;
+    const enforced = bar.enforced === false ? ", not enforced" : "";
     return {
-      name: (names[index] ?? "").padEnd(nameWidth),
-      share: used / window.limit,
+      name: bar.name.padEnd(nameWidth),
+      share: used / bar.limit,
       numbers,
       time: time + enforced,
     };
@@ -188,11 +229,13 @@ export function barsOf(reading: StatusReading, nowMs: number, columns: number): 
     return room >= 5 ? `${name} ${bar}${text}` : cut(`${name} ${text}`, columns);
   });
   const head = cut(
-    `${reading.organization} at ${new Date(nowMs).toISOString().slice(11, 19)} UTC${skewText(reading)}`,
+    `${whoseOf(reading)} at ${new Date(nowMs).toISOString().slice(11, 19)} UTC${skewText(reading)}`,
     columns,
   );
   const note = cut("GraphQL's user window is on GraphQL's own answers alone: asking may cost", columns);
-  const isMissing = !reading.windows.some(({ scope, owner }) => scope === "graphql" && owner === "user");
+  const isMissing =
+    "windows" in reading &&
+    !reading.windows.some(({ scope, owner }) => scope === "graphql" && owner === "user");
   return [pc.bold(head), ...lines, ...(isMissing ? [pc.dim(note)] : [])];
 }
 
@@ -203,7 +246,7 @@ function barOf(share: number, width: number): string {
 }
 
 /** Clocks that are a second apart are none that a person must know of. */
-function skewText({ skewMs }: StatusReading): string {
+function skewText({ skewMs }: Reading): string {
   if (skewMs === null || Math.abs(skewMs) < 1500) return "";
   return `, the target's clock is ${duration(Math.abs(skewMs))} ${skewMs > 0 ? "ahead" : "behind"}`;
 }

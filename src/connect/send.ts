@@ -9,8 +9,8 @@ import { NoAnswer, reasonOf } from "./no-answer.ts";
 export interface Ask {
   readonly method: "GET" | "HEAD" | "POST";
   readonly url: string;
-  /** Sent as `Authorization: Bearer`; kept nowhere. */
-  readonly token: string;
+  /** Sent as `Authorization: Bearer`; kept nowhere. `null`: who calls stands among the headers. */
+  readonly token: string | null;
   /** JSON, or text that is meant to be none. */
   readonly body?: string | undefined;
   /** Further headers, names in lower case. */
@@ -83,7 +83,7 @@ async function exchange(
     path: pathname + search,
     method,
     headers: {
-      authorization: `Bearer ${token}`,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       "user-agent": "spillway",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,

@@ -1,7 +1,9 @@
 // The plan of a load run, worked out and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
+import { statusPath } from "../policy/match.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
+import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { type Token, tokenScopes } from "../rules/tokens.ts";
@@ -50,6 +52,7 @@ export function planLoad(
   deployed: DeployedTarget | null,
 ): LoadPlan {
   const scenario = adjustScenario(written, adjustments);
+  requireStatus(scenario);
   if (deployed === null) {
     const own = { scenario, target: null, graphql: null, allowHost: null };
     if (scenario.policy !== undefined)
@@ -76,6 +79,26 @@ export function planLoad(
   }
   seatingOf(scenario, tokens as readonly Token[]);
   return { ...plan, tokens: tokens as readonly Token[], policy: null };
+}
+
+/** @throws SpillwayError `SCENARIO_INVALID` where clients ask for a status that the policy does not have */
+function requireStatus({ name, populations, policy }: Scenario): void {
+  if (policy === undefined || statusPath(policy, {}) !== null) return;
+  const asking = populations.find(({ behaviour }) => behaviour.calls.some(({ kind }) => kind === "status"));
+  if (asking === undefined) return;
+  throw new SpillwayError(
+    "SCENARIO_INVALID",
+    `scenario ${name} asks for a status that this API does not have`,
+    {
+      problems: [
+        {
+          path: `populations.${asking.name}`,
+          got: "a status call",
+          allowed: `other calls, or a route of the policy ${policy.name} whose operation is status`,
+        },
+      ],
+    },
+  );
 }
 
 const newToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;

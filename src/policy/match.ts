@@ -31,6 +31,15 @@ export function routeOf({ routes }: Pick<Policy, "routes">, request: RoutedReque
   return null;
 }
 
+/** Returns the path by which a policy shows a caller its status; `null` where no route does. */
+export function statusPath(
+  { routes }: Pick<Policy, "routes">,
+  attributes: Readonly<Record<string, string>>,
+): string | null {
+  const path = routes.find(({ operation }) => operation === "status")?.path;
+  return path?.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole) ?? null;
+}
+
 function attributesIn(path: string, segments: readonly string[]): Record<string, string> | null {
   const attributes: Record<string, string> = {};
   const expected = path.split("/").slice(1);

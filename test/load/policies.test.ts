@@ -3,6 +3,7 @@
 //   JUDGED_RUNS=20 npx vitest run --config test/vitest.config.ts test/load/policies.test.ts
 // @module-tag real-time
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { presets } from "../../src/policy/presets.ts";
 import { servePolicy } from "../../src/service/serve.ts";
 import type { QuotaVerdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
-import { drivers, newFolder, removed, run as runByK6, runNode, scenarioFile } from "./support.ts";
+import { drivers, failure, newFolder, removed, run as runByK6, runNode, scenarioFile } from "./support.ts";
 
 const runs = Number(process.env["JUDGED_RUNS"] ?? 1);
 
@@ -121,6 +122,12 @@ beforeAll(async () => {
 });
 afterAll(() => removed(folder));
 
+/** The members of a line that tests look at. */
+interface QuotaLine {
+  readonly operation: string;
+  readonly readings: readonly (readonly [quota: string, limit: number, remaining: number, used: number])[];
+}
+
 let count = 0;
 async function judged(
   policy: Policy,
@@ -179,6 +186,53 @@ describe.concurrent.each(drivers)("by $driver", ({ needs, run }) => {
     const verdict = await judged(policy, () => servePolicy({ policy, tokens, port: 0 }), run);
     expect(verdict.violations).toEqual([]);
     expect(verdict.laws.conserved).toBe("held");
+  });
+});
+
+const githubClients = `duration: "2s", populations: {
+  watchers: { clients: 1, behaviour: poller({ every: "300ms", call: status() }) },
+  readers: { clients: 1, behaviour: poller({ every: "300ms", call: rest("/repos/acme/app") }) },
+}`;
+
+describe.concurrent.each(drivers)("a status by $driver", ({ needs, run }) => {
+  const github = parsePolicy(presets["github"]?.policy);
+  const users = ["ann", "bob"].map((user) => ({ token: `secret-${user}`, attributes: { user } }));
+
+  test.concurrent("is asked for where the API shows it, and charged to nobody", needs, async ({ expect }) => {
+    count += 1;
+    const place = `github${count}`;
+    const server = await servePolicy({ policy: github, tokens: users, port: 0 });
+    const { trace } = await run(
+      await scenarioFile(folder, place, githubClients),
+      join(folder, `${place}-run`),
+      {
+        adjustments: { policy: github },
+        target: { url: server.url, tokens: users },
+      },
+    ).finally(() => server.close());
+    const [, ...lines] = (await readFile(trace, "utf8"))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as QuotaLine);
+    const statuses = lines.filter(({ operation }) => operation === "status");
+    expect(statuses.length).toBeGreaterThan(2);
+    for (const { readings } of statuses)
+      expect(Object.fromEntries(readings.map(([quota, , , used]) => [quota, used]))).toEqual({
+        core: 0,
+        search: 0,
+        code_search: 0,
+        graphql: 0,
+      });
+  });
+
+  test.concurrent("is no call of an API without one", needs, async ({ expect }) => {
+    const thrown = await failure(
+      run(await scenarioFile(folder, "bare", githubClients), join(folder, "bare-run"), {
+        adjustments: { policy: described("fastify") },
+        target: { url: "http://127.0.0.1:1", tokens },
+      }),
+    );
+    expect(thrown).toMatchObject({ code: "SCENARIO_INVALID", problems: [{ path: "populations.watchers" }] });
   });
 });
 

@@ -269,7 +269,7 @@ describe("a deployment in real time", () => {
         const got = await deployment.send(ask);
         return {
           ...got,
-          headers: { ...got.headers, "ratelimit-warning": ask.token },
+          headers: { ...got.headers, "ratelimit-warning": ask.token ?? undefined },
           body: got.body + ask.token,
         };
       },

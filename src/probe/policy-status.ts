@@ -1,0 +1,131 @@
+// The status of a caller's quotas under any policy, for people to look at: one free call a reading.
+import { NoAnswer } from "../connect/no-answer.ts";
+import { type Got, openSender } from "../connect/send.ts";
+import { statusPath } from "../policy/match.ts";
+import type { Policy } from "../policy/policy.ts";
+import { wireOf } from "../policy/presets.ts";
+import type { PolicyToken } from "../policy/tokens.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
+import type { Surroundings } from "./session.ts";
+
+export interface PolicyStatusOptions extends Surroundings {
+  readonly policy: Policy;
+  /** URL that the path is appended to, without a slash at the end. It must be one that may be called. */
+  readonly target: string;
+  readonly caller: PolicyToken;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One quota, as it stood when it was read. */
+export interface QuotaStatus {
+  readonly quota: string;
+  readonly limit: number;
+  readonly used: number;
+  /** When it is told to be full again, ms since the epoch by this machine's clock; `null` where it is not told. */
+  readonly endsAtMs: number | null;
+}
+
+/** Result of one status call. Plain JSON. */
+export interface PolicyStatus {
+  readonly policy: string;
+  readonly caller: Readonly<Record<string, string>>;
+  /** ms since the epoch by this machine's clock. */
+  readonly atMs: number;
+  /** The target's `Date` minus this machine's clock, to the second; `null` where there was no `Date`. */
+  readonly skewMs: number | null;
+  readonly quotas: readonly QuotaStatus[];
+}
+
+/** Reads the status again and again, over the same connection. */
+export class PolicyStatusReader {
+  readonly #options: PolicyStatusOptions;
+  readonly #url: string;
+  readonly #send: ReturnType<typeof openSender>["send"];
+
+  /** @throws SpillwayError `POLICY_UNSUPPORTED` where no route of the policy shows a status */
+  constructor(options: PolicyStatusOptions) {
+    const { policy, target, caller } = options;
+    const path = statusPath(policy, caller.attributes);
+    if (path === null)
+      throw new SpillwayError("POLICY_UNSUPPORTED", `the policy ${quote(policy.name)} shows no status`, {
+        problems: [
+          { path: "routes", got: "none of a status", allowed: 'a route whose operation is "status"' },
+        ],
+        hint: "answers show the quotas of their own calls: npx spillway load",
+      });
+    this.#options = options;
+    this.#url = target + path;
+    this.#send = options.send ?? openSender(options).send;
+  }
+
+  /** @throws SpillwayError `TARGET_UNREACHABLE` saying what was seen instead of a status */
+  async read(): Promise<PolicyStatus> {
+    const { policy, caller, signal, now = Date.now } = this.#options;
+    const { header, form } = policy.auth;
+    const sent = now();
+    const got = await this.#send(
+      {
+        method: "GET",
+        url: this.#url,
+        token: null,
+        headers: { [header.toLowerCase()]: ([form].flat()[0] ?? "").replace("{token}", caller.token) },
+      },
+      signal,
+    ).catch((error: unknown) => {
+      if (error instanceof NoAnswer) throw notShown(error.message);
+      throw error;
+    });
+    const atMs = now();
+    const date = Date.parse(got.headers["date"] ?? "");
+    const skewMs = Number.isFinite(date) ? date + 500 - (sent + atMs) / 2 : null;
+    const quotas = quotasIn(policy, got, atMs, skewMs ?? 0);
+    if (quotas.length === 0) throw notShown(`an answer of ${got.status} that shows no quota`);
+    return { policy: policy.name, caller: caller.attributes, atMs, skewMs, quotas };
+  }
+}
+
+const notShown = (got: string): SpillwayError =>
+  new SpillwayError("TARGET_UNREACHABLE", "the target shows no status", {
+    problems: [{ path: "--target", got, allowed: "an answer that shows quotas as the policy's wire says" }],
+  });
+
+function quotasIn(
+  policy: Policy,
+  { status, headers, body }: Got,
+  atMs: number,
+  skewMs: number,
+): QuotaStatus[] {
+  const names = Object.keys(policy.quotas);
+  const { readings } = readAnswer(
+    wireOf(policy),
+    { status, headers, body: jsonOf(body) },
+    { quotas: names, isStatus: true },
+  );
+  const shown = new Map<string, QuotaStatus>();
+  for (const reading of readings) {
+    const one = statusOf(reading, atMs, skewMs);
+    if (one !== null && !shown.has(one.quota)) shown.set(one.quota, one);
+  }
+  return names.flatMap((name) => shown.get(name) ?? []);
+}
+
+function statusOf(
+  { quota, limit, remaining, used, reset }: AnswerReading,
+  atMs: number,
+  skewMs: number,
+): QuotaStatus | null {
+  const spent = used ?? (limit === null || remaining === null ? null : limit - remaining);
+  if (quota === null || limit === null || spent === null) return null;
+  const instant = reset?.atMs == null ? null : reset.atMs - skewMs;
+  return { quota, limit, used: spent, endsAtMs: reset?.afterMs == null ? instant : atMs + reset.afterMs };
+}
+
+/** A body that is no JSON shows nothing. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
