@@ -1,6 +1,5 @@
 // The result of a backtest, as plain data: the share of windows in which a model that was fitted to the first part of a
 // recording was right about the rest.
-import type { Scope } from "../../src/rules/rules.ts";
 import type { FitCheck } from "./check-result.ts";
 import type { FittedModel } from "./model.ts";
 
@@ -25,7 +24,8 @@ export interface Prediction {
 
 export interface PredictedWindow {
   readonly organization: string;
-  readonly scope: Scope;
+  /** `rest` or `graphql`; under a policy an operation. */
+  readonly scope: string;
   /** Ms since the epoch. */
   readonly opensAt: number;
   readonly endsAt: number;

@@ -1,13 +1,13 @@
 // Calls by window: what was sent in each whole window of a span of time, and what became of it.
-import { organizationLimit, type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import type { PredictedFigure } from "./backtest-result.ts";
+import type { Limits } from "./limits.ts";
 import { Sample } from "./statistics.ts";
 
 /** A row of windows of one organization and scope, on the epoch's grid (SPEC.md §3). */
 interface Row {
   readonly organization: string;
-  readonly scope: Scope;
+  readonly scope: string;
   readonly windowMs: number;
   readonly limit: number;
   /** The first one's opening, ms since the epoch. */
@@ -24,12 +24,12 @@ export class WindowGrid {
   readonly #rowOf = new Map<string, Row>();
 
   /** @param toMs windows end at this instant or before */
-  constructor(organizations: Iterable<string>, rules: Rules, fromMs: number, toMs: number) {
+  constructor(organizations: Iterable<string>, limits: Limits, fromMs: number, toMs: number) {
     let first = 0;
     const rows: Row[] = [];
     for (const organization of organizations)
-      for (const scope of scopes) {
-        const { windowSeconds, limit } = organizationLimit(rules, organization, scope);
+      for (const scope of limits.operations) {
+        const { windowSeconds, limit } = limits.windowOf(organization, scope);
         const windowMs = windowSeconds * 1000;
         const opensMs = Math.ceil(fromMs / windowMs) * windowMs;
         const count = Math.max(0, Math.floor((toMs - opensMs) / windowMs));
@@ -42,7 +42,7 @@ export class WindowGrid {
     this.count = first;
   }
 
-  rowOf(organization: string, scope: Scope): Row | undefined {
+  rowOf(organization: string, scope: string): Row | undefined {
     return this.#rowOf.get(`${scope} ${organization}`);
   }
 }

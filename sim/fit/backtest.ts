@@ -1,7 +1,8 @@
 // A test of a fitted scenario's predictions. It is fitted to the first part of a recording, simulated from many seeds
 // over all of it, and compared with the rest of the recording, window by window.
-import { organizationLimit, type Scope } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
+import type { CallTemplate } from "../../src/scenario/client.ts";
+import { policyCall } from "../../src/scenario/policy-calls.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import { simulateNumbers } from "../simulate.ts";
 import { judgeCoverage } from "./backtest-coverage.ts";
@@ -16,6 +17,7 @@ import { predictedFigures, windowsKept } from "./backtest-result.ts";
 import { placeIn, WindowCounts, WindowGrid } from "./backtest-windows.ts";
 import type { SimulationsDone } from "./check.ts";
 import { type FitOptions, fitScenario } from "./fit.ts";
+import { limitsOf } from "./limits.ts";
 import type { FittedModel } from "./model.ts";
 import { type Recording, recordedUntil } from "./recording.ts";
 import { fittedScenario } from "./source.ts";
@@ -40,11 +42,13 @@ const usualShare = 0.7;
 const windowsLeast = 10;
 
 /** Tells whether the last part of a recording has windows enough to be predicted. */
-export function isLongEnough({ rules, durationMs, populations }: FittedModel, share = usualShare): boolean {
+export function isLongEnough(model: FittedModel, share = usualShare): boolean {
+  const { durationMs, populations } = model;
+  const limits = limitsOf(model);
   const windowMs = Math.max(
     ...populations.map(
       ({ organization, mix }) =>
-        1000 * organizationLimit(rules, organization, (mix[0]?.operation ?? "rest") as Scope).windowSeconds,
+        1000 * limits.windowOf(organization, mix[0]?.operation ?? "rest").windowSeconds,
     ),
   );
   return (1 - share) * durationMs >= windowsLeast * windowMs;
@@ -72,10 +76,10 @@ export function* backtestSteps(
   const model = fitScenario(recordedUntil(recording, splitAt), options);
   const organizations = new Set(recording.callers.map(({ organization }) => organization));
   // Nothing is known of what came after the last answer, but for the rest of the second.
-  const grid = new WindowGrid(organizations, model.rules, splitAt, endedAtMs + 1000);
+  const grid = new WindowGrid(organizations, limitsOf(model), splitAt, endedAtMs + 1000);
   const measured = countsOf(recording, grid);
   const durationMs = Math.max(1, Math.ceil(endedAtMs + 1000 - model.startAtMs));
-  const scenario = adjustScenario(fittedScenario(model), { durationMs });
+  const scenario = adjustScenario(fittedScenario(model), { durationMs, policy: model.policy });
   const runs: WindowCounts[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
     yield { done: seed - 1, of: seeds };
@@ -103,7 +107,7 @@ function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid): Wind
   const counts = new WindowCounts(grid);
   for (const { organization, calls } of callers)
     for (const { operation, free, atMs, endMs, wantedMs, status, cost } of calls) {
-      const row = free ? undefined : grid.rowOf(organization, operation as Scope);
+      const row = free ? undefined : grid.rowOf(organization, operation);
       if (row === undefined) continue;
       counts.add(placeIn(row, atMs), status, cost, knowsAttempts ? Math.max(0, endMs - wantedMs) : null);
     }
@@ -117,13 +121,21 @@ function simulatedCounts(
   waits: boolean,
 ): WindowCounts {
   const counts = new WindowCounts(grid);
-  const rows = scenario.populations.map(({ organization }) => ({
-    rest: grid.rowOf(organization ?? defaultOrganization, "rest"),
-    graphql: grid.rowOf(organization ?? defaultOrganization, "graphql"),
-  }));
+  const operations = new Map<CallTemplate, string>();
+  const operationOf = (call: CallTemplate): string => {
+    if (scenario.policy === undefined) return call.scope;
+    const known =
+      operations.get(call) ?? policyCall(scenario.policy, call, { organization: "", user: "" }).operation;
+    operations.set(call, known);
+    return known;
+  };
+  const organizations = scenario.populations.map(({ organization }) => organization ?? defaultOrganization);
   simulateNumbers(scenario, { seed }, (answered) => {
     const { call } = answered;
-    const row = call.kind === "status" ? undefined : rows[answered.population]?.[call.scope];
+    const row =
+      call.kind === "status"
+        ? undefined
+        : grid.rowOf(organizations[answered.population] ?? "", operationOf(call));
     if (row === undefined) return;
     const place = placeIn(row, answered.sentMs);
     if (place < 0) return;

@@ -1,6 +1,5 @@
 // A fit's check of itself: the scenario is simulated over the time that it was fitted to, and each population's figures
 // stand beside those that were recorded.
-import { organizationLimit, type Scope } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";
@@ -8,6 +7,7 @@ import { type CheckedFigure, type CheckRow, checkedFigures, type FitCheck } from
 import { findingText } from "./check-text.ts";
 import type { Fit } from "./fit.ts";
 import { isRefused } from "./jobs.ts";
+import { limitsOf } from "./limits.ts";
 import { fittedScenario } from "./source.ts";
 import { Sample } from "./statistics.ts";
 
@@ -28,7 +28,7 @@ export interface SimulationsDone {
 export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<SimulationsDone, FitCheck> {
   const { model, recording } = fit;
   const durationMs = Math.max(1, Math.ceil(recording.endedAtMs - model.startAtMs));
-  const scenario = adjustScenario(fittedScenario(model), { durationMs });
+  const scenario = adjustScenario(fittedScenario(model), { durationMs, policy: model.policy });
   const names = model.populations.map(({ name }) => name);
   const recorded = recordedFigures(fit);
   const runs: Figures[][] = [];
@@ -92,12 +92,9 @@ class Book {
 }
 
 function booksOf({ model, recording }: Fit): Book[] {
+  const limits = limitsOf(model);
   return model.populations.map(({ organization, mix }) => {
-    const { windowSeconds } = organizationLimit(
-      model.rules,
-      organization,
-      (mix[0]?.operation ?? "rest") as Scope,
-    );
+    const { windowSeconds } = limits.windowOf(organization, mix[0]?.operation ?? "rest");
     return new Book(windowSeconds * 1000, model.startAtMs, recording.endedAtMs);
   });
 }

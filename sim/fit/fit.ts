@@ -5,7 +5,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { clustersOf } from "./clusters.ts";
 import { doubtsOf } from "./doubts.ts";
-import { limitsOfRules } from "./limits.ts";
+import { limitsOf } from "./limits.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
 import { takenApart } from "./parts.ts";
@@ -45,7 +45,9 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
     throw new RangeError(`name must be letters, digits, dashes, underscores, at most 64, got ${quote(name)}`);
   const { rules, rulesFrom } = rulesOf(recording, given);
-  const whole = recording.callers.map((caller) => profileOf(caller, recording, limitsOfRules(rules)));
+  const { policy } = recording;
+  const limits = limitsOf({ rules, policy });
+  const whole = recording.callers.map((caller) => profileOf(caller, recording, limits));
   const profiles = takenApart(whole, recording);
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();
@@ -63,6 +65,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     durationMs: durationOf(recording),
     rules,
     rulesFrom,
+    policy,
     network: fittedNetwork(recording),
     populations,
     calls: recording.calls,

@@ -8,11 +8,13 @@ import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
 /** A kind of call: calls that a quota counts alike. */
 export interface CallKind {
   readonly operation: RecordedCall["operation"];
+  readonly asked?: RecordedCall["asked"];
   readonly free: boolean;
   readonly cost: number;
 }
 
-const keyOf = ({ operation, free, cost }: CallKind): string => `${free ? "status" : operation} ${cost}`;
+const keyOf = ({ operation, asked, free, cost }: CallKind): string =>
+  `${free ? "status" : operation} ${cost}${asked === undefined ? "" : ` ${JSON.stringify(asked)}`}`;
 
 export interface Job {
   /** When it was wanted, ms since the epoch. */

@@ -82,3 +82,12 @@ function lengthOf({ anchor, windowSeconds }: Extract<Quota["algorithm"], { kind:
     ? calendarSeconds[anchor.calendar]
     : windowSeconds;
 }
+
+/** The limits that a fit was made under. */
+export const limitsOf = ({
+  rules,
+  policy,
+}: {
+  readonly rules: Rules;
+  readonly policy?: Policy | undefined;
+}): Limits => (policy === undefined ? limitsOfRules(rules) : limitsOfPolicy(policy));

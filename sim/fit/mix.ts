@@ -33,9 +33,9 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
   const mix = kept.flatMap(([key], index) => {
     const seen = charged.get(key);
     if (seen === undefined) return [];
-    const { operation, free, cost } = seen.job.first;
+    const { operation, asked, free, cost } = seen.job.first;
     const actual = seen.count === 0 ? cost : Math.min(cost, Math.round(seen.sum / seen.count));
-    return [{ operation, free, cost, actual, weight: parts[index] ?? 1 }];
+    return [{ operation, asked, free, cost, actual, weight: parts[index] ?? 1 }];
   });
   return { mix, unexplained };
 }

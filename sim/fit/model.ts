@@ -1,5 +1,6 @@
 // The result of a fit, as plain data: populations, and the reason for each of their numbers. A scenario's source and
 // the scenario itself are both made of it (`source.ts`).
+import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { CallKind } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -133,6 +134,8 @@ export interface FittedModel {
   readonly durationMs: number;
   readonly rules: Rules;
   readonly rulesFrom: RulesFrom;
+  /** In place of the rules, which say nothing then. */
+  readonly policy?: Policy | undefined;
   readonly network: {
     readonly roundTrip: FittedSpread | null;
     readonly execution: FittedSpread | null;

@@ -3,6 +3,7 @@
 
 import { counted } from "../../src/rules/words.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
+import { runs } from "./asked.ts";
 import type { FittedModel } from "./model.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
@@ -22,13 +23,16 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
       reason: "nothing says how long calls took: the simulator's defaults",
     };
   // A refused query was not executed: it took a trip.
+  const { policy } = recording;
+  const isQuery = (operation: string): boolean =>
+    policy === undefined ? operation === "graphql" : operation !== "status" && runs(policy, operation);
   const trips = tookMs(
     recording,
-    ({ operation, status }) => (operation === "rest" && status !== 0) || isRefusal(status),
+    ({ operation, status }) => (!isQuery(operation) && status !== 0) || isRefusal(status),
   );
   const queries = tookMs(
     recording,
-    ({ operation, status, free }) => operation === "graphql" && status === 200 && !free,
+    ({ operation, status, free }) => isQuery(operation) && status === 200 && !free,
   );
   if (trips.length === 0 && queries.length === 0)
     return {

@@ -1,4 +1,6 @@
 // The pieces of a fitted scenario's source: a call, a spread, a policy, arrivals.
+import type { Policy } from "../../src/policy/policy.ts";
+import { standInOf } from "./asked.ts";
 import { type Expression, list, literal, make, object } from "./expression.ts";
 import type { FittedArrivals, FittedCall } from "./model.ts";
 import type { FittedRetry } from "./policies.ts";
@@ -12,8 +14,10 @@ const frame = 3;
 const samplePipelines = 10;
 
 /** A call that costs the same. */
-export function callExpression({ operation, free, cost, actual }: FittedCall): Expression {
+export function callExpression(call: FittedCall, policy?: Policy): Expression {
+  const { operation, free, cost, actual } = call;
   if (free) return make("status");
+  if (policy !== undefined) return standInExpression(call, policy);
   if (operation === "rest") return make("rest", literal("/v2/organizations/:org/pipelines"));
   const first = cost - frame;
   if (first < 1 || first > pipelinesMost || actual < frame)
@@ -26,6 +30,19 @@ export function callExpression({ operation, free, cost, actual }: FittedCall): E
   return existing === Math.min(first, samplePipelines)
     ? make("pipelinesQuery", literal(first))
     : make("pipelinesQuery", literal(first), literal(existing));
+}
+
+/** A request of the operation that costs the same. */
+function standInExpression({ operation, asked = {}, cost, actual }: FittedCall, policy: Policy): Expression {
+  const { method, path, query } = standInOf(policy, operation, asked);
+  const name = operation.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "call";
+  const spent = actual === cost ? null : actual;
+  if (query !== null) return make("graphql", literal(query), object({ cost, actual: spent, name }));
+  return make(
+    "rest",
+    literal(path),
+    object({ method: method === "GET" ? null : method, cost: cost === 1 ? null : cost, actual: spent, name }),
+  );
 }
 
 export function spreadExpression(spread: FittedSpread): Expression {

@@ -1,6 +1,7 @@
 // A recording in the one form that `fit` works from: callers, and the calls of each in the order of time. A trace
 // tells clients, wishes and attempts. A log tells users and instants alone; the rest is absent.
 
+import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
@@ -12,9 +13,11 @@ import {
   OTHER_CALL,
   STATUS_CALL,
 } from "../../src/trace/logs/rows.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";
-import { isRefusal } from "../../src/wire/outcome.ts";
+import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
+import { AskedCalls } from "./asked.ts";
 import { LimitsShown } from "./rules.ts";
 
 /** One call of one caller. */
@@ -29,6 +32,8 @@ export interface RecordedCall {
   readonly attempt: number;
   /** An operation of the policy; `rest` or `graphql` under rules. */
   readonly operation: string;
+  /** What its path names, under a policy. */
+  readonly asked?: Readonly<Record<string, string>> | undefined;
   /** The free status call (SPEC.md §4). */
   readonly free: boolean;
   /** 1 for REST, requested points for GraphQL, 0 for status. */
@@ -67,6 +72,8 @@ export interface Recording {
   readonly endedAtMs: number;
   /** Rules of a trace's header. `null` if the recording names none. */
   readonly rules: Rules | null;
+  /** The policy by which its calls are told; else they are of the API of SPEC.md. */
+  readonly policy?: Policy | undefined;
   /** Limits and windows that answers showed. */
   readonly shown: LimitsShown;
   /** True if retries are told from first attempts. */
@@ -104,6 +111,22 @@ function saidBy(call: TraceCall): RefusalSaid {
   };
 }
 
+/** Of a refusal: the quota that refused first, then another one. */
+function saidByQuotas({ readings, by, retryAfterMs, retryAt, received }: QuotaCall): RefusalSaid {
+  const [first, next] = readings.toSorted((a, b) => Number(b.quota === by) - Number(a.quota === by));
+  const secondsTo = (reset: { afterMs: number | null; atMs: number | null } | null | undefined): number => {
+    const afterMs = reset?.afterMs ?? (reset?.atMs == null ? null : reset.atMs - received);
+    return afterMs === null ? ABSENT : Math.max(0, Math.ceil(afterMs / 1000));
+  };
+  return {
+    remaining: first?.remaining ?? ABSENT,
+    reset: secondsTo(first?.reset),
+    userRemaining: next?.remaining ?? ABSENT,
+    userReset: secondsTo(next?.reset),
+    retryAfter: secondsTo({ afterMs: retryAfterMs ?? null, atMs: retryAt ?? null }),
+  };
+}
+
 /**
  * Takes in a trace call by call, or a log batch by batch.
  *
@@ -113,7 +136,8 @@ function saidBy(call: TraceCall): RefusalSaid {
  * const model = fitScenario(recorder.finish());
  */
 export class Recorder {
-  readonly #header: TraceHeader | null;
+  readonly #header: TraceHeader | QuotaTraceHeader | null;
+  readonly #asked: AskedCalls | null;
   readonly #callers = new Map<string, OpenCaller>();
   readonly #byPlace: OpenCaller[] = [];
   readonly #organizations = new Map<string, string>();
@@ -126,9 +150,51 @@ export class Recorder {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = 0;
 
-  /** @param header of a trace; `null` for a log */
-  constructor(header: TraceHeader | null = null) {
+  /**
+   * @param header of a trace; `null` for a log
+   * @param policy by which calls are told; that of a trace of version 2 where it is left out
+   */
+  constructor(header: TraceHeader | QuotaTraceHeader | null = null, policy?: Policy) {
     this.#header = header;
+    const own = policy ?? (header?.version === 2 ? header.policy : undefined);
+    this.#asked = own === undefined ? null : new AskedCalls(own);
+  }
+
+  /** Takes in one line of a trace of version 2; the record is not kept. */
+  addQuotas(call: QuotaCall): void {
+    const asked = this.#asked;
+    if (asked === null) throw new RangeError("calls of quotas are told by a policy");
+    if (!asked.counts(call.operation) || call.outcome === "exempt") {
+      this.#uncounted += 1;
+      return;
+    }
+    const slash = call.client.lastIndexOf("/");
+    const { organization, user } = asked.owner(call.caller, { user: call.client });
+    const group = slash < 0 ? call.client : call.client.slice(0, slash);
+    if (call.attempt !== undefined) this.#knowsAttempts = true;
+    this.#knowsDurations = true;
+    const free = call.operation === "status";
+    const cost = free ? 0 : (call.cost ?? 1);
+    const isRefused = call.outcome === "refused";
+    this.#push(this.#caller(organization, user, call.client, group), {
+      atMs: call.sent,
+      endMs: call.received,
+      wantedMs: call.wanted ?? call.sent,
+      attempt: call.attempt ?? ABSENT,
+      operation: call.operation,
+      asked: asked.inPath(call.operation, call.caller),
+      free,
+      cost,
+      actual: call.actual ?? cost,
+      status: isRefused
+        ? REFUSED
+        : call.outcome === "unknown"
+          ? 0
+          : call.status === REFUSED
+            ? 200
+            : call.status,
+      said: isRefused ? saidByQuotas(call) : null,
+    });
   }
 
   /** Takes in one line of a trace; the record is not kept. */
@@ -182,7 +248,7 @@ export class Recorder {
         endMs: Number.isNaN(tookMs) ? atMs : atMs + tookMs,
         wantedMs: atMs,
         attempt: ABSENT,
-        operation: kind === GRAPHQL_CALL ? "graphql" : "rest",
+        ...this.#kindOf(kind, callers[batch.caller[row] as number]),
         free: kind === STATUS_CALL,
         cost,
         actual: actual < 0 ? cost : actual,
@@ -192,12 +258,18 @@ export class Recorder {
     }
   }
 
+  #kindOf(kind: number, caller: LogCaller | undefined): Pick<RecordedCall, "operation" | "asked"> {
+    if (this.#asked === null) return { operation: kind === GRAPHQL_CALL ? "graphql" : "rest" };
+    const operation = this.#asked.operations[kind] ?? "status";
+    return { operation, asked: this.#asked.inPath(operation, caller?.attributes ?? {}) };
+  }
+
   #placed(place: number, callers: readonly LogCaller[]): OpenCaller {
     const known = this.#byPlace[place];
     if (known !== undefined) return known;
     const caller = callers[place];
     if (caller === undefined) throw new RangeError(`the log has no caller ${place}`);
-    const { organization, user } = caller;
+    const { organization, user } = this.#asked?.owner(caller.attributes ?? {}, caller) ?? caller;
     const made = this.#caller(organization, user, user, null);
     this.#byPlace[place] = made;
     return made;
@@ -285,7 +357,8 @@ export class Recorder {
     return {
       startedAtMs,
       endedAtMs: this.#lastMs,
-      rules: header?.rules ?? null,
+      rules: header?.version === 1 ? header.rules : null,
+      policy: this.#asked?.policy,
       shown: this.#shown,
       knowsAttempts: this.#knowsAttempts,
       knowsDurations: this.#knowsDurations,

@@ -1,5 +1,6 @@
 // A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text would
 // export. One description makes both.
+import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
 import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
@@ -82,12 +83,16 @@ export function fittedSource(model: FittedModel, error?: FitError): string {
 }
 
 function headText(model: FittedModel): string {
-  const { calls, callers, unexplained, uncounted, startAtMs, durationMs, doubts } = model;
+  const { calls, callers, unexplained, uncounted, startAtMs, durationMs, policy, doubts } = model;
+  const under =
+    policy === undefined
+      ? ""
+      : ` Its limits are those of the policy ${policy.name}: simulate it with --policy.`;
   const from = instantText(startAtMs);
   const explained = calls === 0 ? 0 : Math.floor((1000 * (calls - unexplained)) / calls) / 10;
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
   return commentText(
-    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
+    `Fitted by spillway from ${counted(calls, "call")} of ${counted(callers, "caller")}, from ${from} on, ${timeText(durationMs)} long. The populations below make ${explained} % of these calls.${left} What was asked for was not recorded, only what it cost: the calls are stand-ins.${under}${doubts.length === 0 ? "" : ` What the recording does not tell: ${doubts.join(" ")}`}`,
     0,
   );
 }
@@ -102,7 +107,7 @@ const rulesReason: Readonly<Record<RulesFrom, string>> = {
 };
 
 function describedBy(model: FittedModel, error?: FitError): Expression {
-  const { name, startAtMs, durationMs, rules, network, populations } = model;
+  const { name, startAtMs, durationMs, rules, policy, network, populations } = model;
   const { roundTrip, execution, lateness } = network;
   const scenario = object(
     {
@@ -111,7 +116,7 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
       seed: 1,
       duration: timeText(durationMs),
       startAt: instantText(startAtMs),
-      rules: rulesExpression(rules),
+      rules: policy === undefined ? rulesExpression(rules) : null,
       network:
         roundTrip === null && execution === null
           ? null
@@ -125,7 +130,7 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
         kind: "object",
         members: populations.map((population) => ({
           key: population.name,
-          value: populationExpression(population),
+          value: populationExpression(population, policy),
           comment: `${population.reasons.population}.`,
         })),
       },
@@ -158,7 +163,7 @@ function rulesExpression({ organization, user, semantics, organizations, users }
   });
 }
 
-function populationExpression(population: FittedPopulation): Expression {
+function populationExpression(population: FittedPopulation, policy: Policy | undefined): Expression {
   const { organization, user, arrivals, onRefused, attempts, reasons } = population;
   const isClosed = arrivals.kind === "closed";
   const usual = isClosed ? "each" : "shared";
@@ -172,7 +177,7 @@ function populationExpression(population: FittedPopulation): Expression {
         : { arrivals: arrivalsExpression(arrivals) }),
       organization: organization === defaultOrganization ? null : organization,
       user: user === usual ? null : user,
-      behaviour: behaviourExpression(population.behaviour, population.mix),
+      behaviour: behaviourExpression(population.behaviour, population.mix, policy),
       onRefused: retryExpression(onRefused, attempts),
     },
     {
@@ -185,22 +190,26 @@ function populationExpression(population: FittedPopulation): Expression {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCall[]): Expression {
+function behaviourExpression(
+  behaviour: FittedBehaviour,
+  mix: readonly FittedCall[],
+  policy: Policy | undefined,
+): Expression {
   const [first] = mix;
   if (behaviour.kind === "together")
     return make(
       "together",
-      list(behaviour.parts.map((part) => behaviourExpression(part.behaviour, part.mix))),
+      list(behaviour.parts.map((part) => behaviourExpression(part.behaviour, part.mix, policy))),
     );
   if (first === undefined) throw new RangeError("a population makes calls");
-  const call = callExpression(first);
+  const call = callExpression(first, policy);
   switch (behaviour.kind) {
     case "sessions": {
       const { of, away, rhythm, calls, length } = behaviour;
       return make(
         "sessions",
         object({
-          of: behaviourExpression(of, mix),
+          of: behaviourExpression(of, mix, policy),
           calls: calls === null ? null : countExpression(calls),
           length: length === null ? null : spreadExpression(length),
           away: spreadExpression(away),
@@ -213,7 +222,7 @@ function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCal
       return make(
         "sessions",
         object({
-          of: behaviourExpression(of, mix),
+          of: behaviourExpression(of, mix, policy),
           calls: calls === null ? null : countExpression(calls),
           at,
           within: withinMs === 0 ? null : timeText(withinMs),
@@ -230,7 +239,7 @@ function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCal
       });
       return make(
         "sessions",
-        object({ of: behaviourExpression(of, mix), calls: countExpression(calls), wakes }),
+        object({ of: behaviourExpression(of, mix, policy), calls: countExpression(calls), wakes }),
       );
     }
     case "poller":
@@ -258,7 +267,7 @@ function behaviourExpression(behaviour: FittedBehaviour, mix: readonly FittedCal
       return make(
         "worker",
         object({
-          calls: list(mix.map((each) => callWithWeight(each, mix.length))),
+          calls: list(mix.map((each) => callWithWeight(each, mix.length, policy))),
           think: isNothing(behaviour.think) ? null : spreadExpression(behaviour.think),
           jobs: behaviour.jobs,
         }),
@@ -272,5 +281,5 @@ const usualPerPage = 30;
 const everyText = (everyMs: number | null): string | null => (everyMs === null ? null : timeText(everyMs));
 const isNothing = (spread: FittedSpread): boolean => spread.kind === "constant" && spread.ms === 0;
 
-const callWithWeight = (call: FittedCall, kinds: number): Expression =>
-  object({ call: callExpression(call), weight: kinds === 1 ? null : call.weight });
+const callWithWeight = (call: FittedCall, kinds: number, policy: Policy | undefined): Expression =>
+  object({ call: callExpression(call, policy), weight: kinds === 1 ? null : call.weight });

@@ -7,15 +7,18 @@ import type { SimulationsDone } from "../../sim/fit/check.ts";
 import type { FitCheck } from "../../sim/fit/check-result.ts";
 import type { Fit } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import { parseShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
 import { pc } from "./colors.ts";
-import { readRules, requireFree } from "./files.ts";
+import { requireFree } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type LogArgs, logOptions } from "./log-options.ts";
+import { policyOfLogs } from "./log-policy.ts";
 import { rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -25,6 +28,7 @@ interface Args extends LogArgs {
   readonly out?: string | undefined;
   readonly name?: string | undefined;
   readonly rules?: string | undefined;
+  readonly "as-window"?: boolean | undefined;
   readonly check: boolean;
   readonly strict: boolean;
   readonly backtest?: boolean | undefined;
@@ -55,6 +59,7 @@ export const verb = defineVerb<Args>({
     },
     name: { argument: "NAME", type: "string", describe: "call the scenario NAME [default: the file's name]" },
     rules: rulesOption("use", "the trace's, or what headers showed"),
+    "as-window": asWindowOption,
     check: {
       type: "boolean",
       default: true,
@@ -95,12 +100,13 @@ export const verb = defineVerb<Args>({
     const share = shareOf(args.share);
     const seeds = seedsOf(args.seeds);
     const name = nameOf(args);
-    const rules = args.rules === undefined ? undefined : await readRules(args.rules);
+    const limits = await limitsOf({ asWindow: args["as-window"], rules: args.rules }, "fit LOG");
+    const { rules } = limits;
     // If the scenario itself is printed, people's text goes to standard error, as under --json.
     const terminal = openTerminal(args.json === true || out === undefined);
     const interrupt = onInterrupt();
     try {
-      const recording = await recordingOf(args, terminal, interrupt.signal);
+      const recording = await recordingOf(args, limits, terminal, interrupt.signal);
       const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, interrupt.signal);
       if (out !== undefined) await writeFile(out, fitted.source);
       const isTested = async (): Promise<boolean> =>
@@ -165,15 +171,37 @@ function seedsOf(seeds: number | undefined): number | undefined {
 }
 
 /** A trace by itself tells clients and attempts; several files, and other logs, tell users and instants. */
-async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal): Promise<Recording> {
+async function recordingOf(
+  args: Args,
+  limits: { readonly rules?: Rules; readonly policy?: Policy },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
   const { openLogs, trafficOf } = await import("./log-input.ts");
-  const logs = await openLogs(args.files, args, {
-    onProgress: terminal.progress,
-    signal,
-  });
+  const logs = await openLogs(
+    args.files,
+    args,
+    {
+      onProgress: terminal.progress,
+      signal,
+    },
+    (files) => policyOfLogs(files, limits, { asWindow: args["as-window"], verb: "fit" }),
+  );
   const [file] = logs.files;
-  if (logs.files.length === 1 && file?.sample.format === "trace") {
+  const isTrace = logs.files.length === 1 && file?.sample.format === "trace";
+  if (isTrace && logs.policy !== undefined && trafficOf(args) === 1) {
+    const { openTrace } = await import("../trace/read.ts");
+    const trace = await openTrace(file.open());
+    if (trace.version === 2 && isSameCalls(trace.header.policy, logs.policy)) {
+      const recorder = new Recorder(trace.header, logs.policy);
+      for await (const { call } of trace.calls) recorder.addQuotas(call);
+      terminal.progress(null);
+      return recorder.finish();
+    }
+    for await (const _ of trace.calls) break;
+  }
+  if (isTrace && logs.policy === undefined) {
     const { readTrace } = await import("../trace/read.ts");
     const { copiesOfCalls } = await import("../trace/logs/traffic.ts");
     const { header, calls } = await readTrace(file.open());
@@ -183,7 +211,7 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
     terminal.progress(null);
     return recorder.finish();
   }
-  const recorder = new Recorder();
+  const recorder = new Recorder(null, logs.policy);
   for await (const batch of logs.batches) recorder.addBatch(batch, logs.callers);
   terminal.progress(null);
   if (logs.unread > 0)
@@ -200,6 +228,10 @@ async function recordingOf(args: Args, terminal: Terminal, signal: AbortSignal):
   if (apart !== "") terminal.say(pc.yellow(apart));
   return recorder.finish();
 }
+
+/** Tells whether calls of one policy are calls of another: it has all operations. */
+const isSameCalls = (one: Policy, other: Policy): boolean =>
+  Object.keys(one.operations).every((name) => Object.hasOwn(other.operations, name));
 
 /** Without a check where none is wanted, or it was interrupted. */
 async function fittedTo(
@@ -273,7 +305,8 @@ async function say(
   if (backtest !== null) await sayBacktest(backtest, terminal);
   if (out === undefined) return;
   terminal.say(`wrote ${out}`);
-  terminal.say(`next: npx spillway simulate ${out}`);
+  const policy = model.policy === undefined ? "" : " --policy POLICY";
+  terminal.say(`next: npx spillway simulate ${out}${policy}`);
 }
 
 async function sayCheck(check: FitCheck, terminal: Terminal): Promise<void> {

@@ -165,7 +165,7 @@ export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record
     load: samples,
     simulate: enforced,
     plan: enforced,
-    replay: theirs,
+    replay: enforced,
     verify: [],
     check: theirs,
   };

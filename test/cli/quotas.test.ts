@@ -158,12 +158,6 @@ test.each([[["simulate", "parcels.ts", "--policy", "parcels.json", "--like", "ru
   },
 );
 
-test.each([["fit", ["fit", "run/trace.ndjson"]]])("%s says that it reads version 1", async (_, words) => {
-  const { stderr, code } = await typed(...words, "--json");
-  expect(code).toBe(2);
-  expect(stderr).toContain("version");
-});
-
 test("a tokens file with too few tokens is refused before anything is sent", async () => {
   await writeFile(
     join(folder, "tokens.json"),
