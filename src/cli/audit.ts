@@ -13,7 +13,7 @@ import { type ConnectionArgs, connectionOptions, readConnection } from "./connec
 import { requireYes } from "./consent.ts";
 import { readLimits, readPolicy, readPolicyTokens, readText, readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { requireDuration, rulesOption, tokensFormat } from "./run-options.ts";
+import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -42,9 +42,7 @@ const timeoutMs = 10_000;
 export const verb = defineVerb<Args>({
   name: "audit",
   summary: "hold a live deployment to its policy by small experiments, each with its law",
-  notes: [
-    "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code. load and verify judge a load that is like yours.",
-  ],
+  notes: [whichVerb],
   options: {
     target: { argument: "URL", type: "string", describe: "audit the deployment at URL" },
     "allow-host": {

@@ -17,7 +17,7 @@ import { readKnown, readRules, readWrittenRules } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { resultOf } from "./job-events.ts";
 import type { JobThread } from "./job-thread.ts";
-import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption } from "./run-options.ts";
+import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -40,7 +40,7 @@ interface Args extends TargetArgs {
 export const verb = defineVerb<Args>({
   name: "check",
   summary: "look for a counterexample to each law of a rate limiter",
-  notes: [codeNote],
+  notes: [codeNote, whichVerb],
   operands: [],
   options: {
     adapter: {

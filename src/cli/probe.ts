@@ -9,7 +9,7 @@ import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
-import { requireDuration } from "./run-options.ts";
+import { requireDuration, whichVerb } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -33,6 +33,7 @@ const lookMs = 10_000;
 export const verb = defineVerb<Args>({
   name: "probe",
   summary: "infer from outside, by a few calls, which rules a live deployment follows",
+  notes: [whichVerb],
   options: {
     ...targetOptions,
     "graphql-url": {

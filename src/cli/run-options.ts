@@ -22,6 +22,10 @@ export const driverOption = {
 } as const satisfies VerbOption;
 
 /** A tokens file's format, for the help of every verb that takes one. */
+/** The verbs that test limits, and what each is for. */
+export const whichVerb =
+  "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code. load and verify judge a load that is like yours.";
+
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';
 
 /**
