@@ -167,8 +167,8 @@ async function standIn(
     args.tokens === undefined
       ? samplePolicyTokens(names, args.users)
       : await readPolicyTokens(args.tokens, names);
-  const interrupt = onInterrupt();
   const faulty = fault === null ? undefined : await faultyBy(policy, fault, requireSeed(args.seed));
+  const interrupt = onInterrupt();
   const serving = await servePolicy({ port, host, policy, tokens, faulty, onUnexpected: telling(args) });
   try {
     terminal.say(serving.url);

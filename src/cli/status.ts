@@ -64,10 +64,10 @@ export const verb = defineVerb<Args>({
         problems: [{ path: "--every", got: quote(args.every), allowed: "1s or more" }],
       });
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
-    const interrupt = onInterrupt();
     const policy = limits !== null && "policy" in limits ? limits.policy : null;
-    const reader = await readerOf(args, policy, interrupt.signal);
+    const interrupt = onInterrupt();
     try {
+      const reader = await readerOf(args, policy, interrupt.signal);
       const json = args.json === true;
       const terminal = openTerminal(json);
       if (args.watch) await watch(reader, { terminal, json }, everyMs, interrupt.signal);

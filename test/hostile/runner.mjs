@@ -36,8 +36,8 @@ let heard = { stdout: new Heard(), stderr: new Heard() };
 for (const name of ["stdout", "stderr"])
   process[name].write = (chunk, ...rest) => {
     heard[name].add(chunk);
-    // What would listen until it is told to stop is told so.
-    if (heard[name].text.includes("stop    Ctrl-C")) setImmediate(() => process.emit("SIGTERM"));
+    // What would listen until it is told to stop is told so, once: a second signal ends a process at once.
+    if (String(chunk).includes("stop    Ctrl-C")) setImmediate(() => process.emit("SIGTERM"));
     rest.find((one) => typeof one === "function")?.();
     return true;
   };

@@ -57,7 +57,12 @@ export const verbs: Readonly<Record<string, Verb>> = {
       `${folder}/out.html`,
     ],
   },
-  status: { reads: { tokens: (file) => ["status", ...probing(file)] } },
+  status: {
+    reads: {
+      tokens: (file) => ["status", ...probing(file)],
+      policy: (file, { tokens }) => ["status", ...probing(tokens), "--policy", file],
+    },
+  },
   check: {
     reads: {
       rules: (file) => ["check", "--rules", file, "--runs", "1", "--law", "bounded"],
@@ -85,6 +90,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
       "access log": (file) => ["replay", file, ...someTraffic],
       HAR: (file) => ["replay", file, ...someTraffic],
       rules: (file, { log }) => ["replay", log, "--rules", file],
+      policy: (file, { log }) => ["replay", log, "--policy", file],
     },
     writes: (folder, { trace }) => ["replay", trace, "--out", folder],
   },
@@ -94,6 +100,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
       run: (folder) => ["fit", folder],
       "JSON lines": (file) => ["fit", file, ...someTraffic],
       rules: (file, { trace }) => ["fit", trace, "--rules", file],
+      policy: (file, { trace }) => ["fit", trace, "--policy", file],
     },
     writes: (folder, { trace }) => [
       "fit",
