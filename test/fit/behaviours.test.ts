@@ -26,7 +26,7 @@ describe.each(seeds)("seed %i", (seed) => {
       expect(behaviour).toEqual({ kind: "poller", everyMs });
       expect(arrivals).toMatchObject({ kind: "closed", clients: 6 });
       expect(user).toBe("each");
-      expect(mix).toMatchObject([{ scope: "rest", cost: 1 }]);
+      expect(mix).toMatchObject([{ operation: "rest", cost: 1 }]);
     }
   });
 
@@ -72,7 +72,7 @@ describe.each(seeds)("seed %i", (seed) => {
     expect(Math.abs(share(1) - 4 / 8)).toBeLessThan(0.1);
     expect(Math.abs(share(53) - 3 / 8)).toBeLessThan(0.1);
     expect(Math.abs(share(0) - 1 / 8)).toBeLessThan(0.1);
-    expect(mix.find(({ cost }) => cost === 53)).toMatchObject({ scope: "graphql", actual: 13 });
+    expect(mix.find(({ cost }) => cost === 53)).toMatchObject({ operation: "graphql", actual: 13 });
     expect(unexplained).toBe(0);
   });
 

@@ -9,8 +9,8 @@ import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
 const query = pipelinesQuery(20);
-const isRest = { scope: "rest", free: false, cost: 1, actual: 1 };
-const isQuery = { scope: "graphql", free: false, cost: 23, actual: 13 };
+const isRest = { operation: "rest", free: false, cost: 1, actual: 1 };
+const isQuery = { operation: "graphql", free: false, cost: 23, actual: 13 };
 
 /** What one token's behaviours are taken for, where they are taken apart. */
 function partsOf(behaviours: readonly Behaviour[], duration: string, seed = 3): readonly FittedPart[] {

@@ -9,7 +9,7 @@ import { RawProgress } from "../../src/load/raw-progress.ts";
 afterEach(() => vi.useRealTimers());
 
 const line = (status: number, remaining: number): string =>
-  `{"sent":1000,"received":1005,"org":"acme","user":"ann","scope":"rest","status":${status},"limit":200,"remaining":199,"reset":60,"userLimit":50,"userRemaining":${remaining},"userReset":60}\n`;
+  `{"sent":1000,"received":1005,"org":"acme","user":"ann","scope":"rest","status":${status},"scopeName":"rest","limit":200,"remaining":199,"reset":60,"userLimit":50,"userRemaining":${remaining},"userReset":60}\n`;
 
 test("counts calls and refusals, and names the tightest window; ends with its timer", async () => {
   const folder = await mkdtemp(join(tmpdir(), "spillway-raw-progress-"));

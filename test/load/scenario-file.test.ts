@@ -137,7 +137,7 @@ describe("what is not there", () => {
   test("a name that is none, with the nearest that is one", async () => {
     const error = await failure("ci-flet");
     expect(error).toMatchObject({ code: "USAGE", hint: "did you mean ci-fleet?" });
-    expect(error.problems[0]?.allowed).toContain("ci-fleet, github, herd, steady");
+    expect(error.problems[0]?.allowed).toContain("ci-fleet, github, herd, lone-client, steady");
   });
 
   test("a path without a file, and a directory", async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { measure } from "../../sim/measure.ts";
 import { simulate } from "../../sim/simulate.ts";
+import { parseFault } from "../../src/faults/choice.ts";
 import { changeScenario, placesOf } from "../../src/plan/paths.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
@@ -240,10 +241,14 @@ describe("quotas that rules cannot say", () => {
 describe("a policy beside what it does not go with", () => {
   const policy = preset("github");
 
-  test("a trace, a fault", () => {
+  test("a trace of version 1, a fault that it cannot have, a limiter", () => {
     expect(() => simulate(under(once(1), policy))).toThrow(/ask simulateQuotas/);
-    const fault = { name: "one-extra", rate: null } as never;
-    expect(() => measure(under(once(1), policy), { fault })).toThrow(/goes with rules/);
+    const fault = parseFault("reset-disagrees");
+    expect(() => measure(under(once(1), policy), { fault })).toThrow(
+      /cannot be injected under the policy github/,
+    );
+    const limiter = { name: "mine" } as never;
+    expect(() => measure(under(once(1), policy), { limiter })).toThrow(/a limiter goes with rules/);
   });
 
   test("costs of REST go with a policy alone", () => {
