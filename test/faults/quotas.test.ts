@@ -120,7 +120,7 @@ const agents = defineScenario({
 const robots = defineScenario({
   name: "robots",
   seed: 9,
-  duration: "75m",
+  duration: "12m",
   populations: {
     bots: {
       clients: 6,
