@@ -144,11 +144,12 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
   });
 });
 
+// On a busy machine a line of progress may come first.
 describe.runIf(isLinux)("on Linux, in this process", () => {
   test.each(["rules", "tokens"])("--%s /dev/zero is too large: 2", async (option) => {
     const { code, stderr } = await spillwayHere(["simulate", "steady", `--${option}`, "/dev/zero"]);
     expect(stderr).toMatch(
-      /^error FILE_UNREADABLE the .* is too large\n {2}\/dev\/zero: got more than 64 MiB/,
+      /^error FILE_UNREADABLE the .* is too large\n {2}\/dev\/zero: got more than 64 MiB/m,
     );
     expect(code).toBe(2);
   });
@@ -159,7 +160,7 @@ describe.runIf(isLinux)("on Linux, in this process", () => {
     ["init", "/proc/nobody"],
   ])("%s: a folder that nobody can make: 2", async (...words) => {
     const { code, stderr } = await spillwayHere(words, { cwd: folder });
-    expect(stderr).toMatch(/^error FILE_UNWRITABLE .*\n {2}\/proc\/nobody(\/run)?: got ENOENT/);
+    expect(stderr).toMatch(/^error FILE_UNWRITABLE .*\n {2}\/proc\/nobody(\/run)?: got ENOENT/m);
     expect(code).toBe(2);
   });
 
