@@ -71,7 +71,12 @@ test("each fault that a network shows has its law here", () => {
   expect(Object.keys(laws).toSorted()).toEqual(visible.toSorted());
 });
 
-test.concurrent.each(visible)("%s is found, and named by its law", async (name) => {
+/** Each has a server of its own, for some fifteen seconds: all of them under the oldest Node, one in eight under others. */
+const tried = process.versions.node.startsWith("20.")
+  ? visible
+  : visible.filter((_, place) => place % 8 === 0);
+
+test.concurrent.each(tried)("%s is found, and named by its law", async (name) => {
   const { serving, rules } = await deployed(name);
   try {
     const made = await audited(serving.url, rules, { maxMs: 40_000 });
