@@ -44,7 +44,11 @@ function project(name: string, include: string[], test: NonNullable<ViteUserConf
       pool: "forks",
       restoreMocks: true,
       unstubEnvs: true,
-      setupFiles: ["test/support/seed.ts", ...(isCovered ? ["test/mutants/cover.ts"] : [])],
+      setupFiles: [
+        "test/support/seed.ts",
+        "test/support/clock.ts",
+        ...(isCovered ? ["test/mutants/cover.ts"] : []),
+      ],
       // picocolors colours whatever runs in CI; the tests read plain text. Programs that they start keep their compiled
       // modules, from Node 22 on: a sixth of what short commands take.
       env: { NO_COLOR: "1", NODE_COMPILE_CACHE: compiled },

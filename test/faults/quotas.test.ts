@@ -81,7 +81,7 @@ const list = rest("/v1/list");
 const agents = defineScenario({
   name: "agents",
   seed: 4,
-  duration: "6m",
+  duration: "4m",
   populations: {
     workers: {
       clients: 4,
@@ -120,7 +120,7 @@ const agents = defineScenario({
 const robots = defineScenario({
   name: "robots",
   seed: 9,
-  duration: "12m",
+  duration: "8m",
   populations: {
     bots: {
       clients: 6,
@@ -142,7 +142,7 @@ const robots = defineScenario({
       behaviour: burst({
         call: graphql("{ viewer { id } }", { cost: 5001, name: "dear" }),
         size: 1,
-        every: "9m",
+        every: "6m",
       }),
       onRefused: none(),
     },

@@ -7,7 +7,7 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { PolicyStatusReader } from "../../src/probe/policy-status.ts";
 import { servePolicy } from "../../src/service/serve.ts";
-import { spillway } from "../support/command.ts";
+import { spillwayHere } from "../support/command.ts";
 
 const policy = parsePolicy(presets["github"]?.policy);
 const caller = { token: "ghp_planted", attributes: { user: "ann" } };
@@ -25,9 +25,12 @@ afterAll(async () => {
 
 describe("spillway status --policy github", () => {
   const typed = (...words: string[]) =>
-    spillway(["status", "--policy", "github", "--target", service.url, "--tokens", "tokens.json", ...words], {
-      cwd: folder,
-    });
+    spillwayHere(
+      ["status", "--policy", "github", "--target", service.url, "--tokens", "tokens.json", ...words],
+      {
+        cwd: folder,
+      },
+    );
 
   test("shows each quota that the status names, costs nothing, and keeps the token to itself", async () => {
     const ask = () => fetch(`${service.url}/user`, { headers: { authorization: `token ${caller.token}` } });
@@ -53,7 +56,7 @@ describe("spillway status --policy github", () => {
   });
 
   test("says what a target shows that has no such status", async () => {
-    const { stderr, code } = await spillway(
+    const { stderr, code } = await spillwayHere(
       ["status", "--policy", "openai", "--target", service.url, "--tokens", "tokens.json"],
       { cwd: folder },
     );
