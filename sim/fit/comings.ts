@@ -108,17 +108,14 @@ function loopOf(profiles: readonly Profile[], cut: readonly Sessions[], slackMs:
       why: "",
     };
   const lasting = endsByTime(inner);
-  const halfGapMs = new Sample(inner.gapsMs).median / 2;
+  const gaps = new Sample(inner.gapsMs);
+  // A session of one call is over before the shortest pause is.
+  const lengthOf = ({ jobs, startMs, lastMs }: Session): number =>
+    jobs === 1 ? gaps.least / 2 : lastMs - startMs + gaps.median / 2;
   return {
     behaviour: { kind: "worker", think: spreadOf(inner.pausesMs, 0, slackMs), jobs: null },
     calls: lasting ? null : spreadOf(sizes, 1, 0),
-    length: lasting
-      ? spreadOf(
-          all.map(({ startMs, lastMs }) => lastMs - startMs + halfGapMs),
-          1,
-          slackMs,
-        )
-      : null,
+    length: lasting ? spreadOf(all.map(lengthOf), 1, slackMs) : null,
     why: `, with pauses in between: ${spreadText(inner.pausesMs)}${lasting ? "; they end after a time, however many calls that were" : ""}`,
   };
 }

@@ -51,14 +51,15 @@ function daysDoubt(days: number, spanDays: number): string[] {
 }
 
 function eventsDoubt(profiles: readonly Profile[]): string[] {
-  const [events = 0] = profiles.flatMap(({ apart }) =>
-    apart === null || apart.woken.length === 0 ? [] : [apart.eventsMs.length],
+  const groups = new Map(
+    profiles
+      .flatMap(({ apart }) => apart?.wakes ?? [])
+      .map(({ group, eventsMs }) => [group, eventsMs.length]),
   );
-  return events === 0
-    ? []
-    : [
-        `Events woke many callers together ${counted(events, "time")}: how often they come is known to ${percent(errorOf(1, events))} at best, and nobody knows when.`,
-      ];
+  return [...groups.values()].map(
+    (events) =>
+      `Events woke many callers together ${counted(events, "time")}: how often they come is known to ${percent(errorOf(1, events))} at best, and nobody knows when.`,
+  );
 }
 
 /** Callers of few heavy sessions, of which refusals depend. */

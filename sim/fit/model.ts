@@ -70,6 +70,8 @@ export type FittedComings =
       readonly withinMs: number;
       /** Share of clients that an event wakes. */
       readonly share: number;
+      /** Clients of one group wake by the same events. */
+      readonly group: number;
     };
 
 /** One of several things that a client does at the same time. */

@@ -17,11 +17,17 @@ export interface Apart {
   /** Names of what was taken apart: callers of the same names may be of one population. */
   readonly key: string;
   readonly timetables: readonly ClockedSessions[];
-  readonly woken: readonly WokenSession[];
-  /** Instants of all events, ms since the epoch. */
-  readonly eventsMs: readonly number[];
+  readonly wakes: readonly OwnWakes[];
   /** `null` where nothing is left. */
   readonly rest: Profile | null;
+}
+
+/** Events that wake a caller among others. */
+interface OwnWakes {
+  readonly group: number;
+  /** Instants of all of them, ms since the epoch. */
+  readonly eventsMs: readonly number[];
+  readonly sessions: readonly WokenSession[];
 }
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
@@ -41,19 +47,21 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   );
   return profiles.map((profile, index) => {
     const rest = rests[index] ?? null;
-    const woken = (rest === null ? undefined : wakes?.woken.get(rest)) ?? [];
+    const own = wakes.flatMap(({ group, eventsMs, woken }): OwnWakes[] => {
+      const sessions = rest === null ? undefined : woken.get(rest);
+      return sessions === undefined ? [] : [{ group, eventsMs, sessions }];
+    });
     const timetables = clocks[index]?.timetables ?? [];
-    if (timetables.length === 0 && woken.length === 0) return profile;
+    if (timetables.length === 0 && own.length === 0) return profile;
     const names = [
       ...timetables.map(({ timetable }) => timetable.schedule),
-      ...(woken.length === 0 ? [] : ["woken"]),
+      ...own.map(({ group }) => `woken ${group}`),
     ];
     const apart: Apart = {
       key: names.join(", "),
       timetables,
-      woken,
-      eventsMs: wakes?.eventsMs ?? [],
-      rest: rest === null || woken.length === 0 ? rest : restOf(rest, without(rest.jobs, woken), recording),
+      wakes: own,
+      rest: rest === null || own.length === 0 ? rest : restOf(rest, without(rest.jobs, own), recording),
     };
     return { ...profile, apart };
   });
@@ -63,8 +71,8 @@ function restOf(profile: Profile, rest: readonly Job[], recording: Recording): P
   return rest.length === 0 ? null : profileOfJobs(profile, rest, slackOf(recording));
 }
 
-function without(jobs: readonly Job[], woken: readonly WokenSession[]): Job[] {
-  const taken = new Set(woken.flatMap((session) => session.jobs));
+function without(jobs: readonly Job[], wakes: readonly OwnWakes[]): Job[] {
+  const taken = new Set(wakes.flatMap(({ sessions }) => sessions.flatMap((session) => session.jobs)));
   return jobs.filter((job) => !taken.has(job));
 }
 
@@ -137,9 +145,19 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
 }
 
 function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
-  const [{ eventsMs = [] } = {}] = profiles.flatMap(({ apart }) => apart ?? []);
-  const woken = profiles.flatMap(({ apart }) => apart?.woken ?? []);
-  if (woken.length === 0) return [];
+  const groups = profiles[0]?.apart?.wakes ?? [];
+  return groups.map(({ group, eventsMs }) => wokenPart(profiles, group, eventsMs, recording));
+}
+
+function wokenPart(
+  profiles: readonly Profile[],
+  group: number,
+  eventsMs: readonly number[],
+  recording: Recording,
+): FittedPart {
+  const sessionsOf = ({ apart }: Profile): readonly WokenSession[] =>
+    apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
+  const woken = profiles.flatMap(sessionsOf);
   const slackMs = slackOf(recording);
   const pausesMs = woken.flatMap(({ jobs }) =>
     jobs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (jobs[index] as Job).endMs)),
@@ -149,29 +167,28 @@ function wokenParts(profiles: readonly Profile[], recording: Recording): FittedP
   const own = profiles.map((profile) =>
     profileOfJobs(
       profile,
-      (profile.apart?.woken ?? []).flatMap(({ jobs }) => jobs),
+      sessionsOf(profile).flatMap(({ jobs }) => jobs),
       slackMs,
     ),
   );
   const { perDay, hours, weekdays } = wakingTimes(eventsMs, recording);
-  return [
-    {
-      behaviour: {
-        kind: "woken",
-        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
-        calls: spreadOf(
-          woken.map(({ jobs }) => jobs.length),
-          1,
-          0,
-        ),
-        perDay: Math.round(100 * perDay) / 100,
-        rhythm: { hours, weekend: null, weekdays, days: 0 },
-        withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
-        share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
-      },
-      mix: mixOfAll(own),
+  return {
+    behaviour: {
+      kind: "woken",
+      of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), jobs: null },
+      calls: spreadOf(
+        woken.map(({ jobs }) => jobs.length),
+        1,
+        0,
+      ),
+      perDay: Math.round(100 * perDay) / 100,
+      rhythm: { hours, weekend: null, weekdays, days: 0 },
+      withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
+      share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
+      group,
     },
-  ];
+    mix: mixOfAll(own),
+  };
 }
 
 function loopPart(

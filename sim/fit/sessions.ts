@@ -51,6 +51,18 @@ export function sessionsOf(
   return { sessions, pausesMs, gapsMs };
 }
 
+/** A session that is so many times as long as the usual one is of another kind. */
+const muchLonger = 2;
+
+/** Tells whether so many jobs are many more than usual. */
+export const isMuchLonger = (jobs: number, usual: number): boolean => jobs > muchLonger * usual + 2;
+
+/** Those much longer than the usual one. */
+export function longAmong(sessions: readonly Session[]): readonly Session[] {
+  const usual = new Sample(sessions.map(({ jobs }) => jobs)).median;
+  return sessions.filter(({ jobs }) => isMuchLonger(jobs, usual));
+}
+
 /** Two classes to an octave: lengths of pauses are told apart by their ratio. */
 const classes = 60;
 const classOf = (ms: number): number =>

@@ -230,12 +230,13 @@ function behaviourExpression(
       );
     }
     case "woken": {
-      const { of, calls, perDay, rhythm, withinMs, share } = behaviour;
+      const { of, calls, perDay, rhythm, withinMs, share, group } = behaviour;
       const wakes = object({
         perDay,
         rhythm: rhythmExpression(rhythm),
         within: withinMs === 0 ? null : timeText(withinMs),
         share: share === 1 ? null : share,
+        group: group === 0 ? null : group,
       });
       return make(
         "sessions",

@@ -55,7 +55,9 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   const sample = new Sample(values);
   const shift = (ms: number): number => Math.max(leastMs, ms);
   if (sample.count === 0) return { kind: "constant", ms: leastMs };
-  if (sample.quantile(0.95) - sample.quantile(0.05) <= slackMs) {
+  const [low, high] = [sample.quantile(0.05), sample.quantile(0.95)];
+  // One long value among a hundred short ones is most of the time, and no slack.
+  if (high - low <= slackMs && sample.mean >= low - slackMs && sample.mean <= high + slackMs) {
     const doubt = Math.min(slackMs / 2, Math.max(1, 0.02 * sample.mean));
     return {
       kind: "constant",

@@ -4,7 +4,7 @@ import { type Timetable, timetableOf } from "./arrivals.ts";
 import type { Job } from "./jobs.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, type Session, sessionsOf } from "./sessions.ts";
+import { absenceOf, isMuchLonger, longAmong, type Session, sessionsOf } from "./sessions.ts";
 import { Sample } from "./statistics.ts";
 
 /** Sessions of one caller that keep to one timetable. */
@@ -32,11 +32,14 @@ export function timetablesOf(
   recording: Recording,
 ): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly Job[] } {
   const awayMs = absenceOf(pausesMs) || 30_000;
+  // Who calls every few seconds begins with any minute: its volleys alone may keep to one.
+  const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
   let rest = jobs;
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
-    const { sessions } = sessionsOf(rest, awayMs);
-    const punctual = punctualIn(sessions, periodMs, recording);
+    const punctual =
+      punctualIn(sessionsOf(rest, awayMs).sessions, periodMs, recording) ??
+      punctualIn(longAmong(sessionsOf(rest, volleyMs).sessions), periodMs, recording);
     if (punctual === null) continue;
     const timetable = timetableOf([punctual.found.map(({ startMs }) => startMs)], periodMs);
     if (timetable === null) continue;
@@ -61,7 +64,8 @@ const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayM
 /** Periods of a recording at weekends, and all others. */
 function periodsIn({ startedAtMs, endedAtMs }: Recording, periodMs: number): readonly [number, number] {
   const counts: [number, number] = [0, 0];
-  const count = Math.floor((endedAtMs - startedAtMs) / periodMs);
+  // A week of rows is some minutes short of seven days.
+  const count = Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
   for (let period = 0; period < count; period++)
     counts[isWeekend(startedAtMs + period * periodMs) ? 0 : 1] += 1;
   return counts;
@@ -142,9 +146,7 @@ function parted(jobs: readonly Job[], sessions: readonly Session[]): [Job[][], J
   return [own, others];
 }
 
-/** A minute of the day whose sessions are so many times as long as the usual one is a timetable of its own. */
-const muchLonger = 2;
-/** More such minutes are no exception. */
+/** A minute of the day whose sessions are much longer than the usual one is a timetable of its own; more are no exception. */
 const longMinutesMost = 4;
 const daysLeast = 3;
 
@@ -164,7 +166,7 @@ function bySize(
   const long = [...byMinute].filter(
     ([, sessions]) =>
       sessions.length >= daysLeast &&
-      new Sample(sessions.map(({ length }) => length)).quantile(0.2) > muchLonger * usual + 2,
+      isMuchLonger(new Sample(sessions.map(({ length }) => length)).quantile(0.2), usual),
   );
   if (periodMs >= dayMs || long.length === 0 || long.length > longMinutesMost)
     return [clocked(own, timetable, periodMs, awayMs)];

@@ -4,7 +4,7 @@ import { exp } from "../../src/scenario/elementary.ts";
 import type { Job } from "./jobs.ts";
 import { isSteady, type Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf } from "./sessions.ts";
+import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
 import { Sample } from "./statistics.ts";
 
 /** One caller's calls after one event. */
@@ -14,7 +14,10 @@ export interface WokenSession {
   readonly jobs: readonly Job[];
 }
 
+/** Events that wake the same callers. */
 export interface FoundWakes {
+  /** Their number among those found, from 0. */
+  readonly group: number;
   /** Instants of the events, ms since the epoch, rising. */
   readonly eventsMs: readonly number[];
   /** Sessions of each caller after the events. */
@@ -42,38 +45,97 @@ const eventsLeast = 2;
 /** An event wakes this share of all callers, and three of them, at least. */
 const shareLeast = 0.2;
 
+/** A caller of a group is woken by this share of its events, at least. */
+const oftenEnough = 1 / 3;
+/** Events are of two groups where those who wake share less than this of all of them. */
+const alikeLeast = 0.5;
+/** Groups explain so much more of who wakes than chance does, where there are any. */
+const tellsMore = 0.25;
+
 interface Beginning {
   readonly atMs: number;
-  readonly isBurst: boolean;
+  readonly isLong: boolean;
 }
 
-/** Finds the events that woke callers together; `null` where there are none, or too few to tell how often they come. */
-export function wakesIn(profiles: readonly Profile[], recording: Recording): FoundWakes | null {
+/** Finds the events that woke callers together; none where they are too few to tell how often they come. */
+export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
-  if (callers.length < callersLeast) return null;
-  const all = callers.flatMap(({ jobs }) => beginningsOf(jobs)).sort((a, b) => a.atMs - b.atMs);
+  if (callers.length < callersLeast) return [];
+  const all = callers.flatMap(beginningsOf).sort((a, b) => a.atMs - b.atMs);
   const starts = all.map(({ atMs }) => atMs);
-  const bursts = all.flatMap(({ atMs, isBurst }) => (isBurst ? [atMs] : []));
+  const long = all.flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []));
   for (const spanMs of spansMs) {
-    const found = [...eventsOf(starts, spanMs, recording), ...eventsOf(bursts, spanMs, recording)];
+    const found = [...eventsOf(starts, spanMs, recording), ...eventsOf(long, spanMs, recording)];
     const eventsMs = merged(found);
     if (eventsMs.length < eventsLeast) continue;
     const woken = wokenBy(eventsMs, spanMs, callers);
-    const sessions = [...woken.values()].reduce((sum, each) => sum + each.length, 0);
-    const least = Math.max(3, shareLeast * callers.length);
-    if (sessions / eventsMs.length >= least) return { eventsMs, woken };
+    const together = groupOf(eventsMs, woken, 0);
+    const apart = groupsOf(eventsMs, woken);
+    if (apart.length > 1 && shareOf(apart) > shareOf([together]) + tellsMore) return apart;
+    if (sessionsIn(together) / eventsMs.length >= Math.max(3, shareLeast * callers.length)) return [together];
   }
-  return null;
+  return [];
 }
 
-function beginningsOf(jobs: readonly Job[]): Beginning[] {
+const sessionsIn = ({ woken }: FoundWakes): number =>
+  [...woken.values()].reduce((sum, each) => sum + each.length, 0);
+
+/** The share of their callers that events of these groups wake. */
+function shareOf(groups: readonly FoundWakes[]): number {
+  const most = groups.reduce((sum, { eventsMs, woken }) => sum + eventsMs.length * woken.size, 0);
+  return groups.reduce((sum, group) => sum + sessionsIn(group), 0) / Math.max(1, most);
+}
+
+type Woken = FoundWakes["woken"];
+
+/** What these events wake. */
+function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundWakes {
+  const woken = new Map<Profile, readonly WokenSession[]>();
+  for (const [caller, sessions] of all) {
+    const own = sessions.filter(({ eventMs }) => eventsMs.includes(eventMs));
+    if (own.length > 0 && own.length >= oftenEnough * eventsMs.length) woken.set(caller, own);
+  }
+  return { group, eventsMs, woken };
+}
+
+/** Events put together by whom they wake: the most alike first. What comes once tells no more. */
+function groupsOf(eventsMs: readonly number[], all: Woken): FoundWakes[] {
+  let groups = eventsMs.map((eventMs) => groupOf([eventMs], all, 0));
+  for (;;) {
+    let best: { readonly a: FoundWakes; readonly b: FoundWakes; readonly alike: number } | null = null;
+    for (const [index, a] of groups.entries())
+      for (const b of groups.slice(index + 1)) {
+        const alike = alikeness(a.woken, b.woken);
+        if (alike >= alikeLeast && alike > (best?.alike ?? 0)) best = { a, b, alike };
+      }
+    if (best === null) break;
+    const { a, b } = best;
+    const both = [...a.eventsMs, ...b.eventsMs].sort((x, y) => x - y);
+    groups = [...groups.filter((group) => group !== a && group !== b), groupOf(both, all, 0)];
+  }
+  return groups
+    .filter((group) => group.eventsMs.length >= eventsLeast && sessionsIn(group) >= 3 * group.eventsMs.length)
+    .map((found, group) => ({ ...found, group }));
+}
+
+/** The share of callers of either that are callers of both. */
+function alikeness(a: Woken, b: Woken): number {
+  const both = [...a.keys()].filter((caller) => b.has(caller)).length;
+  return both / Math.max(1, a.size + b.size - both);
+}
+
+function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
+  const long = new Set(
+    longAmong(sessionsOf(jobs, absenceOf(pausesMs) || quietMs).sessions).map(({ startMs }) => startMs),
+  );
   const found: Beginning[] = [];
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   for (const [index, { startMs, endMs, attempts }] of jobs.entries()) {
     const before = jobs[index - 1];
     if (before !== undefined && startMs - before.endMs > quietMs && startMs - refusedAtMs > refusedMs) {
       const third = jobs[index + burstLeast - 1];
-      found.push({ atMs: startMs, isBurst: third !== undefined && third.startMs - startMs <= quietMs });
+      const isBurst = third !== undefined && third.startMs - startMs <= quietMs;
+      found.push({ atMs: startMs, isLong: isBurst || long.has(startMs) });
     }
     if (attempts > 1) refusedAtMs = endMs;
   }
@@ -173,7 +235,7 @@ function wokenBy(
       while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= cutMs) end += 1;
       return end - first < least ? [] : [{ eventMs, jobs: caller.jobs.slice(first, end) }];
     });
-    if (3 * sessions.length >= eventsMs.length) woken.set(caller, sessions);
+    if (sessions.length > 0) woken.set(caller, sessions);
   }
   return woken;
 }

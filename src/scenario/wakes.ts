@@ -1,5 +1,5 @@
 // Events that wake many clients at once, at times that nobody knows: a release, an outage that is over, a webhook. Times
-// are drawn by the run's seed and the hour alone, so that all clients of a scenario share them.
+// are drawn by the run's seed, the group and the hour alone, so that all clients of a group share them.
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
 import { next32, type RandomState, seedRandom } from "./random.ts";
@@ -14,6 +14,8 @@ export interface WakesInput {
   readonly within?: Duration;
   /** Share of clients that an event wakes, each by chance: above 0, at most 1. 1 where it is left out. */
   readonly share?: number;
+  /** Clients of one group wake by the same events, those of another by others: 0 to 999. 0 where it is left out. */
+  readonly group?: number;
 }
 
 /** Wakes, checked. */
@@ -22,17 +24,19 @@ export interface Wakes {
   readonly rhythm: Rhythm;
   readonly withinMs: number;
   readonly share: number;
+  readonly group: number;
 }
 
 const hourMs = 3_600_000;
 const perDayMost = 1000;
-/** Beyond every population's stream of draws. */
+const groupMost = 999;
+/** Beyond every population's stream of draws; that of a group lies so many before. */
 const wakeStream = 0x7fff_fffd;
 
 export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wakes {
   const rhythm = parseRhythm(`${path}.rhythm`, undefined, mistakes);
-  const plain: Wakes = { perHour: 1, rhythm, withinMs: 0, share: 1 };
-  if (!mistakes.members(path, value, ["perDay", "rhythm", "within", "share"])) return plain;
+  const plain: Wakes = { perHour: 1, rhythm, withinMs: 0, share: 1, group: 0 };
+  if (!mistakes.members(path, value, ["perDay", "rhythm", "within", "share", "group"])) return plain;
   const perDay = mistakes.number(
     `${path}.perDay`,
     value["perDay"],
@@ -45,11 +49,18 @@ export function parseWakes(path: string, value: unknown, mistakes: Mistakes): Wa
     (number) => number > 0 && number <= 1,
     "a number above 0, at most 1",
   );
+  const group = mistakes.number(
+    `${path}.group`,
+    value["group"] ?? 0,
+    (number) => Number.isInteger(number) && number >= 0 && number <= groupMost,
+    `an integer from 0 to ${groupMost}`,
+  );
   return {
     perHour: perDay / 24,
     rhythm: parseRhythm(`${path}.rhythm`, value["rhythm"], mistakes),
     withinMs: mistakes.duration(`${path}.within`, (value["within"] ?? 0) as Duration, 0),
     share,
+    group,
   };
 }
 
@@ -59,11 +70,16 @@ const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
  * Returns the first event at or after an instant, whole ms since the epoch; `endMs` where none comes before it.
  * @param seed the run's
  */
-export function nextWake({ perHour, rhythm }: Wakes, seed: number, fromMs: number, endMs: number): number {
+export function nextWake(
+  { perHour, rhythm, group }: Wakes,
+  seed: number,
+  fromMs: number,
+  endMs: number,
+): number {
   for (let hour = Math.floor(fromMs / hourMs); hour * hourMs < endMs; hour++) {
     const rate = perHour * factorAt(rhythm, seed, hour * hourMs + rhythm.zoneMs);
     if (rate === 0) continue;
-    seedRandom(draws, seed, wakeStream, hour);
+    seedRandom(draws, seed, wakeStream - group, hour);
     for (let share = 0; ; ) {
       share -= ln((next32(draws) + 0.5) / 4_294_967_296) / rate;
       if (share >= 1) break;

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour } from "../../sim/fit/model.ts";
+import { fittedScenario } from "../../sim/fit/source.ts";
+import { measure } from "../../sim/measure.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
 import { rest, sessions, worker } from "../../src/scenario/index.ts";
 import { logged, world } from "./recordings.ts";
@@ -23,6 +25,28 @@ function fitted(
   const scenario = world(Object.fromEntries(populations), { duration: "12h", seed: 7 });
   return fitScenario(logged(scenario)).populations.map(({ behaviour }) => behaviour);
 }
+
+test("many sessions of one call and a few of hundreds make as many calls as were recorded", () => {
+  // What is rare here is a third of all calls: no one size, and no one length, stands for all sessions.
+  const look = worker({ calls: [{ call }], think: { least: 4_750, most: 5_250 } });
+  const scenario = world(
+    {
+      monitors: {
+        clients: 6,
+        behaviour: sessions({
+          of: look,
+          calls: { quantiles: [1, 1, 200, 600], shares: [0, 0.9985, 0.9986, 1] },
+          away: { least: "25s", most: "35s" },
+        }),
+      },
+    },
+    { duration: "48h", seed: 3 },
+  );
+  const callsOf = (of: typeof scenario, seed: number): number => measure(of, { seed }).records;
+  const fitted = fittedScenario(fitScenario(logged(scenario, { seed: 3 })));
+  const again = [1, 2, 3, 4, 5].map((seed) => callsOf(fitted, seed)).sort((a, b) => a - b);
+  expect(Math.abs((again[2] ?? 0) / callsOf(scenario, 3) - 1)).toBeLessThan(0.08);
+});
 
 describe("sessions end", () => {
   // One pace is 1.3 times the other: alike enough to be one population.

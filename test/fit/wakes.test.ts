@@ -81,6 +81,38 @@ describe("events that wake all callers", () => {
   });
 });
 
+describe("events that wake a team alone", () => {
+  // Nobody is silent for long: only how long the calls keep coming shows an event.
+  const monitor = sessions({ of: job, calls: 1, away: { least: "25s", most: "35s" } });
+  const team = (group: number) => ({
+    clients: 5,
+    behaviour: together([
+      monitor,
+      sessions({ of: job, calls: { least: 60, most: 90 }, wakes: { perDay: 2.5, within: "8s", group } }),
+    ]),
+  });
+  const scenario = world({ red: team(1), blue: team(2) }, { duration: "72h", startAt: monday, seed: 4 });
+  const { populations } = fitScenario(logged(scenario, { seed: 4 }));
+
+  test("are told apart from those that wake another", () => {
+    const groups = populations.map(({ users, behaviour }) => {
+      const woken = partsOf(behaviour).filter((part) => part.kind === "woken");
+      expect(woken).toHaveLength(1);
+      return { users, group: woken[0]?.group, perDay: woken[0]?.perDay ?? 0 };
+    });
+    expect(new Set(groups.map(({ group }) => group))).toEqual(new Set([0, 1]));
+    for (const { users, perDay } of groups) {
+      expect(new Set(users.map((user) => user.replace(/-?\d+$/, ""))).size).toBe(1);
+      expect(perDay).toBeGreaterThan(0.9);
+      expect(perDay).toBeLessThan(4.5);
+    }
+  });
+
+  test("are in the scenario's text", () => {
+    expect(fittedSource(fitScenario(logged(scenario, { seed: 4 })))).toContain("group: 1");
+  });
+});
+
 describe("a fleet by the clock", () => {
   const hourly = sessions({ of: job, calls: { least: 6, most: 10 }, at: "20 * * * *", within: "3s" });
 
@@ -141,6 +173,19 @@ describe("a fleet by the clock", () => {
     );
     for (const { behaviour } of fitScenario(logged(scenario)).populations)
       expect(partsOf(behaviour)[0]).toMatchObject({ kind: "timetable", at: "20 6 * * 1-5" });
+  });
+
+  test("is found where its callers look every half minute, too", () => {
+    const look = sessions({ of: job, calls: 1, away: { least: "30s", most: "40s" } });
+    const report = sessions({ of: job, calls: 40, at: "30 6 * * 1-5", within: "3s" });
+    const scenario = world(
+      { fleet: { clients: 2, behaviour: together([report, look]) } },
+      { duration: "168h", startAt: monday },
+    );
+    const { populations } = fitScenario(logged(scenario));
+    expect(populations.length).toBeGreaterThan(0);
+    for (const { behaviour } of populations)
+      expect(partsOf(behaviour)[0]).toMatchObject({ kind: "timetable", at: "30 6 * * 1-5" });
   });
 });
 

@@ -149,8 +149,8 @@ describe("sessions by events", () => {
   const dayMs = 24 * hourMs;
   const lone = worker({ calls: [{ call }], jobs: 1 });
   const daytime = Array.from({ length: 24 }, (_, hour) => (hour >= 6 && hour < 18 ? 2 : 0));
-  const sentBy = (client: number, seed = 1, share = 1): number[] => {
-    const wakes = { perDay: 4, rhythm: { hours: daytime }, within: "10s", share };
+  const sentBy = (client: number, seed = 1, share = 1, group = 0): number[] => {
+    const wakes = { perDay: 4, rhythm: { hours: daytime }, within: "10s", share, group };
     const rig = new Rig(sessions({ of: lone, wakes }), undefined, seed, client);
     return play(rig, midnight, 400).filter((ms) => ms < midnight + 60 * dayMs);
   };
@@ -177,6 +177,14 @@ describe("sessions by events", () => {
     expect(half.every((ms) => all.some((known) => Math.abs(known - ms) <= 10_000))).toBe(true);
   });
 
+  test("are those of the client's group", () => {
+    const [one, other] = [sentBy(0, 1, 1, 7), sentBy(1, 1, 1, 7)];
+    expect(one.length).toBeGreaterThan(150);
+    expect(one.every((ms, index) => Math.abs(ms - (other[index] ?? 0)) <= 10_000)).toBe(true);
+    const near = sentBy(0).filter((ms) => one.some((known) => Math.abs(known - ms) <= 10_000));
+    expect(near.length).toBeLessThan(0.1 * one.length);
+  });
+
   test("are missed while a session is under way", () => {
     const rig = new Rig(sessions({ of: lone, wakes: { perDay: 24 } }));
     const first = rig.only(rig.start(midnight));
@@ -200,6 +208,8 @@ test.each([
   ["a line that is no cron's", { of: work, at: "daily" }, "sessions.at"],
   ["no event at all", { of: work, wakes: { perDay: 0 } }, "sessions.wakes.perDay"],
   ["more clients than there are", { of: work, wakes: { perDay: 1, share: 2 } }, "sessions.wakes.share"],
+  ["half a group", { of: work, wakes: { perDay: 1, group: 0.5 } }, "sessions.wakes.group"],
+  ["a group too many", { of: work, wakes: { perDay: 1, group: 1000 } }, "sessions.wakes.group"],
   ["events with absences", { of: work, wakes: { perDay: 1 }, away: 1 }, "sessions.away"],
   ["a timetable with absences", { of: work, at: "* * * * *", away: 1 }, "sessions.away"],
 ])("%s is refused by its path", (_, options, path) => {
