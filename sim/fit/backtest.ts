@@ -106,7 +106,8 @@ export function* backtestSteps(
 function countsOf({ callers, knowsAttempts }: Recording, grid: WindowGrid): WindowCounts {
   const counts = new WindowCounts(grid);
   for (const { organization, calls } of callers)
-    for (const { operation, free, atMs, endMs, wantedMs, status, cost } of calls) {
+    for (const { kind, atMs, endMs, wantedMs, status } of calls) {
+      const { operation, free, cost } = kind;
       const row = free ? undefined : grid.rowOf(organization, operation);
       if (row === undefined) continue;
       counts.add(placeIn(row, atMs), status, cost, knowsAttempts ? Math.max(0, endMs - wantedMs) : null);

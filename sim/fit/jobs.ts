@@ -5,27 +5,31 @@ import { isFailure, isRefusal } from "../../src/wire/outcome.ts";
 import type { Limits } from "./limits.ts";
 import type { RecordedCall, RecordedCaller, RefusalSaid } from "./recording.ts";
 
-/** A kind of call: calls that a quota counts alike. */
-export interface CallKind {
-  readonly operation: RecordedCall["operation"];
-  readonly asked?: RecordedCall["asked"];
-  readonly free: boolean;
-  readonly cost: number;
-}
-
-const keyOf = ({ operation, asked, free, cost }: CallKind): string =>
-  `${free ? "status" : operation} ${cost}${asked === undefined ? "" : ` ${JSON.stringify(asked)}`}`;
-
-export interface Job {
-  /** When it was wanted, ms since the epoch. */
-  readonly startMs: number;
-  /** When its last answer was there. */
-  endMs: number;
+/** A call with its retries. */
+export class Job {
   readonly first: RecordedCall;
   last: RecordedCall;
   /** Calls so far. */
-  attempts: number;
-  readonly key: string;
+  attempts = 1;
+
+  constructor(call: RecordedCall) {
+    this.first = call;
+    this.last = call;
+  }
+
+  /** When it was wanted, ms since the epoch. */
+  get startMs(): number {
+    return this.first.wantedMs;
+  }
+
+  /** When its last answer was there. */
+  get endMs(): number {
+    return this.last.endMs;
+  }
+
+  get key(): string {
+    return this.first.kind.key;
+  }
 }
 
 /** One refusal that was followed by another attempt; resets as it showed them, or as the rules' grid has them. */
@@ -77,7 +81,7 @@ export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {
 }
 
 const openName = (call: RecordedCall, attempt: number): string =>
-  `${call.wantedMs} ${keyOf(call)} ${attempt}`;
+  `${call.wantedMs} ${call.kind.key} ${attempt}`;
 
 /**
  * The jobs of a caller whose attempts nobody numbered. A log in which no call has a status shows no failure.
@@ -89,7 +93,7 @@ export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boo
   let open: Job | null = null;
   for (const call of caller.calls) {
     const again: Job | null =
-      open?.key === keyOf(call) &&
+      open?.key === call.kind.key &&
       open.endMs <= call.atMs &&
       (isRefused(open.last) || call.atMs - open.endMs <= atOnceMs)
         ? open
@@ -112,8 +116,7 @@ class JobBook {
   }
 
   begin(call: RecordedCall): Job {
-    const { wantedMs: startMs, endMs } = call;
-    const job = { startMs, endMs, first: call, last: call, attempts: 1, key: keyOf(call) };
+    const job = new Job(call);
     this.#jobs.push(job);
     return job;
   }
@@ -122,7 +125,6 @@ class JobBook {
     const refusal = job.last;
     job.attempts += 1;
     job.last = call;
-    job.endMs = call.endMs;
     // Upon a failure nobody says when to come again.
     if (!isRefused(refusal)) return job;
     const before = this.#retries.at(-1);
@@ -131,14 +133,14 @@ class JobBook {
       nowMs: refusal.endMs,
       attempt: job.attempts - 2,
       beforeMs: job.attempts > 2 && before !== undefined ? before.waitMs : 0,
-      cost: refusal.cost,
+      cost: refusal.kind.cost,
       ...this.#saidBy(refusal),
     });
     return job;
   }
 
   /** Returns the headers of a refusal. If it had none, returns those of windows on the epoch's grid (SPEC.md §3). */
-  #saidBy({ said, operation, atMs, endMs }: RecordedCall): RefusalSaid {
+  #saidBy({ said, kind: { operation }, atMs, endMs }: RecordedCall): RefusalSaid {
     if (said !== null && (said.reset !== ABSENT || said.userReset !== ABSENT)) return said;
     const resets = this.#limits.resetsAt(this.#caller, operation, (atMs + endMs) / 2000);
     return { remaining: ABSENT, userRemaining: ABSENT, ...resets, retryAfter: said?.retryAfter ?? ABSENT };

@@ -27,13 +27,13 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
       const known = charged.get(job.key) ?? { sum: 0, count: 0, job };
       charged.set(job.key, known);
       if (isRefused(job.last)) continue;
-      known.sum += job.last.actual;
+      known.sum += job.last.kind.actual;
       known.count += 1;
     }
   const mix = kept.flatMap(([key], index) => {
     const seen = charged.get(key);
     if (seen === undefined) return [];
-    const { operation, asked, free, cost } = seen.job.first;
+    const { operation, asked, free, cost } = seen.job.first.kind;
     const actual = seen.count === 0 ? cost : Math.min(cost, Math.round(seen.sum / seen.count));
     return [{ operation, asked, free, cost, actual, weight: parts[index] ?? 1 }];
   });

@@ -2,13 +2,13 @@
 // the scenario itself are both made of it (`source.ts`).
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
-import type { CallKind } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
+import type { CallKind } from "./recording.ts";
 import type { FittedRhythm } from "./rhythm.ts";
 import type { FittedSpread } from "./spread.ts";
 
 /** A kind of call with how often it comes. */
-export interface FittedCall extends CallKind {
+export interface FittedCall extends Omit<CallKind, "key"> {
   /** Points charged in the end, on average. */
   readonly actual: number;
   /** Of the sum of all weights of its population. */

@@ -28,11 +28,11 @@ export function fittedNetwork(recording: Recording): FittedModel["network"] {
     policy === undefined ? operation === "graphql" : operation !== "status" && runs(policy, operation);
   const trips = tookMs(
     recording,
-    ({ operation, status }) => (!isQuery(operation) && status !== 0) || isRefusal(status),
+    ({ kind: { operation }, status }) => (!isQuery(operation) && status !== 0) || isRefusal(status),
   );
   const queries = tookMs(
     recording,
-    ({ operation, status, free }) => isQuery(operation) && status === 200 && !free,
+    ({ kind: { operation, free }, status }) => isQuery(operation) && status === 200 && !free,
   );
   if (trips.length === 0 && queries.length === 0)
     return {

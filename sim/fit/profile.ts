@@ -5,7 +5,7 @@ import type { Limits } from "./limits.ts";
 import type { Apart } from "./parts.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
-import { alone, endedByRefusals, queueOf, type Run, runsOf, type Shape, shapeOf } from "./runs.ts";
+import { endedByRefusals, queueOf, runsOf, type Shape, type Spell, shapeOf } from "./runs.ts";
 import { Sample } from "./statistics.ts";
 
 export type Pace =
@@ -21,7 +21,8 @@ export type Pace =
 export interface Profile {
   readonly caller: RecordedCaller;
   readonly jobs: readonly Job[];
-  readonly runs: readonly Run[];
+  /** Each of a call where it makes one at a time. */
+  readonly runs: readonly Spell[];
   readonly shape: Shape;
   readonly pace: Pace;
   /** From the end of a run to the start of the next, ms. */
@@ -115,7 +116,7 @@ function described(
     const pausesMs = pausesOf(whole);
     return { ...common, runs: whole, shape, pausesMs, pace: paceOf(whole, pausesMs, slackMs), clients: 1 };
   }
-  const runs = jobs.map(alone);
+  const runs: readonly Spell[] = jobs;
   const call = { ...common, runs, shape: { kind: "call" } as const };
   const overlapping = whole.reduce((sum, run) => sum + (run.open > 1 ? run.jobs : 0), 0);
   if (overlapping <= rareOverlaps * jobs.length) {
@@ -133,7 +134,7 @@ function described(
   return { ...call, pausesMs: [], pace, clients: several?.clients ?? 1 };
 }
 
-function pausesOf(runs: readonly Run[]): number[] {
+function pausesOf(runs: readonly Spell[]): number[] {
   return runs.slice(1).map(({ startMs }, index) => Math.max(0, startMs - (runs[index]?.endMs ?? startMs)));
 }
 
@@ -143,7 +144,7 @@ const rareOverlaps = 0.02;
 /** Fewer show no clock. */
 const fewRuns = 4;
 
-function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: number): Pace {
+function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): Pace {
   if (runs.length < 2) return { kind: "once" };
   const ticks = runs.length < fewRuns ? null : clockOf(runs, 1, slackMs);
   const pauses = new Sample(pausesMs);
@@ -158,7 +159,7 @@ function paceOf(runs: readonly Run[], pausesMs: readonly number[], slackMs: numb
  * take. What is held to the clock are the starts, not the gaps: pauses of nearly the same length drift away from any
  * clock, however alike the gaps are.
  */
-function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { kind: "ticks" }) | null {
+function clockOf(runs: readonly Spell[], lag: number, slackMs: number): (Pace & { kind: "ticks" }) | null {
   const gaps = runs.slice(lag).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
   if (gaps.length < 3) return null;
   const rough = new Sample(gaps).median;
@@ -184,7 +185,7 @@ function clockOf(runs: readonly Run[], lag: number, slackMs: number): (Pace & { 
 }
 
 /** Several clients of one period under one name: then every n-th call keeps to the clock, though none before it does. */
-function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; clients: number } | null {
+function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: Pace; clients: number } | null {
   for (let clients = 1; clients <= 12; clients++) {
     if (runs.length < 6 * clients) return null;
     const pace = clockOf(runs, clients, slackMs);
@@ -200,7 +201,7 @@ function clockOfSeveral(runs: readonly Run[], slackMs: number): { pace: Pace; cl
 }
 
 /** Tells whether clients of one period begin apart from each other: those who begin together are one that makes runs. */
-function areApart(runs: readonly Run[], clients: number, everyMs: number): boolean {
+function areApart(runs: readonly Spell[], clients: number, everyMs: number): boolean {
   const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index]?.startMs ?? 0));
   return new Sample(gaps).median >= (0.1 * everyMs) / clients;
 }

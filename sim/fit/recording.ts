@@ -20,16 +20,8 @@ import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { AskedCalls } from "./asked.ts";
 import { LimitsShown } from "./rules.ts";
 
-/** One call of one caller. */
-export interface RecordedCall {
-  /** When it was sent, ms since the epoch. */
-  readonly atMs: number;
-  /** When its answer was there; `atMs` where nobody wrote down how long it took. */
-  readonly endMs: number;
-  /** When it was wanted: a poll's tick, the first attempt of a retry; `atMs` where that is not known. */
-  readonly wantedMs: number;
-  /** 0 for a first attempt; `ABSENT` where that is not known. */
-  readonly attempt: number;
+/** What many calls have in common. */
+export interface CallKind {
   /** An operation of the policy; `rest` or `graphql` under rules. */
   readonly operation: string;
   /** What its path names, under a policy. */
@@ -40,10 +32,59 @@ export interface RecordedCall {
   readonly cost: number;
   /** Points charged in the end; `cost` where that is not known. */
   readonly actual: number;
+  /** The same for calls that a quota counts alike. */
+  readonly key: string;
+}
+
+/** One call of one caller. There are millions, so each holds no more than its own. */
+export class RecordedCall {
+  /** When it was sent, ms since the epoch. */
+  readonly atMs: number;
+  /** When its answer was there; `atMs` where nobody wrote down how long it took. */
+  readonly endMs: number;
+  /** 0 for a first attempt; `ABSENT` where that is not known. */
+  readonly attempt: number;
   /** HTTP status; 0 where no answer came. */
   readonly status: number;
   /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
   readonly said: RefusalSaid | null;
+  readonly kind: CallKind;
+  readonly #wantedMs: number | null;
+
+  constructor({ atMs, endMs, wantedMs, attempt, status, said, kind }: RecordedInput) {
+    this.atMs = atMs;
+    this.endMs = endMs;
+    this.attempt = attempt;
+    this.status = status;
+    this.said = said;
+    this.kind = kind;
+    this.#wantedMs = wantedMs === atMs ? null : wantedMs;
+  }
+
+  /** When it was wanted: a poll's tick, the first attempt of a retry; `atMs` where that is not known. */
+  get wantedMs(): number {
+    return this.#wantedMs ?? this.atMs;
+  }
+}
+
+interface RecordedInput extends Pick<RecordedCall, "atMs" | "endMs" | "wantedMs" | "attempt" | "status"> {
+  readonly said: RefusalSaid | null;
+  readonly kind: CallKind;
+}
+
+/** The kinds of a recording's calls, each once. */
+export class CallKinds {
+  readonly #kinds = new Map<string, CallKind>();
+
+  of(operation: string, asked: CallKind["asked"], free: boolean, cost: number, actual: number): CallKind {
+    const key = `${free ? "status" : operation} ${cost}${asked === undefined ? "" : ` ${JSON.stringify(asked)}`}`;
+    const name = `${operation} ${actual} ${key}`;
+    const known = this.#kinds.get(name);
+    if (known !== undefined) return known;
+    const kind = { operation, asked, free, cost, actual, key };
+    this.#kinds.set(name, kind);
+    return kind;
+  }
 }
 
 /** Headers of a refusal, in seconds, points or requests; `ABSENT` where one did not come. */
@@ -89,7 +130,10 @@ export interface Recording {
   readonly uncounted: number;
 }
 
-/** The most calls that are held: with all that is worked out of it, a call takes up to a kilobyte. */
+const ofRest = { operation: "rest" } as const;
+const ofGraphql = { operation: "graphql" } as const;
+
+/** The most calls that are held: with all that is worked out of it, a call takes up to half a kilobyte. */
 const recordedCallsMost = 3_000_000;
 
 interface OpenCaller {
@@ -142,6 +186,7 @@ export class Recorder {
   readonly #byPlace: OpenCaller[] = [];
   readonly #organizations = new Map<string, string>();
   readonly #shown = new LimitsShown();
+  readonly #kinds = new CallKinds();
   #calls = 0;
   #uncounted = 0;
   #knowsAttempts = false;
@@ -181,11 +226,13 @@ export class Recorder {
       endMs: call.received,
       wantedMs: call.wanted ?? call.sent,
       attempt: call.attempt ?? ABSENT,
-      operation: call.operation,
-      asked: asked.inPath(call.operation, call.caller),
-      free,
-      cost,
-      actual: call.actual ?? cost,
+      kind: this.#kinds.of(
+        call.operation,
+        asked.inPath(call.operation, call.caller),
+        free,
+        cost,
+        call.actual ?? cost,
+      ),
       status: isRefused
         ? REFUSED
         : call.outcome === "unknown"
@@ -221,10 +268,7 @@ export class Recorder {
       endMs: call.received,
       wantedMs: call.wanted ?? call.sent,
       attempt: call.attempt ?? ABSENT,
-      operation: call.scope,
-      free,
-      cost,
-      actual: call.actual ?? cost,
+      kind: this.#kinds.of(call.scope, undefined, free, cost, call.actual ?? cost),
       status: call.status,
       said: isRefusal(call.status) ? saidBy(call) : null,
     });
@@ -243,23 +287,21 @@ export class Recorder {
       if (!Number.isNaN(tookMs)) this.#knowsDurations = true;
       const cost = kind === STATUS_CALL ? 0 : (batch.cost[row] as number);
       const actual = batch.actual[row] as number;
+      const { operation, asked } = this.#askedBy(kind, callers[batch.caller[row] as number]);
       this.#push(this.#placed(batch.caller[row] as number, callers), {
         atMs,
         endMs: Number.isNaN(tookMs) ? atMs : atMs + tookMs,
         wantedMs: atMs,
         attempt: ABSENT,
-        ...this.#kindOf(kind, callers[batch.caller[row] as number]),
-        free: kind === STATUS_CALL,
-        cost,
-        actual: actual < 0 ? cost : actual,
+        kind: this.#kinds.of(operation, asked, kind === STATUS_CALL, cost, actual < 0 ? cost : actual),
         status: batch.status[row] as number,
         said: null,
       });
     }
   }
 
-  #kindOf(kind: number, caller: LogCaller | undefined): Pick<RecordedCall, "operation" | "asked"> {
-    if (this.#asked === null) return { operation: kind === GRAPHQL_CALL ? "graphql" : "rest" };
+  #askedBy(kind: number, caller: LogCaller | undefined): Pick<CallKind, "operation" | "asked"> {
+    if (this.#asked === null) return kind === GRAPHQL_CALL ? ofGraphql : ofRest;
     const operation = this.#asked.operations[kind] ?? "status";
     return { operation, asked: this.#asked.inPath(operation, caller?.attributes ?? {}) };
   }
@@ -296,7 +338,8 @@ export class Recorder {
     return name;
   }
 
-  #push(caller: OpenCaller, call: RecordedCall): void {
+  #push(caller: OpenCaller, input: RecordedInput): void {
+    const call = new RecordedCall(input);
     this.#calls += 1;
     if (this.#calls > recordedCallsMost)
       throw new SpillwayError("TRACE_INVALID", "this recording is too long to be fitted in one piece", {
@@ -383,8 +426,9 @@ function spreadOut(calls: readonly RecordedCall[]): RecordedCall[] {
     place = call.atMs === second ? place + 1 : 0;
     second = call.atMs;
     const shiftMs = Math.floor((1000 * place) / (ofSecond.get(second) ?? 1));
-    const { atMs, endMs, wantedMs } = call;
-    return { ...call, atMs: atMs + shiftMs, endMs: endMs + shiftMs, wantedMs: wantedMs + shiftMs };
+    const { atMs, endMs, wantedMs, attempt, status, said, kind } = call;
+    const shifted = { atMs: atMs + shiftMs, endMs: endMs + shiftMs, wantedMs: wantedMs + shiftMs };
+    return new RecordedCall({ ...shifted, attempt, status, said, kind });
   });
 }
 

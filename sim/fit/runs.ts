@@ -15,9 +15,14 @@ export type Shape =
       readonly parallel: number;
     };
 
-/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
-export interface Run {
+/** A time at which a caller had something under way, ms since the epoch. */
+export interface Spell {
   readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Jobs that belong together: each begins before those before it are over, or at once when they are. */
+export interface Run extends Spell {
   endMs: number;
   jobs: number;
   /** The last of them was refused. */
@@ -30,7 +35,7 @@ export interface Run {
   open: number;
 }
 
-export const alone = ({ startMs, endMs, first, last }: Job): Run => ({
+const alone = ({ startMs, endMs, first, last }: Job): Run => ({
   startMs,
   endMs,
   jobs: 1,

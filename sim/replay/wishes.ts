@@ -5,7 +5,7 @@ import { ABSENT } from "../../src/scenario/client.ts";
 import { REFUSED } from "../../src/wire/outcome.ts";
 import type { Limits } from "../fit/limits.ts";
 import { type AfterRefusals, afterRefusals } from "../fit/profile.ts";
-import type { RecordedCall } from "../fit/recording.ts";
+import { CallKinds, RecordedCall } from "../fit/recording.ts";
 import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import { byUser, ReplayCalls } from "./calls.ts";
 
@@ -85,23 +85,22 @@ function usualOf(users: readonly RefusedUser[]): AfterRefusals {
 
 function afterOf(own: Int32Array, rows: ReplayCalls, callers: ReplayCallers, limits: Limits): AfterRefusals {
   const { operations } = callers.core;
+  const kinds = new CallKinds();
   let resolutionMs = 1000;
-  const calls = Array.from(own, (row): RecordedCall => {
+  const calls = Array.from(own, (row) => {
     const atMs = rows.atMs[row] as number;
     const cost = rows.cost[row] as number;
     if (atMs % 1000 !== 0) resolutionMs = 1;
-    return {
+    const operation = operations[rows.operation[row] as number]?.name ?? "";
+    return new RecordedCall({
       atMs,
       endMs: rows.endMs(row),
       wantedMs: atMs,
       attempt: ABSENT,
-      operation: operations[rows.operation[row] as number]?.name ?? "",
-      free: false,
-      cost,
-      actual: cost,
       status: rows.refused[row] === 1 ? REFUSED : 200,
       said: null,
-    };
+      kind: kinds.of(operation, undefined, false, cost, cost),
+    });
   });
   const { org, user } = callers.users[rows.user[own[0] as number] as number] as ReplayCaller;
   return afterRefusals({ organization: org, user, group: null, calls }, limits, resolutionMs);

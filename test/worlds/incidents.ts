@@ -9,7 +9,7 @@ export const incidents: World = {
     "Monitors of four teams look every half minute or so. A team has an incident about every second day, for half an hour " +
     "on the median: then its monitors look every five seconds, and one of three lists a dozen pages each minute beside it. " +
     "On weekdays at 6:30 every third monitor writes a report of forty pages.",
-  tuned: false,
+  tuned: true,
   agents: 24,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const everyMs = traits.lognormal(35_000, 0.2);

@@ -1,6 +1,8 @@
 // All worlds. Those that `fit` was tuned on are published apart from those that it never saw.
+import { builds } from "./builds.ts";
 import { cron } from "./cron.ts";
 import { daysDiffer } from "./days-differ.ts";
+import { feeds } from "./feeds.ts";
 import { greedy } from "./greedy.ts";
 import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
@@ -22,4 +24,6 @@ export const worlds: readonly World[] = [
   mixed,
   webshop,
   incidents,
+  feeds,
+  builds,
 ];
