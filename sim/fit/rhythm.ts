@@ -196,14 +196,17 @@ export function daysDeviation(
   }
   const told = [...days.values()].filter(({ expected }) => expected >= 20);
   if (told.length < 3) return 0;
+  // Each day counts by what is expected of it: quiet ones differ by a few callers who are there all day or not at all.
+  const all = told.reduce((sum, { expected }) => sum + expected, 0);
+  const count = (all * all) / told.reduce((sum, { expected }) => sum + expected * expected, 0);
   // (seen / expected - 1)^2 has the mean: the days' variance, plus 1 / expected of chance.
-  const sum = told.reduce((all, { seen, expected }) => {
+  const mean = told.reduce((sum, { seen, expected }) => {
     const off = seen / expected - 1;
-    return all + off * off - 1 / expected;
+    return sum + (expected * (off * off - 1 / expected)) / all;
   }, 0);
-  const variance = Math.max(0, sum / (told.length - 1));
+  const variance = Math.max(0, (mean * count) / (count - 1));
   // Nor is the mean of so few days known better: a day to come differs by both.
-  return Math.round(100 * Math.sqrt(variance * (1 + 1 / told.length))) / 100;
+  return Math.round(100 * Math.sqrt(variance * (1 + 1 / count))) / 100;
 }
 
 /** Busy time from one instant to another, ms: as long as it took on the rhythm's clock. */

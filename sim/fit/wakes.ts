@@ -55,6 +55,8 @@ const tellsMore = 0.25;
 interface Beginning {
   readonly atMs: number;
   readonly isLong: boolean;
+  /** The caller was refused a little before: it is no sign of an event, and as usual as others. */
+  readonly isAfterRefusal: boolean;
 }
 
 /** Finds the events that woke callers together; none where they are too few to tell how often they come. */
@@ -62,11 +64,9 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
   const all = callers.flatMap(beginningsOf).sort((a, b) => a.atMs - b.atMs);
-  const starts = all.map(({ atMs }) => atMs);
-  const long = all.flatMap(({ atMs, isLong }) => (isLong ? [atMs] : []));
+  const long = all.filter(({ isLong }) => isLong);
   for (const spanMs of spansMs) {
-    const found = [...eventsOf(starts, spanMs, recording), ...eventsOf(long, spanMs, recording)];
-    const eventsMs = merged(found);
+    const eventsMs = merged([all, long].flatMap((each) => eventsOf(each, spanMs, recording)));
     if (eventsMs.length < eventsLeast) continue;
     const woken = wokenBy(eventsMs, spanMs, callers);
     const together = groupOf(eventsMs, woken, 0);
@@ -132,10 +132,11 @@ function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   for (const [index, { startMs, endMs, attempts }] of jobs.entries()) {
     const before = jobs[index - 1];
-    if (before !== undefined && startMs - before.endMs > quietMs && startMs - refusedAtMs > refusedMs) {
+    if (before !== undefined && startMs - before.endMs > quietMs) {
       const third = jobs[index + burstLeast - 1];
       const isBurst = third !== undefined && third.startMs - startMs <= quietMs;
-      found.push({ atMs: startMs, isLong: isBurst || long.has(startMs) });
+      const isAfterRefusal = startMs - refusedAtMs <= refusedMs;
+      found.push({ atMs: startMs, isLong: isBurst || long.has(startMs), isAfterRefusal });
     }
     if (attempts > 1) refusedAtMs = endMs;
   }
@@ -144,21 +145,23 @@ function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
 
 /** Instants from which on more callers begin within a span than chance explains by those around it. */
 function eventsOf(
-  starts: readonly number[],
+  beginnings: readonly Beginning[],
   spanMs: number,
   { startedAtMs, endedAtMs }: Recording,
 ): { readonly atMs: number; readonly count: number }[] {
   const spans = Math.max(1, (endedAtMs - startedAtMs) / spanMs);
-  const countBetween = (fromMs: number, toMs: number): number =>
-    placeOf(starts, toMs) - placeOf(starts, fromMs);
+  const usual = beginnings.map(({ atMs }) => atMs);
+  const starts = beginnings.flatMap(({ atMs, isAfterRefusal }) => (isAfterRefusal ? [] : [atMs]));
+  const between = (all: readonly number[], fromMs: number, toMs: number): number =>
+    placeOf(all, toMs) - placeOf(all, fromMs);
   const found: { atMs: number; count: number }[] = [];
   for (const [index, atMs] of starts.entries()) {
     if (atMs === starts[index - 1]) continue;
-    const count = countBetween(atMs, atMs + spanMs);
+    const count = between(starts, atMs, atMs + spanMs);
     if (count < 3) continue;
     const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
     const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
-    const seen = countBetween(fromMs, beforeMs) + countBetween(afterMs, toMs);
+    const seen = between(usual, fromMs, beforeMs) + between(usual, afterMs, toMs);
     const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
     // Half a beginning is added: what was not seen yet may come.
     const mean = watchedMs <= 0 ? count : ((seen + 0.5) * spanMs) / watchedMs;

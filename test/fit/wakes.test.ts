@@ -1,10 +1,14 @@
 // What callers do by the clock, and what wakes them together, is told from what each does for itself.
 import { describe, expect, test } from "vitest";
-import { fitScenario } from "../../sim/fit/fit.ts";
+import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour } from "../../sim/fit/model.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { rest, sessions, together, waitReset, worker } from "../../src/scenario/index.ts";
+import { office } from "../worlds/office.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { play } from "../worlds/world.ts";
 import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
@@ -79,6 +83,16 @@ describe("events that wake all callers", () => {
       expect(kinds).not.toContain("timetable");
     }
   });
+});
+
+test("callers who were refused, and go on a while later, were not woken", () => {
+  const { rows } = play(office, { firstDay: 0, days: 7, seed: 2 });
+  const { populations } = fitTo(recordingOf(rows), { name: "week", rules: parseRules(worldRules) }).model;
+  expect(populations.length).toBeGreaterThan(0);
+  const parts = populations.flatMap(({ behaviour }) => partsOf(behaviour));
+  expect(parts.map(({ kind }) => kind)).not.toContain("woken");
+  // Two Saturday workers more or less do not make the week's days differ.
+  for (const part of parts) if (part.kind === "sessions") expect(part.rhythm?.days ?? 0).toBeLessThan(0.3);
 });
 
 describe("events that wake a team alone", () => {
