@@ -200,7 +200,7 @@ export class PolicyDeployment implements QuotaDeployment {
     if (this.#answers !== null) this.#answers[flight] = this.#traced(known, kind, refused, call, nowMs);
   }
 
-  /** What a trace keeps of an answer: it is written in the API's format, and read back. */
+  /** An answer as a trace keeps it: it is written in the API's format, and read back. */
   #traced(known: Known, kind: AnswerKind, refused: number, call: CallTemplate, nowMs: number): QuotaAnswer {
     const { handle, quotas, asked, isSettled, isStatus } = known;
     const reading = this.#reading;
@@ -225,6 +225,6 @@ export class PolicyDeployment implements QuotaDeployment {
   }
 }
 
-/** What a call declares; nothing of one that no quota counts. */
+/** Cost that a call declares; nothing of one that no quota counts. */
 export const costOf = ({ operation }: PolicyCall, { cost }: CallTemplate): number | null =>
   operation === "status" || operation === "other" ? null : cost;

@@ -1,4 +1,4 @@
-// What clients are told of a policy's quotas: the two readings that leave them least room, of those that the policy's
+// Readings that clients are told of a policy's quotas: the two that leave them least room, of those that the policy's
 // answers show. A client sees no more than its API would show it.
 import { emptyCountReading, type PolicyCore } from "../src/engine/policy-core.ts";
 import type { Policy, Shown } from "../src/policy/policy.ts";

@@ -1,4 +1,4 @@
-// What a fit needs to know of limits, of rules or of a policy: how long windows are, and when they end.
+// Limits as a fit needs them, of rules or of a policy: how long windows are, and when they end.
 
 import { calendarSeconds } from "../../src/policy/calendar.ts";
 import { quotaFor } from "../../src/policy/effective.ts";

@@ -20,11 +20,11 @@ import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { AskedCalls } from "./asked.ts";
 import { LimitsShown } from "./rules.ts";
 
-/** What many calls have in common. */
+/** Data that many calls have in common. */
 export interface CallKind {
   /** An operation of the policy; `rest` or `graphql` under rules. */
   readonly operation: string;
-  /** What its path names, under a policy. */
+  /** Attributes that its path names, under a policy. */
   readonly asked?: Readonly<Record<string, string>> | undefined;
   /** The free status call (SPEC.md §4). */
   readonly free: boolean;

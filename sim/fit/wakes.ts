@@ -88,7 +88,7 @@ function shareOf(groups: readonly FoundWakes[]): number {
 
 type Woken = FoundWakes["woken"];
 
-/** What these events wake. */
+/** A group of these events, and the callers whom they wake. */
 function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundWakes {
   const woken = new Map<Profile, readonly WokenSession[]>();
   for (const [caller, sessions] of all) {

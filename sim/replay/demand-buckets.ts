@@ -5,7 +5,7 @@ import type { CompiledQuota } from "../../src/engine/compiled-policy.ts";
 import { NOT_OPEN, type Profile } from "../../src/engine/count-table.ts";
 import type { Demand, OnWindow } from "./demand.ts";
 
-/** What a bucket lacks is counted in parts, as the engine counts it. */
+/** The lack of a bucket is counted in parts, as the engine counts it. */
 interface Bucket {
   readonly profile: Profile;
   parts: number;

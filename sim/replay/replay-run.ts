@@ -116,7 +116,7 @@ export class ReplayRun {
       const { quotas } = core.operations[operation] as CompiledOperation;
       for (let place = 0; place < quotas.length; place++)
         running.windows[at + place] = core.windowOf(handle, quotas[place] as number);
-      // What took no time is over before anything else begins.
+      // A call that took no time is over before anything else begins.
       if (running.firstMs <= nowMs) running.settleUntil(nowMs);
     }
   }

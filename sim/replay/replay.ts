@@ -97,7 +97,7 @@ export async function replayQuotas(
   return { ...result, expectations: judgeReplay(expect, result) };
 }
 
-/** What rules and policies differ in. */
+/** Differences between rules and policies. */
 export interface ReplayWay {
   readonly limits: Limits;
   /** True if a refusal tells its quotas in the policy's order, rather than the tightest first. */

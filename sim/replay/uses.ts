@@ -1,5 +1,5 @@
-// How full windows would have been: shares of their limits in histograms of whole thousandths, so that millions of windows
-// cost a counter each step.
+// Use of windows, had they been counted: shares of their limits in histograms of whole thousandths, so that millions
+// of windows cost a counter each step.
 import type { WindowUse } from "../../src/summary/replay-result.ts";
 
 /** Steps of a share: thousandths. */

@@ -99,7 +99,7 @@ export async function openLogs(
   };
 }
 
-/** What options say of callers under a policy; `NAME=COLUMN` and `NAME=VALUE`, any number of times. */
+/** Options about callers under a policy; `NAME=COLUMN` and `NAME=VALUE`, any number of times. */
 function callersOf(args: LogArgs, policy: Policy | undefined): CallerFlags {
   const pairs = (option: "caller-column" | "caller", form: string): Record<string, string> =>
     Object.fromEntries(

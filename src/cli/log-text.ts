@@ -42,7 +42,7 @@ interface UnderstoodRow {
   readonly user: string;
   /** `rest`, `graphql`, `status` or `other`; under a policy an operation in place of the first two. */
   readonly kind: string;
-  /** What a policy's quotas are kept by. */
+  /** Attributes that a policy's quotas are kept by. */
   readonly caller?: Readonly<Record<string, string>> | undefined;
   readonly cost: number;
   /** `null` where the row does not say. */

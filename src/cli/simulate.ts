@@ -199,7 +199,7 @@ function requireNoPlace(args: Args): void {
   });
 }
 
-/** What stands in a deployment's place, or comes from an earlier run, knows no policy yet. */
+/** A limiter in a deployment's place, or an earlier run, knows no policy yet. */
 function requireRules(args: Args, policy: string): void {
   const wrong = (["adapter", "like", "world"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;

@@ -45,7 +45,7 @@ export interface QuotaStore {
   decide(call: PolicyCall, nowMs: number): PolicyDecision;
   settle(reservation: PolicyReservation, actual: number, nowMs: number): readonly Reading[];
   read(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
-  /** What a status shows; left out: what `read` reads. */
+  /** Values that a status shows; left out: those that `read` reads. */
   status?(caller: PolicyCall["caller"], quotas: readonly string[], nowMs: number): readonly Reading[];
   setEnforced(quota: string, caller: PolicyCall["caller"], enforced: boolean): void;
   sweep(nowMs: number): unknown;

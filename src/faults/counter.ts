@@ -189,7 +189,7 @@ export class Counter implements QuotaStore {
     if (when === "completion" && (same || held === null)) this.charge(key, used, nowMs, window);
   }
 
-  /** What a status shows. */
+  /** Values that a status shows. */
   status(caller: Caller, quotas: readonly string[], nowMs: number): readonly Reading[] {
     return this.read(caller, quotas, nowMs);
   }

@@ -49,7 +49,7 @@ export interface FaultyQuotas {
   readonly shownBy?: Policy;
   /** The format in which answers are written. */
   readonly wire?: WireData;
-  /** What is told, before it is written. */
+  /** Values that are told, before they are written. */
   readonly tell?: (told: Told, caller: Caller, nowMs: number) => Told;
   /** The answer as it is sent in place of the right one. */
   readonly change?: (answer: HttpAnswer) => HttpAnswer;

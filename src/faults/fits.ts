@@ -1,4 +1,4 @@
-// Whether a policy can have a fault: each names the first thing that it lacks.
+// Tells if a policy can have a fault: each names the first thing that it lacks.
 import type { Policy } from "../policy/policy.ts";
 import type { Problem } from "../rules/errors.ts";
 

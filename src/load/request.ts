@@ -60,7 +60,7 @@ export function requestParts(
   };
 }
 
-/** What a call needs beside its path: a body, as the samples of its operation have it, and the cost that it declares. */
+/** Parts of a call beside its path: a body, as the samples of its operation have it, and the cost that it declares. */
 function sampleOf(
   policy: Policy,
   template: CallTemplate,

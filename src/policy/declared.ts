@@ -1,4 +1,4 @@
-// What a call of an operation says of its cost.
+// The cost that a call of an operation declares.
 import type { Policy } from "./policy.ts";
 
 /** `declared` by the call; `bounded`, and told by its answer; or `fixed`. */

@@ -1,7 +1,7 @@
 // A request's route: the first that matches (POLICY.md §1).
 import type { Policy, Route } from "./policy.ts";
 
-/** What a route is chosen by. */
+/** Parts of a request that choose its route. */
 export interface RoutedRequest {
   readonly method: string;
   /** As it came, with its query. */

@@ -128,7 +128,7 @@ const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
 const rulesOwner = { org: text, user: v.nullable(text), scope };
 const quotaOwner = { quota: text, key: v.record(text, text) };
 
-/** What is told of a window, by organization, user and scope, or by a policy's quota. */
+/** Words on a window, by organization, user and scope, or by a policy's quota. */
 const ofOwner = <E extends v.ObjectEntries>(entries: E) =>
   v.union([v.object({ ...rulesOwner, ...entries }), v.object({ ...quotaOwner, ...entries })]);
 

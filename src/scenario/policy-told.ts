@@ -1,4 +1,4 @@
-// What a client is told of an answer under a policy: the two readings that leave it least room, in whole seconds.
+// Readings that a client is told of an answer under a policy: the two that leave it least room, in whole seconds.
 import { limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { ABSENT, type ClientEvent } from "./client.ts";

@@ -29,7 +29,7 @@ export interface PolicyAppOptions {
   /** Who may call; kept as hashes only. */
   readonly tokens: readonly PolicyToken[];
   readonly limiter: SlowQuotaStore;
-  /** How its answers differ from the right ones; it has a fault then. */
+  /** Differences of its answers from the right ones; it has a fault then. */
   readonly faulty?: Omit<FaultyQuotas, "store"> | undefined;
   /** Waits; a slow limiter needs it. */
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;

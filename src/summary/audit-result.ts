@@ -1,4 +1,4 @@
-// What an audit came to: plain JSON, kept as audit.json.
+// The result of an audit: plain JSON, kept as audit.json.
 import type { LimiterLawName } from "../rules/laws.ts";
 
 export type State = "kept" | "broken" | "not exercised";

@@ -36,7 +36,7 @@ class WorstWindows {
   }
 }
 
-/** What one scope's windows of one kind of owner, or one quota's windows, add up to: no call is in two of them. */
+/** Sums of one scope's windows of one kind of owner, or of one quota's windows: no call is in two of them. */
 interface Sum {
   overAdmitted: number;
   wronglyRefused: number;

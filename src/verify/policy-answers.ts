@@ -148,7 +148,7 @@ function checkOversize(
   }
 }
 
-/** What a refusal's readings say of its quotas: room, or none; `null` where they do not tell. */
+/** Tells if its readings leave a refusal's quotas room; `null` where they do not tell. */
 function hasRoom(
   call: QuotaCall,
   { judge, count, cost }: Used,

@@ -202,7 +202,7 @@ class QuotaJudgement {
       cost,
       asked: isCall ? asked : 0,
       actual,
-      // What a 4xx costs, no policy says yet.
+      // No policy says yet what a 4xx costs.
       sure: isCall && !isRefused && status < 400 && via === undefined,
       // A refusal by something that is no quota may come after a charge, or before it.
       isVague: isCall && (via !== undefined || (isRefused && by !== undefined && !this.#quotas.all.has(by))),

@@ -1,5 +1,5 @@
-// What answers show at all, by a policy's wire format: values that have none of its forms are accused, and kinds of answer
-// that never show a quota are asked about, since formats are mostly written from documentation.
+// Values that answers show at all, by a policy's wire format: those that have none of its forms are accused, and kinds
+// of answer that never show a quota are asked about, since formats are mostly written from documentation.
 import type { AnswerKind, WireData } from "../policy/wire-data.ts";
 import { counted } from "../rules/words.ts";
 import type { QuotaCall } from "../trace/quota-record.ts";

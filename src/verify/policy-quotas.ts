@@ -271,7 +271,7 @@ export class PolicyQuotas {
       const count = other === undefined ? null : this.count(other, caller);
       return count?.enforcement ?? new Enforcement(null);
     }
-    // Where any room will do, the count may pass the limit: it bounds nothing.
+    // If any room will do, the count may pass the limit: it bounds nothing.
     const isBound = charge.fits === "whole" || charge.when === "completion";
     return new Enforcement(enforced === "unknown" || !isBound ? null : enforced);
   }

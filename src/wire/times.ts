@@ -14,7 +14,7 @@ export interface ReadTime {
 type Rounding = NonNullable<WireReset["round"]>;
 
 interface Form {
-  /** What the text looks like; a value beyond it is in another unit. */
+  /** Look of the text; a value beyond it is in another unit. */
   readonly pattern: RegExp;
   readonly gridMs: number;
   readonly isSpan: boolean;

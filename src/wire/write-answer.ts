@@ -26,7 +26,7 @@ interface Reading {
   readonly clockMs?: number;
 }
 
-/** What is to be answered. */
+/** An answer that is to be written. */
 export interface Told {
   readonly kind: AnswerKind;
   readonly readings: readonly Reading[];

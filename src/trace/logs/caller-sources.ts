@@ -1,5 +1,5 @@
-// Where a log tells the attributes that a policy's quotas are kept by: a column of that name, the columns of users and
-// organizations, or what options say.
+// Places where a log tells the attributes that a policy's quotas are kept by: a column of that name, the columns of
+// users and organizations, or what options say.
 import { isShared } from "../../policy/attributes.ts";
 import type { AttributeSource, Policy } from "../../policy/policy.ts";
 import { attributesOfRoute } from "../../policy/routes.ts";
@@ -10,7 +10,7 @@ import { plainName } from "./column-guesses.ts";
 import type { LogMapping } from "./mapping.ts";
 import type { Sample } from "./sniff.ts";
 
-/** What options say of callers, by attribute. */
+/** Options about callers, by attribute. */
 export interface CallerFlags {
   /** Columns that tell an attribute. */
   readonly columns: Readonly<Record<string, string>>;
@@ -121,7 +121,7 @@ class Found {
     this.#file = file;
   }
 
-  /** What an option names, else the column of the attribute's name. */
+  /** The column that an option names, else that of the attribute's name. */
   named(attribute: string, { columns, values }: CallerFlags): CallerSource | null {
     const text = values[attribute];
     if (text !== undefined) return { kind: "value", text };
@@ -130,11 +130,11 @@ class Found {
     return this.#alike(attribute);
   }
 
-  /** What a route takes of a request's headers or body: a column of that name, or the request's own in a HAR. */
+  /** A value that a route takes of a request's headers or body: a column of that name, or the request's own in a HAR. */
   sent({ routes }: Policy, attribute: string): CallerSource | null {
     const source = routes.map((route) => route.attributes[attribute]).find((each) => each !== undefined);
     if (source === undefined) return null;
-    // What another route of it writes out is the best that is known.
+    // The values that another route of it writes out are the best that is known.
     if ("text" in source) return { kind: "value", text: source.text };
     if (this.#sample.format === "har") return this.#further(-1, [], source);
     const name = "header" in source ? source.header : (source.pointer.split("/").at(-1) ?? "");

@@ -107,7 +107,7 @@ export class PolicyRowReader extends TimedRows {
     return fits;
   }
 
-  /** What the row is: as its column of operations says, else by its route; of a row without a path nobody knows. */
+  /** The row's operation: as its column says, else by its route; nobody knows it of a row without a path. */
   #routed(cells: Cells, method: string, target: string): RoutedKind | null {
     const routing = this.#routing;
     const isToldBy = isNamed(cells, SCOPE) ? cells.text(SCOPE) : null;

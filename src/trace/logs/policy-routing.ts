@@ -9,7 +9,7 @@ import { REFUSED } from "../../wire/outcome.ts";
 import { OTHER_CALL, operationsMost, STATUS_CALL } from "./rows.ts";
 import { looksSecret } from "./secrets.ts";
 
-/** What a request is. */
+/** A request, by the policy that was asked. */
 export interface RoutedKind {
   /** As `LogBatch.kind` has it. */
   readonly kind: number;
@@ -120,7 +120,7 @@ export class PolicyRouting {
     this.#unrouted.routed += 1;
   }
 
-  /** What a request is, or the template of a path that no route matches. */
+  /** The operation of a request, or the template of a path that no route matches. */
   #find(method: string, target: string): RoutedKind | string {
     const host = /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? this.#host;
     const isPost = method === "" || method === "POST";

@@ -18,7 +18,7 @@ import type { Tally } from "./rejections.ts";
 import { type LogBatch, OTHER_CALL, STATUS_CALL } from "./rows.ts";
 import { latestMs, named } from "./trace-rows.ts";
 
-/** What a call of either version says. */
+/** A call of either version. */
 interface Said {
   readonly operation: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -110,7 +110,7 @@ export class QuotaTraceRows {
     return null;
   }
 
-  /** What options and the trace's own owners say of an attribute. */
+  /** Answer of options, or of the trace's own owners, for an attribute. */
   #told(attribute: string, { organization, user }: Said): string {
     const source = this.#mapping.sources.get(attribute);
     if (source?.kind === "value") return source.text;

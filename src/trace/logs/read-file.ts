@@ -25,7 +25,7 @@ export interface LogFile {
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly sample: Sample;
   readonly mapping: LogMapping;
-  /** What callers are known by, under a policy. */
+  /** Names that callers are known by, under a policy. */
   readonly callers?: CallerMapping | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface LogCaller {
   readonly organization: string;
   /** A user's or token's name, or an address: whatever the log tells callers apart by. */
   readonly user: string;
-  /** What a policy's quotas are kept by; where it is left out, organization and user. */
+  /** Attributes that a policy's quotas are kept by; where they are left out, organization and user. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ export interface LogBatch {
   /** Its place in `LogRows.callers`. */
   readonly caller: Int32Array;
   readonly kind: Uint8Array;
-  /** What the call declares; 1 for REST, requested points for GraphQL. */
+  /** Cost that the call declares; 1 for REST, requested points for GraphQL. */
   readonly cost: Int32Array;
   /** Units charged in the end; -1 where the log does not say. */
   readonly actual: Int32Array;
