@@ -200,7 +200,7 @@ export class ReplayRun {
       smallestLimits: this.#headroom.smallestLimits(),
       refusingWindows: windows,
       refusingWindowsSeen: seen,
-      recorded: this.#tally.recorded(),
+      recorded: this.#tally.recorded.finish(),
     };
   }
 }

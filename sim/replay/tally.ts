@@ -5,10 +5,10 @@ import type {
   QuotaReplayTotals,
   QuotaReplayUser,
 } from "../../src/summary/quota-replay-result.ts";
-import { type RecordedRefusals, replayUsersMost } from "../../src/summary/replay-result.ts";
-import { isRefusal } from "../../src/wire/outcome.ts";
+import { replayUsersMost } from "../../src/summary/replay-result.ts";
 import type { ReplayCaller, ReplayCallers } from "./callers.ts";
 import type { ReplayHeadroom } from "./headroom.ts";
+import { RecordedTally } from "./recorded-tally.ts";
 import { RefusingWindows } from "./refusing-windows.ts";
 import { ReplaySlots } from "./slots.ts";
 
@@ -22,8 +22,8 @@ export class ReplayTally {
   readonly #costs: Float64Array;
   #hopeless = 0;
   readonly #refusing: RefusingWindows;
-  // Of rows with a status: whether the log refused it, whether the replay did.
-  readonly #recorded = { calls: 0, refused: 0, both: 0, onlyInReplay: 0 };
+  /** Of rows with a status. */
+  readonly recorded = new RecordedTally();
 
   constructor(callers: ReplayCallers) {
     this.#callers = callers;
@@ -47,7 +47,7 @@ export class ReplayTally {
     const at = from + refusing + 1;
     users[at] = (users[at] as number) + 1;
     this.slots.add(nowMs, refusing);
-    if (status > 0) this.#record(isRefusal(status), refusing !== NONE_REFUSED);
+    if (status > 0) this.recorded.add(status, refusing !== NONE_REFUSED);
     if (refusing === NONE_REFUSED) return;
     const first = from + this.#quotas + 1;
     if (users[first] === 0) users[first] = nowMs;
@@ -63,14 +63,6 @@ export class ReplayTally {
   refuse(handle: number, operation: number, cost: number, refusing: number, nowMs: number): void {
     if (this.#callers.isHopeless(handle, operation, cost)) this.#hopeless += 1;
     this.#refusing.add(handle, refusing, nowMs);
-  }
-
-  #record(refusedInLog: boolean, refusedHere: boolean): void {
-    const recorded = this.#recorded;
-    recorded.calls += 1;
-    if (refusedInLog) recorded.refused += 1;
-    if (refusedInLog && refusedHere) recorded.both += 1;
-    if (!refusedInLog && refusedHere) recorded.onlyInReplay += 1;
   }
 
   #grow(user: number): void {
@@ -139,10 +131,5 @@ export class ReplayTally {
   /** The windows that refused most, and how many there are. */
   refusingWindows(): { readonly windows: readonly QuotaRefusingWindow[]; readonly seen: number } {
     return this.#refusing.finish();
-  }
-
-  recorded(): RecordedRefusals | null {
-    const { calls, refused, both, onlyInReplay } = this.#recorded;
-    return calls === 0 ? null : { calls, refused, both, onlyInLog: refused - both, onlyInReplay };
   }
 }

@@ -1,79 +1,17 @@
-// The use of a log's windows, as it would have been: shares of their limits, gathered by organization, kind of owner and
-// scope in histograms of whole thousandths, so that millions of windows cost a counter each step.
+// The use of a log's windows, as it would have been, gathered by organization, kind of owner and scope.
+import { compiledQuotas } from "../../../src/engine/compiled-policy.ts";
 import { GRAPHQL, REST, type ScopeIndex } from "../../../src/engine/core.ts";
-import { type Owner, type Rules, type Scope, scopes, semanticsOf } from "../../../src/rules/rules.ts";
+import { quotaNames } from "../../../src/policy/names.ts";
+import { policyOf } from "../../../src/policy/shorthand.ts";
+import { type Owner, type Rules, type Scope, scopes } from "../../../src/rules/rules.ts";
 import {
   type Headroom,
   replayOrganizationsMost,
   type SmallestLimit,
 } from "../../../src/summary/replay-result.ts";
+import { DemandWindows } from "../demand.ts";
+import { Uses } from "../uses.ts";
 import type { LimitedOwner, RulesCallers } from "./callers.ts";
-import { DemandWindows } from "./demand.ts";
-
-/** Steps of a share: thousandths. */
-const STEPS = 1000;
-
-/** The windows of one kind of owner and one scope, within an organization or in all. */
-class Uses {
-  /** Windows by use, in thousandths of the limit, rounded up: those within the limit, and the others. */
-  readonly #within = new Uint32Array(STEPS + 1);
-  readonly #above = new Map<number, number>();
-  windows = 0;
-  over = 0;
-  useMax = 0;
-  needed = 0;
-
-  add(peak: number, needed: number, limit: number): void {
-    const use = peak / limit;
-    this.#count(Math.ceil((peak * STEPS) / limit), 1);
-    this.windows += 1;
-    if (needed > limit) this.over += 1;
-    if (use > this.useMax) this.useMax = use;
-    if (needed > this.needed) this.needed = needed;
-  }
-
-  #count(step: number, windows: number): void {
-    if (step <= STEPS) this.#within[step] = (this.#within[step] as number) + windows;
-    else this.#above.set(step, (this.#above.get(step) ?? 0) + windows);
-  }
-
-  merge(other: Uses): void {
-    for (const [step, windows] of other.#sorted()) this.#count(step, windows);
-    this.windows += other.windows;
-    this.over += other.over;
-    this.useMax = Math.max(this.useMax, other.useMax);
-    this.needed = Math.max(this.needed, other.needed);
-  }
-
-  #sorted(): (readonly [step: number, windows: number])[] {
-    const above = [...this.#above].sort(([a], [b]) => a - b);
-    return [...this.#within.entries(), ...above].filter(([, windows]) => windows > 0);
-  }
-
-  describe(owner: Owner, scope: Scope, org: string | null): Headroom {
-    const sorted = this.#sorted();
-    const at = (share: number): number => {
-      let left = Math.max(1, Math.ceil(share * this.windows - 1e-9));
-      const found = sorted.find(([, windows]) => {
-        left -= windows;
-        return left <= 0;
-      });
-      // A step is rounded up, and no use is above the highest.
-      return Math.min((found?.[0] ?? 0) / STEPS, this.useMax);
-    };
-    return {
-      owner,
-      scope,
-      org,
-      windows: this.windows,
-      windowsOver: this.over,
-      useMax: this.useMax,
-      useP99: at(0.99),
-      useP50: at(0.5),
-      smallestLimit: Math.max(1, this.needed),
-    };
-  }
-}
 
 /** The window that needs the highest limit of its kind. */
 interface Neediest {
@@ -108,25 +46,22 @@ export class RulesHeadroom {
     this.#users = [this.#kind("user", REST), this.#kind("user", GRAPHQL)];
   }
 
-  #kind(owner: Owner, scope: ScopeIndex): Kind {
-    const { anchor, graphqlCharge } = semanticsOf(this.#rules, scopes[scope] as Scope);
-    const charging = {
-      epoch: anchor === "epoch",
-      reserved: scope === GRAPHQL && graphqlCharge === "reserved",
-      postpaid: scope === GRAPHQL && graphqlCharge === "postpaid",
-    };
+  #kind(owner: Owner, index: ScopeIndex): Kind {
+    const scope = scopes[index] as Scope;
+    const quota = compiledQuotas(policyOf(this.#rules)).find(({ name }) => name === quotaNames[scope][owner]);
+    if (quota === undefined || quota.grid === null) throw new RangeError("rules have four quotas of windows");
     const owners = owner === "organization" ? this.#callers.organizations : this.#callers.users;
     const shapeOf = (handle: number) => {
       const { limits, lengthsMs } = owners[handle] as LimitedOwner;
-      return { limit: limits[scope], lengthMs: lengthsMs[scope] };
+      return { limit: limits[index], lengthMs: lengthsMs[index] };
     };
-    const windows = new DemandWindows(charging, shapeOf, (handle, endsAtMs, peak, needed, limit) => {
+    const windows = new DemandWindows(quota, quota.grid, shapeOf, (handle, endsAtMs, peak, needed, limit) => {
       const organization = owner === "user" ? this.#callers.organizationOf(handle) : handle;
       kind.uses[organization] ??= new Uses();
       kind.uses[organization].add(peak, needed, limit);
       if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { handle, endsAtMs, needed };
     });
-    const kind: Kind = { owner, scope, owners, windows, uses: [], neediest: null };
+    const kind: Kind = { owner, scope: index, owners, windows, uses: [], neediest: null };
     return kind;
   }
 
@@ -173,7 +108,9 @@ export class RulesHeadroom {
     return this.#kinds.flatMap(({ owner, scope, uses }) => {
       const all = new Uses();
       for (const some of uses) if (some !== undefined) all.merge(some);
-      return all.windows === 0 ? [] : [all.describe(owner, scopes[scope] as Scope, null)];
+      return all.windows === 0
+        ? []
+        : [{ owner, scope: scopes[scope] as Scope, org: null, ...all.describe() }];
     });
   }
 
@@ -182,7 +119,9 @@ export class RulesHeadroom {
       .flatMap(({ owner, scope, uses }) =>
         [...uses.entries()].flatMap(([handle, some]) => {
           const org = this.#callers.organizations[handle]?.org ?? null;
-          return some === undefined ? [] : [some.describe(owner, scopes[scope] as Scope, org)];
+          return some === undefined
+            ? []
+            : [{ owner, scope: scopes[scope] as Scope, org, ...some.describe() }];
         }),
       )
       .sort((a, b) => b.useMax - a.useMax)

@@ -166,14 +166,21 @@ export class RulesRun {
       log,
       totals: this.#tally.totals(),
       slotMs: this.#tally.slots.widthMs,
-      slots: this.#tally.slots.finish(),
+      slots: this.#tally.slots
+        .finish()
+        .map(({ atMs, calls, refusedBy: [byOrganization = 0, byUser = 0] }) => ({
+          atMs,
+          calls,
+          refusedByOrganization: byOrganization,
+          refusedByUser: byUser,
+        })),
       users: this.#tally.users(this.#headroom),
       headroom: this.#headroom.headroom(),
       organizations: this.#headroom.organizations(),
       smallestLimits: this.#headroom.smallestLimits(),
       refusingWindows: windows,
       refusingWindowsSeen: seen,
-      recorded: this.#tally.recorded(),
+      recorded: this.#tally.recorded.finish(),
     };
   }
 }

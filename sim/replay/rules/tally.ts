@@ -8,17 +8,16 @@ import {
 } from "../../../src/engine/core.ts";
 import { type Scope, scopes } from "../../../src/rules/rules.ts";
 import {
-  type RecordedRefusals,
   type RefusingWindow,
   type ReplayTotals,
   type ReplayUser,
   replayUsersMost,
   replayWindowsMost,
 } from "../../../src/summary/replay-result.ts";
-import { isRefusal } from "../../../src/wire/outcome.ts";
+import { RecordedTally } from "../recorded-tally.ts";
+import { ReplaySlots } from "../slots.ts";
 import type { LimitedOwner, RulesCallers } from "./callers.ts";
 import type { RulesHeadroom } from "./headroom.ts";
-import { RulesSlots } from "./slots.ts";
 
 /** Of each user, in a line of the processor's cache: calls by outcome, and when the first and the last was refused. */
 const NUMBERS = 8;
@@ -32,15 +31,16 @@ const COUNT = 1;
 const SINCE = 2;
 
 export class RulesTally {
-  readonly slots = new RulesSlots();
+  /** Calls over time; those refused by the place of an outcome behind `ADMITTED`. */
+  readonly slots = new ReplaySlots(2);
   readonly #callers: RulesCallers;
   #users = new Float64Array(64 * NUMBERS);
   #points = 0;
   #hopeless = 0;
   readonly #refusing: readonly [RefusingOwners, RefusingOwners];
   readonly #list = new RefusingList();
-  // Of rows with a status: whether the log refused it, whether the replay did.
-  readonly #recorded = { calls: 0, refused: 0, both: 0, onlyInReplay: 0 };
+  /** Of rows with a status. */
+  readonly recorded = new RecordedTally();
 
   constructor(callers: RulesCallers) {
     this.#callers = callers;
@@ -55,8 +55,8 @@ export class RulesTally {
     if ((user + 1) * NUMBERS > this.#users.length) this.#grow(user);
     const at = user * NUMBERS;
     this.#users[at + outcome] = (this.#users[at + outcome] as number) + 1;
-    this.slots.add(nowMs, outcome);
-    if (status > 0) this.#record(isRefusal(status), outcome !== ADMITTED);
+    this.slots.add(nowMs, outcome - 1);
+    if (status > 0) this.recorded.add(status, outcome !== ADMITTED);
     if (outcome !== ADMITTED) this.#refuse(user, scope, cost, outcome, nowMs);
     else if (scope === GRAPHQL) this.#points += cost;
   }
@@ -71,14 +71,6 @@ export class RulesTally {
       const organization = this.#callers.organizationOf(user);
       this.#refusing[0].add(organization, scope, core.windowOf("organization", user, scope), nowMs);
     } else this.#refusing[1].add(user, scope, core.windowOf("user", user, scope), nowMs);
-  }
-
-  #record(refusedInLog: boolean, refusedHere: boolean): void {
-    const recorded = this.#recorded;
-    recorded.calls += 1;
-    if (refusedInLog) recorded.refused += 1;
-    if (refusedInLog && refusedHere) recorded.both += 1;
-    if (!refusedInLog && refusedHere) recorded.onlyInReplay += 1;
   }
 
   #grow(user: number): void {
@@ -155,11 +147,6 @@ export class RulesTally {
   refusingWindows(): { readonly windows: readonly RefusingWindow[]; readonly seen: number } {
     for (const owners of this.#refusing) owners.finish();
     return this.#list.finish();
-  }
-
-  recorded(): RecordedRefusals | null {
-    const { calls, refused, both, onlyInReplay } = this.#recorded;
-    return calls === 0 ? null : { calls, refused, both, onlyInLog: refused - both, onlyInReplay };
   }
 }
 
