@@ -4,6 +4,7 @@ import type { PolicyDecision, PolicyReservation, Reading } from "../src/engine/d
 import type { Pending } from "../src/engine/store.ts";
 import { type ChosenFault, injectQuotaFault } from "../src/faults/choice.ts";
 import type { FaultyQuotas } from "../src/faults/fault.ts";
+import { filledQuotas } from "../src/policy/effective.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import type { WireData } from "../src/policy/wire-data.ts";
@@ -74,7 +75,7 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
     const { store } = this.#faulty;
     if (operation === "status") {
       const look = store.status ?? store.read;
-      const readings = look.call(store, asked.caller, this.#filled(asked), nowMs);
+      const readings = look.call(store, asked.caller, filledQuotas(this.#policy, asked.caller), nowMs);
       return this.#reply(flight, asked, call, { kind: "status", readings }, nowMs);
     }
     if (operation === "other")
@@ -136,13 +137,6 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
     return RUNS;
   }
 
-  /** The quotas whose keys a caller fills. */
-  #filled({ caller }: PolicyCall): string[] {
-    return this.#names.filter((name) =>
-      this.#policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
-    );
-  }
-
   #reply(
     flight: number,
     asked: PolicyCall,
@@ -156,7 +150,9 @@ export class FaultyQuotaDeployment implements QuotaDeployment {
     const written = writeAnswer(this.#wire, shownBy.quotas, told, shownAt(told, nowMs));
     const answer = change?.(written) ?? written;
     const isStatus = told.kind === "status";
-    const quotas = isStatus ? this.#filled(asked) : told.readings.map(({ quota }) => quota);
+    const quotas = isStatus
+      ? filledQuotas(this.#policy, asked.caller)
+      : told.readings.map(({ quota }) => quota);
     const read = answerMembers(readAnswer(wireOf(this.#policy), answer, { quotas, isStatus }), this.#quotas);
     this.#answers[flight] = { ...asked, cost: costOf(asked, call), status: answer.status, ...read };
     this.#show(flight, asked, read, answer.status, nowMs);

@@ -178,6 +178,35 @@ interface Use {
   readonly asked: number;
 }
 
+/** The decision of somebody else; `refusedBy` is `undefined` where nobody tells, `null` where no quota did. */
+interface Verdict {
+  readonly isAdmitted: boolean;
+  readonly refusedBy: string | null | undefined;
+}
+
+/** One count, as a call found it. */
+export interface FoundCount {
+  readonly quota: string;
+  readonly limit: number;
+  readonly used: number;
+  /** Room that the call needs. */
+  readonly needed: number;
+  /** The instant at which it is there; `null` where it never is. */
+  readonly roomAtMs: number | null;
+  /** End of the window that is open; `null` where none is, and of a bucket. */
+  readonly windowMs: number | null;
+  readonly isEnforced: boolean;
+  /** Time of the count, which never steps back. */
+  readonly clockMs: number;
+}
+
+/** A decision that was followed. */
+export interface Followed {
+  /** The counts of the call, in the policy's order. */
+  readonly found: readonly FoundCount[];
+  readonly decision: PolicyDecision;
+}
+
 /**
  * A limiter by any policy. No clock, no I/O: every time is an argument, whole ms since the epoch.
  * @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone
@@ -196,27 +225,68 @@ export class ReferenceLimiter {
 
   /** Decides one call and charges it, in one step (POLICY.md §2). */
   decide(call: PolicyCall, nowMs: number): PolicyDecision {
+    const uses = this.#moved(call, nowMs);
+    return this.#carryOut(call, uses, uses.find((use) => this.#isRefusing(use, call.caller)) ?? null, nowMs);
+  }
+
+  /** Charges what the decision of somebody else charges, and tells how that call found its counts. */
+  follow(call: PolicyCall, { isAdmitted, refusedBy }: Verdict, nowMs: number): Followed {
+    const uses = this.#moved(call, nowMs);
+    const found = uses.map((use) => this.#found(use, call.caller));
+    const own = uses.find((use) => this.#isRefusing(use, call.caller)) ?? null;
+    const named = uses.find(({ name }) => name === refusedBy) ?? (refusedBy === undefined ? own : null);
+    const refusing = isAdmitted ? null : (named ?? "another");
+    return { found, decision: this.#carryOut(call, uses, refusing, nowMs) };
+  }
+
+  #moved(call: PolicyCall, nowMs: number): readonly Use[] {
     const uses = this.#uses(call);
     for (const { count } of uses) count.advance(Math.max(nowMs, this.#floorMs));
+    return uses;
+  }
 
+  #isRefusing(use: Use, caller: PolicyCall["caller"]): boolean {
+    return this.#isEnforced(use.name, caller) && !hasRoom(use);
+  }
+
+  #found(use: Use, caller: PolicyCall["caller"]): FoundCount {
+    const { name, count } = use;
+    return {
+      quota: name,
+      limit: count.limit,
+      used: count.usedAt(count.seenMs),
+      needed: needed(use),
+      roomAtMs: retryAt(use),
+      windowMs: count.window(),
+      isEnforced: this.#isEnforced(name, caller),
+      clockMs: count.seenMs,
+    };
+  }
+
+  /** Charges a call that a quota refuses, that something else refuses (`another`), or that is admitted. */
+  #carryOut(
+    call: PolicyCall,
+    uses: readonly Use[],
+    refusing: Use | "another" | null,
+    nowMs: number,
+  ): PolicyDecision {
     const { relation } = this.#operation(call.operation);
-    const isRefusing = (use: Use): boolean => this.#isEnforced(use.name, call.caller) && !hasRoom(use);
-    const refusing = uses.find(isRefusing);
+    const named = typeof refusing === "object" ? refusing : null;
     for (const use of uses) {
       const { charge } = use.quota;
-      const isAfter = refusing !== undefined && uses.indexOf(use) > uses.indexOf(refusing);
+      const isAfter = named !== null && uses.indexOf(use) > uses.indexOf(named);
       if (relation === "first-refusal-stops" && isAfter) break;
-      if (use === refusing || (relation === "each-alone" && isRefusing(use))) {
+      if (use === named || (relation === "each-alone" && this.#isRefusing(use, call.caller))) {
         if (charge.refused === "counted") use.count.charge(use.asked);
-      } else if (refusing !== undefined && relation === "all-or-nothing") {
+      } else if (refusing !== null && relation === "all-or-nothing") {
         if (charge.refusedByOther === "charged") use.count.charge(use.asked);
       } else if (charge.when !== "completion") use.count.charge(use.asked);
     }
 
-    const isHeld = refusing === undefined && isSettled(this.policy, call.operation);
+    const isHeld = refusing === null && isSettled(this.policy, call.operation);
     return {
-      refusedBy: refusing?.name ?? null,
-      retryAtMs: refusing === undefined ? null : retryAt(refusing),
+      refusedBy: named?.name ?? null,
+      retryAtMs: named === null ? null : retryAt(named),
       readings: this.#readings(call.caller, uses, nowMs),
       reservation: isHeld ? { ...call, windows: uses.map(({ count }) => count.window()) } : null,
     };

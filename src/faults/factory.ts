@@ -1,14 +1,23 @@
 // A fault as a limiter that the laws can be run over: `check --fault`.
 import type { Asked, LimiterAdapter, LimiterFactory, Reservation } from "../engine/adapter.ts";
+import type { PolicyCall } from "../engine/decision.ts";
 import { answerTo } from "../engine/http-answer.ts";
-import type { SlowStore } from "../engine/store.ts";
+import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
+import type { Pending, QuotaStore, SlowQuotaStore } from "../engine/store.ts";
+import { storeLimiter } from "../engine/store-limiter.ts";
+import { wireOf } from "../policy/presets.ts";
 import type { Rules } from "../rules/rules.ts";
-import { type ChosenFault, faultText, injectFault } from "./choice.ts";
+import { shownAt, writeAnswer } from "../wire/write-answer.ts";
+import { type ChosenFault, faultText, injectFault, injectQuotaFault } from "./choice.ts";
 import type { Answered, Faulty } from "./fault.ts";
 import { seededRandom } from "./random.ts";
 
 /** Decides at once: laws ask one call after the other, so that nothing comes between read and write. */
-export function decideNow(store: SlowStore, ...[call, nowMs]: Parameters<SlowStore["decide"]>) {
+export function decideNow<C, D extends object>(
+  store: { decide(call: C, nowMs: number): D | Pending<D> },
+  call: C,
+  nowMs: number,
+): D {
   const decided = store.decide(call, nowMs);
   return "resume" in decided ? decided.resume(nowMs) : decided;
 }
@@ -27,6 +36,41 @@ export function faultFactory(chosen: ChosenFault, seed: number): LimiterFactory 
     create: (rules) => faultyAdapter(rules, injectFault(chosen, rules, seededRandom(seed))),
   };
 }
+
+/**
+ * Limiters by a policy with this fault. The same seed makes the same ones.
+ * @throws SpillwayError `FAULT_INVALID` from `create`, where the policy cannot have it
+ */
+export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimiterFactory {
+  return {
+    name: `a limiter with ${faultText(chosen)}`,
+    limits: "any",
+    claims: "all",
+    isExact: true,
+    create(policy) {
+      const faulty = injectQuotaFault(chosen, policy, seededRandom(seed));
+      const { store, shownBy = policy, wire = wireOf(policy), tell, change } = faulty;
+      const now = {
+        ...bound(store),
+        decide: (call: PolicyCall, nowMs: number) => decideNow(store, call, nowMs),
+      };
+      return storeLimiter(policy, now, (right, nowMs, caller) => {
+        const told = tell?.(right, caller, nowMs) ?? right;
+        const answer = writeAnswer(wire, shownBy.quotas, told, shownAt(told, nowMs));
+        return change?.(answer) ?? answer;
+      });
+    },
+  };
+}
+
+/** The methods of counters by themselves. */
+const bound = (store: SlowQuotaStore): Omit<QuotaStore, "decide"> => ({
+  settle: (...args) => store.settle(...args),
+  read: (...args) => store.read(...args),
+  ...(store.status && { status: (...args) => store.status?.(...args) ?? [] }),
+  setEnforced: (...args) => store.setEnforced(...args),
+  sweep: (...args) => store.sweep(...args),
+});
 
 /** A deployment as laws see it, with the answers that it sends. It has no snapshots: faults are not kept. */
 export function faultyAdapter(rules: Rules, { store, setEnforced, change }: Faulty): LimiterAdapter {

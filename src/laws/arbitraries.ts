@@ -162,9 +162,14 @@ function knownWorld({ callers }: Subject): World | null {
   return { organizations, users: Object.values(callers).flat(), usersOf: callers };
 }
 
-const owner = fc.constantFrom("organization" as const, "user" as const);
-const offsetMs = fc.constantFrom(0, -1, 1);
-function moveArbitrary({ edge, back, beyond }: Profile): fc.Arbitrary<Move> {
+const anyOwner = fc.constantFrom("organization" as const, "user" as const);
+export const offsetMs = fc.constantFrom(0, -1, 1);
+
+/** @param owner whose windows a move is seen from */
+export function moveArbitrary<W>(
+  { edge, back, beyond }: Profile,
+  owner: fc.Arbitrary<W>,
+): fc.Arbitrary<Move<W>> {
   return fc.oneof(
     { withCrossShrink: true },
     { weight: 16, arbitrary: fc.record({ to: fc.constant("stay" as const) }) },
@@ -239,7 +244,7 @@ function actArbitrary(profile: Profile, world: World, among: readonly Scope[]): 
 }
 
 /** Place in a second, and in the windows, at which a script begins, ms. */
-const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
+export const phaseMs = fc.constantFrom(0, 1, 500, 999, 1500, 29_999);
 
 /** Scripts for one law: rules, a start, up to thirty intents (none, too: only then does each of them shrink away). */
 export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 30): fc.Arbitrary<Script> {
@@ -253,7 +258,7 @@ export function scriptArbitrary(subject: Subject, profile: Profile, maxLength = 
     ...(endsLate && { endsLate }),
   };
   const intent: fc.Arbitrary<Intent> = fc.record({
-    move: moveArbitrary(profile),
+    move: moveArbitrary(profile, anyOwner),
     act: actArbitrary(profile, world, subject.scopes ?? scopes),
   });
   return fc

@@ -33,15 +33,16 @@ export async function sharedCause(
   for (const cause of known) {
     if (found.got !== null && cause.got === found.got) return cause;
     if (found.script === null || cause.script === null) continue;
-    if (await breaks(factory, cause.law, found.script)) return cause;
+    const { script } = found;
+    if (await breaks(() => judgeScript(factory, cause.law, script))) return cause;
   }
   return null;
 }
 
 /** Tells whether a script breaks a law. One at which the limiter fails breaks none. */
-export async function breaks(factory: LimiterFactory, law: LimiterLawName, script: Script): Promise<boolean> {
+export async function breaks(judge: () => Promise<{ readonly violation: unknown }>): Promise<boolean> {
   try {
-    return (await judgeScript(factory, law, script)).violation !== null;
+    return (await judge()).violation !== null;
   } catch (error) {
     if (error instanceof AdapterFailure) return false;
     throw error;

@@ -1,14 +1,15 @@
 // Runs the laws: one fast-check property a law, the same scripts for the same seed.
 import type { LimiterFactory } from "../engine/adapter.ts";
-import { claimsOf } from "../rules/algorithms.ts";
-import { type LimiterLawName, limiterLawNames, voidEverywhere, voidReason } from "../rules/laws.ts";
-import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
+import type { RulesInput } from "../rules/rules.ts";
 import { type KnownCounterexample, parseKnown } from "./known.ts";
 import { KnownList } from "./known-list.ts";
+import type { LawKind, RulesKind } from "./law.ts";
 import { patient, type Timers } from "./patience.ts";
 import type { CheckReport, LawReport } from "./report.ts";
-import { Search, type Setting, unrun } from "./search.ts";
-import { anySeed, prepare, requireInteger } from "./subject.ts";
+import { rulesKit } from "./rules-kit.ts";
+import { type LawKit, Search, type Setting, unrun } from "./search.ts";
+import { anySeed, requireInteger } from "./subject.ts";
 
 /** Progress of a check. */
 export interface CheckProgress {
@@ -23,7 +24,7 @@ export interface CheckProgress {
   readonly laws: number;
 }
 
-export interface CheckOptions {
+export interface CheckOptions<K extends LawKind = RulesKind> {
   /** Runs a law; 100 unless told. */
   readonly runs?: number;
   /** A 32-bit integer; drawn unless told. The same seed gives the same report. */
@@ -33,7 +34,7 @@ export interface CheckOptions {
   /** Goes straight to a counterexample found before; needs its seed and its one law. */
   readonly path?: string;
   /** Counterexamples that the check passes over, to look for others. With a `path` it passes over none. */
-  readonly known?: readonly KnownCounterexample[];
+  readonly known?: readonly KnownCounterexample<K>[];
   /**
    * Rules to check under; without them they are drawn, every semantics switch among them. What they leave out is what
    * the limiter says of itself, else the default.
@@ -57,7 +58,7 @@ export interface CheckOptions {
    */
   readonly onProgress?: (progress: CheckProgress) => void | PromiseLike<void>;
   /** Given each law's report as soon as it is there. */
-  readonly onLaw?: (report: LawReport) => unknown;
+  readonly onLaw?: (report: LawReport<K>) => unknown;
 }
 
 /**
@@ -72,45 +73,62 @@ export interface CheckOptions {
  */
 export async function checkLaws(given: LimiterFactory, options: CheckOptions = {}): Promise<CheckReport> {
   const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  return checkKit(() => rulesKit(factory, options), options);
+}
+
+/**
+ * Looks for a counterexample to each law of a kit.
+ * @throws as `checkLaws` does
+ */
+export async function checkKit<K extends LawKind>(
+  prepare: () => Promise<LawKit<K>>,
+  options: Omit<CheckOptions<K>, "rules">,
+): Promise<CheckReport<K>> {
   const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
   const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
   const wanted = options.laws ?? limiterLawNames;
   const names = limiterLawNames.filter((law) => wanted.includes(law));
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
-  const { subject, may } = await prepare(factory, options);
-  const known = new KnownList(options.path === undefined ? parseKnown(options.known ?? []) : []);
-  const setting = { factory, options, subject, may, runs, seed, names };
-  const reports: LawReport[] = [];
+  const kit = await prepare();
+  const known = new KnownList(options.path === undefined ? parseKnown<K>(options.known ?? []) : [], kit);
+  const setting = { kit, options, runs, seed, names };
+  const reports: LawReport<K>[] = [];
   for (const law of names) {
     const isOver = options.signal?.aborted || reports.some(({ failure }) => failure?.hung);
-    const report = isOver ? unrun(law, seed, "not-run") : await checkLaw(law, setting, known, reports.length);
+    const report = isOver
+      ? unrun(kit, law, seed, "not-run")
+      : await checkLaw(law, setting, known, reports.length);
     reports.push(report);
     options.onLaw?.(report);
   }
   const cut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
   const ok = reports.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
-  return { limiter: factory.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
+  return { limiter: kit.name, seed, runs, laws: reports, known: known.states, interrupted: cut, ok };
 }
 
-async function checkLaw(
+async function checkLaw<K extends LawKind>(
   law: LimiterLawName,
-  setting: Setting,
-  known: KnownList,
+  setting: Setting<K>,
+  known: KnownList<K>,
   done: number,
-): Promise<LawReport> {
-  const { factory, subject } = setting;
-  if (!claimsOf(factory).includes(law)) return unrun(law, setting.seed, "not-claimed");
-  const { rules } = subject;
-  if (rules !== undefined && voidEverywhere(law, rules) !== null)
-    return unrun(law, setting.seed, "skipped", whyVoid(law, rules));
+): Promise<LawReport<K>> {
+  const { kit, seed } = setting;
+  if (!kit.claims.includes(law)) return unrun(kit, law, seed, "not-claimed");
+  const reason = kit.voidReason(law);
+  if (reason !== null) return unrun(kit, law, seed, "skipped", reason);
   const search = new Search(law, setting, done);
   await known.lookUp(law, search);
-  return goOn(await search.run(setting.seed, setting.runs), search, known, setting.runs);
+  return goOn(await search.run(seed, setting.runs), search, known, setting.runs);
 }
 
 /** Looks for another counterexample, as long as the last one is known and there are runs left. */
-async function goOn(found: LawReport, search: Search, known: KnownList, most: number): Promise<LawReport> {
+async function goOn<K extends LawKind>(
+  found: LawReport<K>,
+  search: Search<K>,
+  known: KnownList<K>,
+  most: number,
+): Promise<LawReport<K>> {
   let report = found;
   let { runs } = report;
   let met = 0;
@@ -126,6 +144,3 @@ async function goOn(found: LawReport, search: Search, known: KnownList, most: nu
   const isQuiet = report.outcome === "no-counterexample" || report.outcome === "not-observed";
   return { ...report, runs, known: met, outcome: met > 0 && isQuiet ? "known" : report.outcome };
 }
-
-const whyVoid = (law: LimiterLawName, rules: Rules): string =>
-  scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");

@@ -22,6 +22,7 @@ import {
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
+import type { LawKind } from "./law.ts";
 import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
@@ -60,8 +61,8 @@ export type History = readonly HistoryEvent[];
 /** A limiter that threw, never answered or answered nonsense: not a broken law, but nothing to judge. */
 export class AdapterFailure extends Error {
   /** Answers until then, and the operation at which it failed; `null` before the first. */
-  history: History = [];
-  op: Op | null = null;
+  history: LawKind["history"] = [];
+  op: LawKind["op"] | null = null;
   /** The call as one would write it. */
   readonly call: string;
   readonly got: string;
@@ -87,7 +88,11 @@ export class AdapterFailure extends Error {
 }
 
 /** Runs one call of the adapter; what it throws names the call. Only promises are awaited. */
-async function ask<T>(name: string, args: readonly unknown[], run: () => T | PromiseLike<T>): Promise<T> {
+export async function ask<T>(
+  name: string,
+  args: readonly unknown[],
+  run: () => T | PromiseLike<T>,
+): Promise<T> {
   try {
     const answer = run();
     return isObject(answer) && typeof (answer as { then?: unknown }).then === "function"
@@ -105,6 +110,24 @@ const thrown = (cause: unknown): string =>
 const textOf = (name: string, args: readonly unknown[]): string =>
   `${name}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`;
 
+/**
+ * Runs one call of the adapter, and returns a copy of its answer as it is now.
+ * @throws AdapterFailure where its form is wrong, too
+ */
+export async function answered<T>(
+  name: string,
+  args: readonly unknown[],
+  mistake: Mistake,
+  run: () => T | PromiseLike<T>,
+  copy?: (answer: Readonly<Record<string, unknown>>) => unknown,
+): Promise<T> {
+  const answer = await ask(name, args, run);
+  const [value, wrong] = received(name, args, answer, mistake, copy);
+  if (wrong === null) return value;
+  const [path, got, allowed] = wrong;
+  throw new AdapterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
+}
+
 /** One limiter with the reservations that are open on it. */
 export class Player {
   readonly #factory: LimiterFactory;
@@ -118,23 +141,10 @@ export class Player {
     this.#limiter = limiter;
   }
 
-  async #answered<T>(
-    name: string,
-    args: readonly unknown[],
-    mistake: Mistake,
-    run: () => T | PromiseLike<T>,
-  ): Promise<T> {
-    const answer = await ask(name, args, run);
-    const [value, wrong] = received(name, args, answer, mistake);
-    if (wrong === null) return value;
-    const [path, got, allowed] = wrong;
-    throw new AdapterFailure(textOf(name, args), `${path} = ${shown(got)}`, allowed);
-  }
-
   async #http(asked: Asked, nowMs: number): Promise<{ http?: HttpAnswer | null }> {
     const limiter = this.#limiter;
     if (limiter.answer === undefined) return {};
-    const http = await this.#answered<HttpAnswer | null>(
+    const http = await answered<HttpAnswer | null>(
       "answer",
       [asked, nowMs],
       httpMistake,
@@ -151,8 +161,7 @@ export class Player {
   /** Tells the limiter what time it is. */
   async setNow(nowMs: number): Promise<void> {
     await tellTime(this.#factory, nowMs);
-    const { setNow } = this.#limiter;
-    if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(this.#limiter, nowMs));
+    await tellTime(this.#limiter, nowMs);
   }
 
   async play(op: Op): Promise<HistoryEvent> {
@@ -183,7 +192,7 @@ export class Player {
   /** Decides a call; others may be under way. */
   async call(op: CallOp): Promise<CallEvent> {
     const call = callOf(op);
-    const decision = await this.#answered("decide", [call, op.atMs], decisionMistake, () =>
+    const decision = await answered("decide", [call, op.atMs], decisionMistake, () =>
       this.#limiter.decide(call, op.atMs),
     );
     const { reservation } = decision;
@@ -200,7 +209,7 @@ export class Player {
     if (open === undefined) return { op, call: null, readings: {} };
     this.#inFlight.delete(op.id);
     const { call, reservation } = open;
-    const readings = await this.#answered(
+    const readings = await answered(
       "settle",
       [reservation, op.actual, op.atMs],
       readingsMistake,
@@ -212,7 +221,7 @@ export class Player {
 
   async #status(op: StatusOp): Promise<HistoryEvent> {
     const { organization, user, atMs } = op;
-    const status = await this.#answered<PartialStatus>(
+    const status = await answered<PartialStatus>(
       "status",
       [organization, atMs],
       statusMistake,
@@ -246,10 +255,11 @@ function received<T>(
   args: readonly unknown[],
   answer: T,
   mistake: Mistake,
+  copy: (answer: Readonly<Record<string, unknown>>) => unknown = copyOf,
 ): readonly [T, ReturnType<Mistake>] {
   try {
-    const copy = isObject(answer) ? (copyOf(answer) as T) : answer;
-    return [copy, mistake(copy)];
+    const value = isObject(answer) ? (copy(answer) as T) : answer;
+    return [value, mistake(value)];
   } catch (cause) {
     throw new AdapterFailure(
       textOf(name, args),
@@ -261,7 +271,7 @@ function received<T>(
 }
 
 /** Stores what is promised to be plain JSON as JSON: a live reference in it does not survive. */
-function throughJson(what: string, call: string, value: unknown): unknown {
+export function throughJson(what: string, call: string, value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? null));
   } catch (cause) {
@@ -269,7 +279,7 @@ function throughJson(what: string, call: string, value: unknown): unknown {
   }
 }
 
-const shown = (value: unknown): string => {
+export const shown = (value: unknown): string => {
   try {
     return quote(value);
   } catch {
@@ -284,9 +294,10 @@ function copied<T extends object>(value: T): T {
   return copy as T;
 }
 
-async function tellTime(factory: LimiterFactory, nowMs: number): Promise<void> {
-  const { setNow } = factory;
-  if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(factory, nowMs));
+/** Tells who reads a clock of its own what time it is. */
+export async function tellTime(told: Pick<LimiterFactory, "setNow">, nowMs: number): Promise<void> {
+  const { setNow } = told;
+  if (setNow !== undefined) await ask("setNow", [nowMs], () => setNow.call(told, nowMs));
 }
 
 /**

@@ -1,8 +1,10 @@
 // Overlapping calls that no order explains, as people read them: who was answered what, what was let in between,
 // and the arithmetic of the likeliest order.
+
+import { time } from "./drawing.ts";
 import type { InterleavingReport } from "./interleavings.ts";
 import type { Round, Unexplained } from "./orders.ts";
-import { answer, breach, operation, renderFailure, setting, time } from "./timeline.ts";
+import { answer, breach, operation, renderFailure, setting } from "./timeline.ts";
 
 /** A report's counterexample or failure as lines of text; empty where there is none. */
 export function renderInterleaving(report: InterleavingReport): string[] {

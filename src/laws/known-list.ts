@@ -1,18 +1,20 @@
 // The known counterexamples of a check, and what became of them.
 import type { LimiterLawName } from "../rules/laws.ts";
-import { formOf, type KnownCounterexample, type KnownState } from "./known.ts";
+import type { KnownCounterexample, KnownState } from "./known.ts";
+import type { LawKind } from "./law.ts";
 import type { LawReport } from "./report.ts";
-import type { Script } from "./script.ts";
-import type { Search } from "./search.ts";
+import type { LawKit, Search } from "./search.ts";
 
 /** Those that were listed. */
-export class KnownList {
-  readonly #entries: readonly KnownCounterexample[];
+export class KnownList<K extends LawKind> {
+  readonly #entries: readonly KnownCounterexample<K>[];
+  readonly #kit: Pick<LawKit<K>, "formOf">;
   readonly #forms = new Set<string>();
   readonly #states: KnownState["state"][];
 
-  constructor(entries: readonly KnownCounterexample[]) {
+  constructor(entries: readonly KnownCounterexample<K>[], kit: Pick<LawKit<K>, "formOf">) {
     this.#entries = entries;
+    this.#kit = kit;
     this.#states = entries.map(() => "unseen");
   }
 
@@ -30,28 +32,30 @@ export class KnownList {
   }
 
   /** Plays each known counterexample to a law: one that breaks it no longer is mended. */
-  async lookUp(law: LimiterLawName, search: Search): Promise<void> {
+  async lookUp(law: LimiterLawName, search: Search<K>): Promise<void> {
     for (const [at, entry] of this.#entries.entries()) {
       if (entry.law !== law || isWhole(entry)) continue;
       const script =
         entry.script ?? (await search.run(entry.seed ?? 0, 1, entry.path)).counterexample?.script;
       const isBroken = script !== undefined && (await search.breaks(script));
       this.#states[at] = isBroken ? "broken" : "mended";
-      if (script !== undefined && isBroken) this.#forms.add(nameOf(law, script));
+      if (script !== undefined && isBroken) this.#forms.add(this.#nameOf(law, script));
     }
   }
 
   /** Tells whether a counterexample is known, and notes that its law is broken. */
-  has({ law, counterexample }: LawReport): boolean {
+  has({ law, counterexample }: LawReport<K>): boolean {
     for (const [at, entry] of this.#entries.entries())
       if (entry.law === law && isWhole(entry)) this.#states[at] = "broken";
     if (this.isWhole(law) || counterexample === undefined) return this.isWhole(law);
-    return this.#forms.has(nameOf(law, counterexample.script));
+    return this.#forms.has(this.#nameOf(law, counterexample.script));
+  }
+
+  #nameOf(law: LimiterLawName, script: K["script"]): string {
+    return `${law} ${this.#kit.formOf(script)}`;
   }
 }
 
-const nameOf = (law: LimiterLawName, script: Script): string => `${law} ${formOf(script)}`;
-
 /** True if it stands for every counterexample to its law. */
-const isWhole = ({ script, path }: KnownCounterexample): boolean =>
+const isWhole = ({ script, path }: { readonly script?: unknown; readonly path?: unknown }): boolean =>
   script === undefined && path === undefined;

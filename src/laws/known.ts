@@ -6,13 +6,14 @@ import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
+import type { LawKind, RulesKind } from "./law.ts";
 import type { CallOp, Op, Script } from "./script.ts";
 
 /** One known counterexample, or, without a script and a path, all those to its law. */
-export interface KnownCounterexample {
+export interface KnownCounterexample<K extends LawKind = RulesKind> {
   readonly law: LimiterLawName;
   /** Script of the counterexample, as a report has it. */
-  readonly script?: Script | undefined;
+  readonly script?: K["script"] | undefined;
   /** Seed and path of the counterexample, as its failure prints them, in place of the script. */
   readonly seed?: number | undefined;
   readonly path?: string | undefined;
@@ -43,12 +44,12 @@ const kinds: readonly unknown[] = [
  * Reads a list of known counterexamples, or the report of a check, of which it takes those that were found.
  * @throws SpillwayError `USAGE`, naming every entry that is wrong
  */
-export function parseKnown(value: unknown): readonly KnownCounterexample[] {
+export function parseKnown<K extends LawKind = RulesKind>(value: unknown): readonly KnownCounterexample<K>[] {
   const given = isPlainObject(value) && Array.isArray(value["laws"]) ? found(value["laws"]) : value;
   const problems = Array.isArray(given)
     ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`))
     : [{ path: "known", got: quote(value), allowed: "an array, or the report of a check" }];
-  if (problems.length === 0) return given as readonly KnownCounterexample[];
+  if (problems.length === 0) return given as readonly KnownCounterexample<K>[];
   throw new SpillwayError("USAGE", "the known counterexamples cannot be used", {
     problems,
     hint: '[{ "law": "recovers", "script": {...}, "note": "..." }], or what `check --json` printed',
@@ -81,12 +82,14 @@ function mistakes(entry: unknown, path: string): Problem[] {
 }
 
 /** Tells whether a value has what playing a script needs. */
-function isScript(value: unknown): value is Script {
+function isScript(value: unknown): boolean {
   if (!isPlainObject(value) || !Array.isArray(value["ops"])) return false;
-  const { rules, startMs, pick, ops } = value;
+  const { rules, policy, startMs, pick, ops } = value;
   const isNumbered = Number.isSafeInteger(startMs) && Number.isSafeInteger(pick);
   const isComplete =
-    isPlainObject(rules) && ["organization", "user", "semantics"].every((name) => isPlainObject(rules[name]));
+    isPlainObject(policy) ||
+    (isPlainObject(rules) &&
+      ["organization", "user", "semantics"].every((name) => isPlainObject(rules[name])));
   return (
     isNumbered &&
     isComplete &&

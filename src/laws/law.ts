@@ -6,6 +6,26 @@ import type { History } from "./history.ts";
 import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
 import { type Op, type Script, without } from "./script.ts";
 
+/** What a law speaks of: scripts, what limiters answered to them, and counts, each by rules or by a policy. */
+export interface LawKind {
+  readonly script: {
+    readonly startMs: number;
+    readonly pick: number;
+    readonly ops: readonly LawKind["op"][];
+  };
+  readonly op: { readonly do: string; readonly atMs: number };
+  readonly history: readonly { readonly op: LawKind["op"] }[];
+  readonly window: object;
+}
+
+/** The kind of today's rules. */
+export interface RulesKind extends LawKind {
+  readonly script: Script;
+  readonly op: Op;
+  readonly history: History;
+  readonly window: WindowKey;
+}
+
 /** Expectation, answer, and the arithmetic between them. */
 export interface Breach {
   readonly expected: string;
@@ -13,50 +33,55 @@ export interface Breach {
   readonly arithmetic: string;
 }
 
-export interface Violation extends Breach {
+export interface Violation<K extends LawKind = RulesKind> extends Breach {
   /** Index in the history of the operation at which the law is broken. */
   readonly at: number;
   /** The window that it is about; `null` where it is about an answer as a whole. */
-  readonly window: WindowKey | null;
+  readonly window: K["window"] | null;
 }
 
 /** Another run that the history was compared with. */
-export interface Compared {
+export interface Compared<K extends LawKind = RulesKind> {
   /** Difference from the history: "without the status calls". */
   readonly label: string;
-  readonly history: History;
+  readonly history: K["history"];
 }
 
-export interface Judgement {
-  readonly history: History;
-  readonly compared?: Compared;
+export interface Judgement<K extends LawKind = RulesKind> {
+  readonly history: K["history"];
+  readonly compared?: Compared<K>;
   /** Number of answers that this law said something about. */
   readonly judged: number;
-  readonly violation: Violation | null;
+  readonly violation: Violation<K> | null;
 }
 
 /** A script, and the means to play it or a part of it on a fresh limiter. */
-export interface Trial {
-  readonly script: Script;
-  play(ops: readonly Op[]): Promise<History>;
+export interface Trial<K extends LawKind = RulesKind> {
+  readonly script: K["script"];
+  play(ops: readonly K["op"][]): Promise<K["history"]>;
 }
 
-export type Judge = (trial: Trial) => Promise<Judgement>;
+export type Judge<K extends LawKind = RulesKind> = (trial: Trial<K>) => Promise<Judgement<K>>;
 
 /** Judgement of one window at one operation: kept, broken, or `null` if the law says nothing. */
 export type Opinion = "kept" | Breach | null;
 
 /** Finds the first breach among opinions, and counts those that there are. */
-export class Tally {
+export class Tally<K extends LawKind = RulesKind> {
   judged = 0;
-  violation: Violation | null = null;
+  violation: Violation<K> | null = null;
+  readonly #named: (window: K["window"]) => K["window"];
 
-  add(opinion: Opinion, at: number, window: WindowKey | null): void {
+  /** @param named a window's key alone, of something that has one */
+  constructor(named: (window: K["window"]) => K["window"] = (window) => keyOf(window as WindowKey)) {
+    this.#named = named;
+  }
+
+  add(opinion: Opinion, at: number, window: K["window"] | null): void {
     if (opinion === null) return;
     this.judged += 1;
     if (opinion === "kept" || this.violation !== null) return;
-    const named = window === null ? null : { ...keyOf(window) };
-    this.violation = { at, window: named, ...opinion };
+    this.violation = { at, window: window === null ? null : this.#named(window), ...opinion };
   }
 }
 

@@ -1,16 +1,16 @@
 // Makes a counterexample smaller than fast-check leaves it. fast-check leaves out intents, of which one may be a burst of
 // calls; here each operation goes without which the law is broken as well.
+import type { LawKind } from "./law.ts";
 import type { Counterexample } from "./report.ts";
-import type { Script } from "./script.ts";
 
 /** A script with more operations than this is left as it is: each of them costs a run of all. */
 const opsMost = 60;
 
 /** @param broken judges a script; `null` where it breaks nothing */
-export async function minimal(
-  found: Counterexample,
-  broken: (script: Script) => Promise<Counterexample | null>,
-): Promise<Counterexample> {
+export async function minimal<K extends LawKind>(
+  found: Counterexample<K>,
+  broken: (script: K["script"]) => Promise<Counterexample<K> | null>,
+): Promise<Counterexample<K>> {
   let best = found;
   if (best.script.ops.length > opsMost) return best;
   for (let at = best.script.ops.length - 1; at >= 0; at -= 1) {

@@ -1,6 +1,5 @@
 // The bound on the wait for a limiter. A promise that never settles would hang a check, and the runner's own
 // time-out cannot say which call it was; the timers are injected, as every clock is.
-import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 
 /** `globalThis` is one. */
 export type Timers = Readonly<
@@ -14,24 +13,25 @@ const answerMsMost = 5_000;
 const nextMsMost = 200;
 
 /** The same kind of limiter; a promise of it that does not settle in time rejects with a `TimeoutError`. */
-export function patient(factory: LimiterFactory, timers: Timers, msMost = answerMsMost): LimiterFactory {
+export function patient<F extends Maker>(factory: F, timers: Timers, msMost = answerMsMost): F {
   const { create, restore } = factory;
   const wait = waiter(timers, msMost);
-  const made = async (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>): Promise<LimiterAdapter> =>
-    patientLimiter(await wait(limiter), wait);
-  return Object.assign(Object.create(factory) as LimiterFactory, {
-    create: (...args: Parameters<LimiterFactory["create"]>) => made(create.apply(factory, args)),
-    ...(restore === undefined
-      ? {}
-      : {
-          restore: (...args: Parameters<NonNullable<typeof restore>>) => made(restore.apply(factory, args)),
-        }),
+  const made = async (limiter: unknown): Promise<unknown> => patientLimiter(await wait(limiter), wait);
+  return Object.assign(Object.create(factory) as F, {
+    create: (...args: never[]) => made(create.apply(factory, args)),
+    ...(restore && { restore: (...args: never[]) => made(restore.apply(factory, args)) }),
   });
+}
+
+/** What makes limiters, by rules or by a policy. */
+interface Maker {
+  create(...args: never[]): unknown;
+  restore?(...args: never[]): unknown;
 }
 
 type Wait = <T>(answer: T | PromiseLike<T>) => T | Promise<T>;
 
-function patientLimiter(limiter: LimiterAdapter, wait: Wait): LimiterAdapter {
+function patientLimiter(limiter: unknown, wait: Wait): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;
   return new Proxy(limiter, {
     get(target, name) {

@@ -16,19 +16,19 @@ import { nameOf } from "./ledger.ts";
 import { algorithmOf, type CallOp, type Op, type Terms, type World } from "./script.ts";
 
 /** Time of an operation, relative to the previous operation and to the edges of its windows. */
-export type Move =
+export type Move<W = Owner> =
   | { readonly to: "stay" }
   | { readonly to: "later"; readonly ms: number }
   | { readonly to: "second" }
-  | { readonly to: "half"; readonly owner: Owner }
+  | { readonly to: "half"; readonly owner: W }
   /** The end of the open window, give or take a millisecond. */
-  | { readonly to: "edge"; readonly owner: Owner; readonly offsetMs: number }
+  | { readonly to: "edge"; readonly owner: W; readonly offsetMs: number }
   /** As many whole seconds as a client that was shown `reset` would wait. */
-  | { readonly to: "wait"; readonly owner: Owner }
-  | { readonly to: "beyond"; readonly owner: Owner; readonly windows: number }
+  | { readonly to: "wait"; readonly owner: W }
+  | { readonly to: "beyond"; readonly owner: W; readonly windows: number }
   | { readonly to: "back"; readonly ms: number }
   /** Back across the edge at which the open window opened. */
-  | { readonly to: "reopen"; readonly owner: Owner; readonly offsetMs: number };
+  | { readonly to: "reopen"; readonly owner: W; readonly offsetMs: number };
 
 /** Points of a GraphQL call, or how many REST calls follow each other at one instant. */
 export interface Amount {

@@ -1,10 +1,8 @@
 // The findings of a check: plain JSON, one entry a law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
-import type { History } from "./history.ts";
 import type { KnownState } from "./known.ts";
-import type { Compared, Violation } from "./law.ts";
-import type { Script } from "./script.ts";
+import type { Compared, LawKind, RulesKind, Violation } from "./law.ts";
 
 /**
  * - `no-counterexample`: none was found in `runs` runs; that proves nothing.
@@ -29,28 +27,28 @@ export type Outcome =
   | "not-run";
 
 /** The smallest script found that breaks a law, with what the limiter answered. */
-export interface Counterexample {
-  readonly script: Script;
-  readonly history: History;
+export interface Counterexample<K extends LawKind = RulesKind> {
+  readonly script: K["script"];
+  readonly history: K["history"];
   /** The run that it was compared with, where the law compares two. */
-  readonly compared?: Compared;
-  readonly violation: Violation;
+  readonly compared?: Compared<K>;
+  readonly violation: Violation<K>;
 }
 
 /** The call at which a limiter failed, and the smallest script found that leads there. */
-export interface Failure {
+export interface Failure<K extends LawKind = RulesKind> {
   /** The call as one would write it: `decide({"organization":"acme",...}, 1767225600000)`. */
   readonly call: string;
   readonly got: string;
   readonly allowed: string;
   /** It gave no answer in time. */
   readonly hung: boolean;
-  readonly script: Script;
+  readonly script: K["script"];
   /** Answers until then. */
-  readonly history: History;
+  readonly history: K["history"];
 }
 
-export interface LawReport {
+export interface LawReport<K extends LawKind = RulesKind> {
   readonly law: LimiterLawName;
   readonly statement: string;
   readonly outcome: Outcome;
@@ -74,17 +72,17 @@ export interface LawReport {
   readonly path?: string;
   /** The one command that shows this counterexample again. */
   readonly repeat?: string;
-  readonly counterexample?: Counterexample;
-  readonly failure?: Failure;
+  readonly counterexample?: Counterexample<K>;
+  readonly failure?: Failure<K>;
 }
 
-export interface CheckReport {
+export interface CheckReport<K extends LawKind = RulesKind> {
   /** The limiter's name. */
   readonly limiter: string;
   readonly seed: number;
   /** Runs asked for of each law. */
   readonly runs: number;
-  readonly laws: readonly LawReport[];
+  readonly laws: readonly LawReport<K>[];
   /** The known counterexamples that were listed, in their order. */
   readonly known: readonly KnownState[];
   readonly interrupted: boolean;

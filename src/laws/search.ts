@@ -1,23 +1,31 @@
 // The search for counterexamples to one law: fast-check's runs of it, from a seed or straight to a path.
 import fc from "fast-check";
-import type { LimiterFactory } from "../engine/adapter.ts";
-import type { Algorithm } from "../rules/algorithms.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../rules/laws.ts";
-import { type Profile, type Subject, scriptArbitrary } from "./arbitraries.ts";
-import { laws } from "./catalogue.ts";
+import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { breaks } from "./causes.ts";
 import type { CheckOptions } from "./check.ts";
+import type { LawKind } from "./law.ts";
 import type { LawReport, Outcome } from "./report.ts";
-import type { Script } from "./script.ts";
-import { Broken, Failed, Trials } from "./trials.ts";
+import { Broken, Failed, type LawRuns, Trials } from "./trials.ts";
 
-/** Operations that the scripts may do with a limiter, and their rules. */
-export interface Setting {
-  readonly factory: LimiterFactory;
-  readonly options: CheckOptions;
-  readonly subject: Subject;
-  readonly may: ReadonlySet<keyof Profile>;
+/** The laws over scripts of one kind, and a limiter that is held to them. */
+export interface LawKit<K extends LawKind> {
+  /** The limiter's name. */
+  readonly name: string;
+  readonly claims: readonly LimiterLawName[];
+  readonly statements: Readonly<Record<LimiterLawName, string>>;
+  /** Reason why a law is void in every run; `null` where it is not. */
+  voidReason(law: LimiterLawName): string | null;
+  scripts(law: LimiterLawName): fc.Arbitrary<K["script"]>;
+  runs(law: LimiterLawName): LawRuns<K>;
+  /** What two scripts of one counterexample have in common. */
+  formOf(script: K["script"]): string;
+}
+
+/** A check of one limiter. */
+export interface Setting<K extends LawKind> {
+  readonly kit: LawKit<K>;
+  readonly options: Omit<CheckOptions<K>, "rules">;
   readonly runs: number;
   readonly seed: number;
   readonly names: readonly LimiterLawName[];
@@ -27,24 +35,16 @@ export interface Setting {
 const seedOf = (law: LimiterLawName, seed: number): number =>
   (seed + Math.imul(limiterLawNames.indexOf(law) + 1, 0x9e3779b1)) | 0;
 
-/** A law's profile without what this limiter cannot be asked. */
-function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algorithm: Algorithm): Profile {
-  const { profile } = laws[law];
-  const weights = Object.entries(profile).map(([kind, weight]) => [
-    kind,
-    may.has(kind as keyof Profile) ? weight : 0,
-  ]);
-  // If there is no window whose end could be met, a caller has to stay away for long.
-  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
-  const kept = Object.fromEntries(weights) as Profile;
-  // Places are given back about as often as they are taken.
-  return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
-}
-
-export function unrun(law: LimiterLawName, seed: number, outcome: Outcome, reason?: string): LawReport {
+export function unrun<K extends LawKind>(
+  { statements }: LawKit<K>,
+  law: LimiterLawName,
+  seed: number,
+  outcome: Outcome,
+  reason?: string,
+): LawReport<K> {
   const report = {
     law,
-    statement: limiterLawStatements[law],
+    statement: statements[law],
     outcome,
     seed,
     runs: 0,
@@ -57,29 +57,27 @@ export function unrun(law: LimiterLawName, seed: number, outcome: Outcome, reaso
 }
 
 /** The search for counterexamples to one law. */
-export class Search {
+export class Search<K extends LawKind> {
   readonly #law: LimiterLawName;
-  readonly #setting: Setting;
-  readonly #trials: Trials;
+  readonly #setting: Setting<K>;
+  readonly #runs: LawRuns<K>;
+  readonly #trials: Trials<K>;
 
-  constructor(law: LimiterLawName, setting: Setting, done: number) {
-    const { factory, options, runs, names } = setting;
+  constructor(law: LimiterLawName, setting: Setting<K>, done: number) {
+    const { kit, options, runs, names } = setting;
     this.#law = law;
     this.#setting = setting;
     const onRun = (run: number, shrinking: boolean) =>
       options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length });
-    this.#trials = new Trials(factory, law, laws[law].judge, options.signal, onRun, options.evidence);
+    this.#runs = kit.runs(law);
+    this.#trials = new Trials(this.#runs, options.signal, onRun);
   }
 
   /** Runs scripts of a seed until one breaks the law, or goes straight to the one at a path. */
-  async run(seed: number, runs: number, path = this.#setting.options.path): Promise<LawReport> {
-    const { factory, subject, may } = this.#setting;
+  async run(seed: number, runs: number, path = this.#setting.options.path): Promise<LawReport<K>> {
     const trials = this.#trials;
     trials.begin();
-    const property = fc.asyncProperty(
-      scriptArbitrary(subject, profileFor(this.#law, may, factory.algorithm)),
-      (script) => trials.run(script),
-    );
+    const property = fc.asyncProperty(this.#setting.kit.scripts(this.#law), (script) => trials.run(script));
     const replay = path === undefined ? {} : { path, endOnFailure: true, numRuns: 1 };
     const details = await walk(() =>
       fc.check(property, { seed: seedOf(this.#law, seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
@@ -88,8 +86,8 @@ export class Search {
   }
 
   /** Tells whether a script still breaks the law. */
-  breaks(script: Script): Promise<boolean> {
-    return breaks(this.#setting.factory, this.#law, script);
+  breaks(script: K["script"]): Promise<boolean> {
+    return breaks(() => this.#runs.judge(script));
   }
 }
 
@@ -106,26 +104,32 @@ async function walk<T>(check: () => Promise<T>): Promise<T> {
   }
 }
 
-async function reportOf(
+async function reportOf<K extends LawKind>(
   law: LimiterLawName,
-  { seed, options }: Setting,
-  trials: Trials,
-  details: fc.RunDetails<[Script]>,
-): Promise<LawReport> {
+  { kit, seed, options }: Setting<K>,
+  trials: Trials<K>,
+  details: fc.RunDetails<[K["script"]]>,
+): Promise<LawReport<K>> {
   const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
   const repeat = repeatCommand(law, seed, path, options.repeatWith);
   const { judged, voidRuns, changedRuns, evidence } = trials;
   const tested = { runs: numRuns, judged, voidRuns, changedRuns, ...(evidence && { evidence }) };
-  const report = { ...unrun(law, seed, "no-counterexample"), ...tested };
+  const report = { ...unrun(kit, law, seed, "no-counterexample"), ...tested };
   if (errorInstance instanceof Failed)
-    return { ...report, outcome: "failed", path: path ?? "", repeat, failure: errorInstance.failure };
+    return {
+      ...report,
+      outcome: "failed",
+      path: path ?? "",
+      repeat,
+      failure: (errorInstance as Failed<K>).failure,
+    };
   if (errorInstance instanceof Broken)
     return {
       ...report,
       outcome: "violated",
       path: path ?? "",
       repeat,
-      counterexample: await trials.smallest(errorInstance.counterexample),
+      counterexample: await trials.smallest((errorInstance as Broken<K>).counterexample),
     };
   if (details.failed && errorInstance !== null) throw errorInstance;
   if (interrupted) return { ...report, outcome: "interrupted" };

@@ -10,7 +10,7 @@ import type { Rules, RulesInput } from "../rules/rules.ts";
 import type { Profile, Subject } from "./arbitraries.ts";
 import { AdapterFailure, makeLimiter } from "./history.ts";
 
-const newYear2026Ms = 1_767_225_600_000;
+export const newYear2026Ms = 1_767_225_600_000;
 
 /** The kinds of operations that a limiter can be asked, and what scripts are drawn from. */
 export interface Prepared {

@@ -3,69 +3,26 @@
 
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { isoSecond } from "../wire/bodies.ts";
+import { breachLines, type Drawing, rendered, renderedFailure, settingOf, time } from "./drawing.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
-import type { Violation } from "./law.ts";
+import type { RulesKind, Violation } from "./law.ts";
 import { Ledger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
 import { algorithmOf, type CallOp, type Terms } from "./script.ts";
 
+const rulesDrawing: Drawing<RulesKind> = { rules: rulesText, timeline };
+
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
-export function renderCounterexample(report: LawReport): string[] {
-  const { counterexample, failure } = report;
-  if (failure !== undefined)
-    return renderFailure(report, `${report.law} cannot be judged: the limiter failed`, failure);
-  if (counterexample === undefined) return [];
-  const { script, history, compared, violation } = counterexample;
-  return [
-    `${report.law} is violated: ${report.statement}`,
-    "",
-    ...setting(counterexample),
-    ...timeline(script, history, script.startMs, violation),
-    ...(compared === undefined ? [] : ["", `The other run, ${compared.label}:`, ...otherRun(counterexample)]),
-    ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
-  ];
-}
+export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
 
 /** Draws the operations until the limiter failed, and the call at which it did. */
-export function renderFailure(
-  report: Pick<LawReport, "repeat">,
-  title: string,
-  { script, history, call, got, allowed }: Failure,
-): string[] {
-  const failed = script.ops.find((op) => !history.some((event) => event.op === op));
-  const last = history.at(-1)?.op.atMs ?? script.startMs;
-  const at = failed?.atMs ?? last;
-  return [
-    title,
-    "",
-    ...setting({ script, history }),
-    ...timeline(script, history, script.startMs, null),
-    `${time(at, script.startMs)}  ${call}`,
-    `${indent}^ got      ${got}`,
-    `${indent}  expected ${allowed}`,
-    ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
-  ];
-}
+export const renderFailure = (report: Pick<LawReport, "repeat">, title: string, failure: Failure): string[] =>
+  renderedFailure(report, title, failure, rulesDrawing);
 
 /** The rules that matter, and when +0 is. */
-export const setting = (played: Played): string[] => {
-  const { startMs } = played.script;
-  const start = isoSecond(startMs).replace("Z", `.${String(startMs % 1000).padStart(3, "0")}Z`);
-  return [...rulesText(played), `+0 is ${start}`, ""];
-};
+export const setting = (played: Played): string[] => settingOf(played, rulesDrawing);
 
 type Played = Pick<Counterexample, "script" | "history">;
-
-function otherRun({ script, history, compared }: Counterexample): string[] {
-  const other = compared?.history ?? [];
-  const shiftMs = (other[0]?.op.atMs ?? 0) - (history[0]?.op.atMs ?? 0);
-  // A run of the same operations at other times starts elsewhere; one that leaves some out does not.
-  const shifted =
-    other.length === history.length &&
-    other.every(({ op }, at) => op.atMs - (history[at]?.op.atMs ?? 0) === shiftMs);
-  return timeline(script, other, script.startMs + (shifted ? shiftMs : 0), null);
-}
 
 /** The windows that occur, with their limits, and the switches that are not at their default. */
 function rulesText({ script, history }: Played): string[] {
@@ -154,21 +111,8 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   return lines;
 }
 
-const indent = " ".repeat(14);
-
-export function breach({ expected, got, arithmetic, window }: Violation, terms: Terms): string[] {
-  const owner = window === null ? "" : ` (${ownerText(window, terms)})`;
-  return [
-    `${indent}^ expected ${expected}${owner}`,
-    `${indent}  answered ${got}`,
-    `${indent}  because  ${arithmetic}`,
-  ];
-}
-
-export const time = (atMs: number, startMs: number): string => {
-  const seconds = (atMs - startMs) / 1000;
-  return `${seconds < 0 ? "-" : "+"}${Math.abs(seconds).toFixed(3)} s`.padStart(12);
-};
+export const breach = (violation: Violation, terms: Terms): string[] =>
+  breachLines(violation, violation.window === null ? null : ownerText(violation.window, terms));
 
 /** The window edges between two operations, or that the clock stepped back. */
 function passed(

@@ -15,6 +15,12 @@ export function quotaFor(policy: Policy, name: string, caller: Readonly<Record<s
   return quota;
 }
 
+/** Returns the quotas whose keys a caller fills. */
+export const filledQuotas = ({ quotas }: Policy, caller: Readonly<Record<string, string>>): string[] =>
+  Object.keys(quotas).filter((name) =>
+    quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
+  );
+
 /** Returns the most that a quota ever has room for. */
 export const limitOf = (algorithm: Algorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;

@@ -1,0 +1,391 @@
+// Scripts under a policy, drawn: its operations, callers by its attributes, costs and times that crowd at limits and at
+// the ends of windows. Intents stay the same when some are left out, and are planned anew; the readable reference guesses
+// what a limiter will answer.
+import fc from "fast-check";
+import { attributesOf } from "../../engine/compiled-policy.ts";
+import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
+import { ReferenceLimiter } from "../../engine/reference.ts";
+import { filledQuotas, limitOf, quotaFor } from "../../policy/effective.ts";
+import type { Algorithm, Operation, Policy, QuotaOverride } from "../../policy/policy.ts";
+import { moveArbitrary, offsetMs, type Profile, phaseMs } from "../arbitraries.ts";
+import type { Move } from "../planner.ts";
+import type { CallerAttributes, QuotaCallOp, QuotaOp, QuotaScript } from "./script.ts";
+
+/** Cost of a call that declares it, or how many calls follow each other at one instant. */
+interface QuotaAmount {
+  readonly of: "points" | "room" | "limit";
+  readonly points: number;
+  /** Added to the limit or the room. */
+  readonly plus: number;
+}
+
+type QuotaAct =
+  | {
+      readonly do: "call";
+      readonly caller: number;
+      readonly operation: number;
+      readonly amount: QuotaAmount;
+    }
+  | { readonly do: "settle"; readonly which: number; readonly part: "all" | "most" | "half" | "none" }
+  | { readonly do: "status"; readonly caller: number }
+  | {
+      readonly do: "enforce";
+      readonly caller: number;
+      readonly quota: number;
+      readonly enforced: boolean;
+    }
+  | { readonly do: "sweep" }
+  | { readonly do: "snapshot" };
+
+/** A move by the windows of a quota, by its place; or to when the last refusal has room. */
+type QuotaMove = Move<number> | { readonly to: "room"; readonly offsetMs: number };
+
+interface QuotaIntent {
+  readonly move: QuotaMove;
+  readonly act: QuotaAct;
+}
+
+/** Who calls what, in the scripts of one check. */
+interface QuotaWorld {
+  readonly callers: readonly CallerAttributes[];
+  readonly operations: readonly string[];
+}
+
+/** No script has more calls than this, however large the limits are that its bursts go for. */
+const callsMost = 400;
+
+const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+/** Callers that differ in each attribute, and those that overrides match. */
+function callersOf(policy: Policy): CallerAttributes[] {
+  const names = [
+    ...new Set([...attributesOf(policy), ...policy.overrides.flatMap(({ match }) => Object.keys(match))]),
+  ];
+  const first = Object.fromEntries(names.map((name) => [name, `${name}-1`]));
+  const others = names.toReversed().map((name) => ({ ...first, [name]: `${name}-2` }));
+  const matched = policy.overrides.slice(0, 2).map(({ match }) => ({ ...first, ...match }));
+  return [first, ...others, ...matched];
+}
+
+const numberOf = (cost: Operation["uses"][string]): number =>
+  typeof cost === "number" ? cost : cost === "declared" ? 1 : cost.atMost;
+
+/** The dearest call of a quota that says its cost beforehand. */
+const dearest = ({ operations }: Policy, quota: string): number =>
+  Math.max(1, ...Object.values(operations).map(({ uses }) => numberOf(uses[quota] ?? 0)));
+
+/** The same kind of quota with a smaller limit; a bucket is full again after as long. */
+function smaller(algorithm: Algorithm, limit: number): Algorithm {
+  if (algorithm.kind !== "token-bucket") return { ...algorithm, limit };
+  const { capacity, refill } = algorithm;
+  const everyMs = Math.max(1, Math.round((capacity * refill.everyMs) / refill.amount));
+  const isExact = Number.isSafeInteger(limit * everyMs);
+  return isExact ? { ...algorithm, capacity: limit, refill: { amount: limit, everyMs } } : algorithm;
+}
+
+/** Now and then limits of declared costs are past 2^32, where a count of 32 bits wraps. */
+const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
+
+const isDeclared = ({ operations }: Policy, quota: string): boolean =>
+  Object.values(operations).some(({ uses }) => uses[quota] === "declared");
+
+/** Policies of one shape: as it is, or with limits that few calls use up. */
+function policies(policy: Policy): fc.Arbitrary<Policy> {
+  const names = Object.keys(policy.quotas);
+  const drawnLimits = fc.array(
+    fc.record({ times: fc.integer({ min: 1, max: 3 }), plus: fc.integer({ min: 0, max: 4 }) }),
+    {
+      minLength: names.length,
+      maxLength: names.length,
+    },
+  );
+  const shrunk = fc
+    .record({ limits: drawnLimits, more: morePoints })
+    .map(({ limits: drawn, more }): Policy => {
+      const most = new Map(
+        names.map((name, place) => {
+          const { times = 1, plus = 0 } = drawn[place] ?? {};
+          return [name, dearest(policy, name) * times + plus];
+        }),
+      );
+      const quotas = Object.entries(policy.quotas).map(([name, quota]) => {
+        const least = Math.min(limitOf(quota.algorithm), most.get(name) ?? 1);
+        const limit = isDeclared(policy, name) ? least + more : least;
+        return [name, { ...quota, algorithm: smaller(quota.algorithm, limit) }] as const;
+      });
+      return {
+        ...policy,
+        quotas: Object.fromEntries(quotas),
+        overrides: policy.overrides.map((one) => ({
+          ...one,
+          quotas: Object.fromEntries(
+            Object.entries(one.quotas).map(([name, changed]) => [
+              name,
+              smallerOverride(policy, name, changed, (most.get(name) ?? 1) + 2),
+            ]),
+          ),
+        })),
+      };
+    });
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 5, arbitrary: shrunk },
+    { weight: 1, arbitrary: fc.constant(policy) },
+  );
+}
+
+function smallerOverride(
+  { quotas }: Policy,
+  name: string,
+  changed: QuotaOverride,
+  most: number,
+): QuotaOverride {
+  const { limit, capacity, refill, ...rest } = changed;
+  const algorithm = quotas[name]?.algorithm;
+  if (algorithm === undefined) return changed;
+  if (algorithm.kind !== "token-bucket")
+    return { ...rest, ...(limit !== undefined && { limit: Math.min(limit, most) }) };
+  const whole = {
+    ...algorithm,
+    ...(capacity !== undefined && { capacity }),
+    ...(refill !== undefined && { refill }),
+  };
+  const less = smaller(whole, Math.min(whole.capacity, most));
+  return less.kind === "token-bucket" ? { ...rest, capacity: less.capacity, refill: less.refill } : changed;
+}
+
+class QuotaPlanner {
+  readonly ops: QuotaOp[] = [];
+  readonly #policy: Policy;
+  readonly #world: QuotaWorld;
+  readonly #model: ReferenceLimiter;
+  readonly #names: readonly string[];
+  readonly #inFlight: { readonly call: QuotaCallOp; readonly asked: number }[] = [];
+  readonly #reservations = new Map<number, ReturnType<ReferenceLimiter["decide"]>["reservation"]>();
+  #nowMs: number;
+  #clockMs: number;
+  #calls = 0;
+  #caller: CallerAttributes;
+  #operation: string;
+  #roomAtMs: number | null = null;
+
+  constructor(policy: Policy, world: QuotaWorld, startMs: number) {
+    this.#policy = policy;
+    this.#world = world;
+    this.#model = new ReferenceLimiter(policy);
+    this.#names = Object.keys(policy.quotas);
+    this.#nowMs = startMs;
+    this.#clockMs = startMs;
+    this.#caller = at(world.callers, 0);
+    this.#operation = at(world.operations, 0);
+  }
+
+  take({ move, act }: QuotaIntent): void {
+    const settled =
+      act.do === "settle" ? this.#inFlight[act.which % Math.max(1, this.#inFlight.length)] : undefined;
+    if (act.do === "settle" && settled === undefined) return;
+    if ("caller" in act) this.#caller = at(this.#world.callers, act.caller);
+    if (settled !== undefined) this.#caller = settled.call.caller;
+    if (act.do === "call") this.#operation = at(this.#world.operations, act.operation);
+    this.#nowMs = Math.max(0, this.#timeOf(move));
+    this.#clockMs = Math.max(this.#clockMs, this.#nowMs);
+    const atMs = this.#nowMs;
+    const caller = this.#caller;
+    switch (act.do) {
+      case "call":
+        this.#call(act.amount);
+        return;
+      case "settle":
+        if (settled !== undefined) this.#settle(settled, act.part);
+        return;
+      case "status":
+        if (filledQuotas(this.#policy, caller).length > 0) this.ops.push({ do: "status", atMs, caller });
+        return;
+      case "enforce": {
+        const quota = at(this.#names, act.quota);
+        if (typeof this.#policy.quotas[quota]?.enforced === "object") return;
+        this.#model.setEnforced(quota, caller, act.enforced);
+        this.ops.push({ do: "enforce", atMs, quota, caller, enforced: act.enforced });
+        return;
+      }
+      case "sweep":
+        this.#model.sweep(atMs);
+        this.ops.push({ do: "sweep", atMs });
+        return;
+      case "snapshot":
+        this.ops.push({ do: "snapshot", atMs });
+    }
+  }
+
+  #call({ of, points, plus }: QuotaAmount): void {
+    const { uses } = this.#policy.operations[this.#operation] as Operation;
+    const isDeclared = Object.values(uses).includes("declared");
+    const used = Object.entries(uses);
+    const quotas = used.filter(([, cost]) => !isDeclared || cost === "declared");
+    const readings = this.#model.read(
+      this.#caller,
+      quotas.map(([name]) => name),
+      this.#clockMs,
+    );
+    const whole = readings.map(({ limit, used: taken }, place) => {
+      const left = of === "room" ? Math.max(0, limit - taken) : limit;
+      return isDeclared ? left : Math.floor(left / Math.max(1, numberOf(quotas[place]?.[1] ?? 1)));
+    });
+    const amount = of === "points" ? points : Math.min(...whole, callsMost * 1000) + plus;
+    const cost = isDeclared ? Math.max(0, amount) : 1;
+    const times = isDeclared ? 1 : Math.max(1, amount);
+    const settles = used
+      .filter(([, each]) => typeof each !== "number")
+      .map(([, each]) => (each === "declared" ? cost : numberOf(each)));
+    const asked = settles.length === 0 ? 0 : Math.min(...settles);
+    for (let n = 0; n < times && this.#calls < callsMost; n += 1) {
+      const op: QuotaCallOp = {
+        ...{ do: "call", atMs: this.#nowMs, id: this.#calls },
+        ...{ caller: this.#caller, operation: this.#operation, cost },
+      };
+      this.#calls += 1;
+      this.ops.push(op);
+      const { retryAtMs, refusedBy, reservation } = this.#model.decide(op, this.#nowMs);
+      if (refusedBy !== null) this.#roomAtMs = retryAtMs;
+      if (reservation === null) continue;
+      const held = { call: op, asked };
+      this.#inFlight.push(held);
+      this.#reservations.set(op.id, reservation);
+      // Only a completed call counts there: most are completed at once, or no window would fill.
+      if (plus <= 0 && used.every(([name]) => this.#policy.quotas[name]?.charge.when === "completion"))
+        this.#settle(held, "all");
+    }
+  }
+
+  #settle(
+    held: { readonly call: QuotaCallOp; readonly asked: number },
+    part: "all" | "most" | "half" | "none",
+  ): void {
+    this.#inFlight.splice(this.#inFlight.indexOf(held), 1);
+    const { call, asked } = held;
+    const actual = { all: asked, most: Math.max(0, asked - 1), half: Math.floor(asked / 2), none: 0 }[part];
+    this.ops.push({ do: "settle", atMs: this.#nowMs, id: call.id, actual });
+    const reservation = this.#reservations.get(call.id);
+    if (reservation) this.#model.settle(reservation, actual, this.#nowMs);
+  }
+
+  /** The end of a quota's window, or when its bucket is full. */
+  #endOf(place: number): number {
+    const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
+    const [reading] = this.#model.read(this.#caller, [at(used, place)], this.#clockMs);
+    return reading?.resetAtMs ?? this.#clockMs;
+  }
+
+  #lengthOf(place: number): number {
+    const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
+    const { algorithm } = quotaFor(this.#policy, at(used, place), this.#caller);
+    if (algorithm.kind === "token-bucket")
+      return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
+    return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
+  }
+
+  #timeOf(move: QuotaMove): number {
+    const now = this.#nowMs;
+    // Nothing has been seen that the first operation could step back from.
+    if (this.ops.length === 0 && (move.to === "back" || move.to === "reopen")) return now;
+    switch (move.to) {
+      case "stay":
+        return now;
+      case "later":
+        return now + move.ms;
+      case "second":
+        return now - (now % 1000) + 1000;
+      case "half":
+        return now + Math.floor(this.#lengthOf(move.owner) / 2);
+      case "edge":
+        return Math.max(now, this.#endOf(move.owner) + move.offsetMs);
+      case "wait":
+        return now + Math.max(0, Math.ceil((this.#endOf(move.owner) - now) / 1000) * 1000);
+      case "beyond":
+        return now + this.#lengthOf(move.owner) * move.windows;
+      case "room":
+        return Math.max(now, (this.#roomAtMs ?? now) + move.offsetMs);
+      case "back":
+        return now - move.ms;
+      case "reopen":
+        return Math.min(now, this.#endOf(move.owner) - this.#lengthOf(move.owner) + move.offsetMs);
+    }
+  }
+}
+
+function actArbitrary(profile: Profile): fc.Arbitrary<QuotaAct> {
+  // Most calls are one caller's: their counts fill.
+  const caller = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 3, arbitrary: fc.constant(0) },
+    fc.nat({ max: 9 }),
+  );
+  const amount: fc.Arbitrary<QuotaAmount> = fc.record({
+    of: fc.constantFrom("points" as const, "points" as const, "room" as const, "limit" as const),
+    points: fc.integer({ min: 1, max: 3 }),
+    plus: fc.constantFrom(0, -1, 1),
+  });
+  const part = fc.constantFrom("all" as const, "most" as const, "half" as const, "none" as const);
+  return fc.oneof(
+    { withCrossShrink: true },
+    {
+      weight: profile.call,
+      arbitrary: fc.record({
+        do: fc.constant("call" as const),
+        caller,
+        operation: fc.nat({ max: 9 }),
+        amount,
+      }),
+    },
+    {
+      weight: profile.settle,
+      arbitrary: fc.record({ do: fc.constant("settle" as const), which: fc.nat({ max: 5 }), part }),
+    },
+    { weight: profile.status, arbitrary: fc.record({ do: fc.constant("status" as const), caller }) },
+    {
+      weight: profile.enforce,
+      arbitrary: fc.record({
+        do: fc.constant("enforce" as const),
+        caller,
+        quota: fc.nat({ max: 9 }),
+        enforced: fc.boolean(),
+      }),
+    },
+    { weight: profile.sweep, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
+    { weight: profile.snapshot, arbitrary: fc.record({ do: fc.constant("snapshot" as const) }) },
+  );
+}
+
+/** Scripts for one law under a policy. */
+export function quotaScripts(
+  policy: Policy,
+  { limits, isExact = false, callers, operations }: QuotaLimiterFactory,
+  profile: Profile,
+  aboutMs: number,
+): fc.Arbitrary<QuotaScript> {
+  const world: QuotaWorld = {
+    callers: callers ?? callersOf(policy),
+    operations: operations ?? Object.keys(policy.operations),
+  };
+  const usual = moveArbitrary(profile, fc.nat({ max: 5 }));
+  const room = fc.record({ to: fc.constant("room" as const), offsetMs });
+  const move: fc.Arbitrary<QuotaMove> = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 12, arbitrary: usual },
+    { weight: 1, arbitrary: room },
+  );
+  const intent: fc.Arbitrary<QuotaIntent> = fc.record({ move, act: actArbitrary(profile) });
+  return fc
+    .record({
+      policy: limits === "any" ? policies(policy) : fc.constant(policy),
+      phaseMs,
+      intents: fc.noBias(fc.array(intent, { maxLength: 30, size: "max" })),
+      pick: fc.nat({ max: 60 }),
+    })
+    .map(({ policy: drawn, phaseMs: phase, intents, pick }) => {
+      const startMs = aboutMs + phase;
+      const planner = new QuotaPlanner(drawn, world, startMs);
+      for (const each of intents) planner.take(each);
+      return { policy: drawn, isExact, startMs, ops: planner.ops, pick };
+    });
+}

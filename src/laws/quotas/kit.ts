@@ -1,0 +1,169 @@
+// The laws over a limiter by a policy: what it can be asked, the scripts, and the judges of them.
+import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
+import type { Policy } from "../../policy/policy.ts";
+import { wireOf } from "../../policy/presets.ts";
+import { quote, SpillwayError } from "../../rules/errors.ts";
+import { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../../rules/laws.ts";
+import type { Profile } from "../arbitraries.ts";
+import { laws } from "../catalogue.ts";
+import { type CheckOptions, checkKit } from "../check.ts";
+import { AdapterFailure } from "../history.ts";
+import { patient } from "../patience.ts";
+import type { CheckReport } from "../report.ts";
+import type { LawKit } from "../search.ts";
+import { newYear2026Ms } from "../subject.ts";
+import { quotaScripts } from "./drawn.ts";
+import type { QuotasKind } from "./ledger.ts";
+import { makeQuotaLimiter, playQuotas } from "./play.ts";
+import * as runs from "./run-laws.ts";
+import type { QuotaScript } from "./script.ts";
+import * as sights from "./sight-laws.ts";
+
+const judges: Readonly<Record<LimiterLawName, sights.QuotaJudge>> = {
+  bounded: sights.bounded,
+  conserved: sights.conserved,
+  "remaining-agrees": sights.remainingAgrees,
+  "reset-agrees": sights.resetAgrees,
+  "status-free": runs.statusFree,
+  "all-or-nothing": runs.allOrNothing,
+  "refusal-justified": sights.refusalJustified,
+  isolated: runs.isolated,
+  monotone: sights.monotone,
+  recovers: sights.recovers,
+  "unenforced-never-refuses": sights.unenforcedNeverRefuses,
+  "time-translates": runs.timeTranslates,
+  "never-rolls-back": sights.neverRollsBack,
+  "twice-at-most": sights.twiceAtMost,
+  "snapshot-equals": runs.snapshotEquals,
+  "headers-present": sights.headersPresent,
+  "limit-agrees": sights.limitAgrees,
+  "refusal-agrees": sights.refusalAgrees,
+  "honest-wait": runs.honestWait,
+  "rate-bound": sights.rateBound,
+  "give-back": runs.giveBack,
+};
+
+/** The laws as a policy has them, where they are worded for the default API. */
+const statements: Readonly<Record<LimiterLawName, string>> = {
+  ...limiterLawStatements,
+  bounded: "while enforced, 0 <= used <= limit",
+  conserved: "used is the sum of what the policy charges",
+  "remaining-agrees": "remaining = limit - used, down to 0 where the policy says so",
+  "reset-agrees": "resets are when the policy's windows end, and its buckets are full",
+  "all-or-nothing": "a refused call changes no quota that does not charge it",
+  "refusal-justified": "a call is refused if and only if some enforced quota lacks room for it",
+  isolated: "calls that share no count change nothing here",
+  monotone: "within a window used never falls, but by what is given back",
+  recovers: "a quota of which nothing is used admits a call that fits its limit",
+  "unenforced-never-refuses": "a quota that is not enforced refuses nothing",
+  "time-translates": "shifting all times by a common multiple of the window lengths shifts all answers alike",
+  "headers-present": "answers show all that the policy's wire says, in its forms",
+  "limit-agrees": "limit is the policy's",
+  "refusal-agrees": "a refusal names the first quota that lacks room, and its answer says the same",
+};
+
+/**
+ * Looks for a counterexample to each law that a policy implies for a limiter.
+ * @throws SpillwayError `ADAPTER_INVALID` where no limiter can be made; `POLICY_UNSUPPORTED` where a quota is of a kind that
+ *   is described alone; `USAGE` where the path leads nowhere
+ */
+export async function checkQuotaLaws(
+  given: QuotaLimiterFactory,
+  policy: Policy,
+  options: Omit<CheckOptions<QuotasKind>, "rules" | "evidence"> = {},
+): Promise<CheckReport<QuotasKind>> {
+  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  return checkKit(() => quotaKit(factory, policy, options.startMs ?? newYear2026Ms), options);
+}
+
+async function quotaKit(
+  factory: QuotaLimiterFactory,
+  policy: Policy,
+  startMs: number,
+): Promise<LawKit<QuotasKind>> {
+  const claims = factory.claims === "all" ? limiterLawNames : factory.claims;
+  const may = await abilities(factory, policy, startMs, claims);
+  return {
+    name: factory.name,
+    claims,
+    statements,
+    voidReason: (law) => whyVoid(law, policy),
+    scripts: (law) => quotaScripts(policy, factory, profileFor(law, may), startMs),
+    runs: (law) => ({
+      note() {},
+      isVoid: () => false,
+      judge: (script) => judges[law]({ script, play: (ops) => playQuotas(factory, script.policy, ops) }),
+    }),
+    formOf,
+  };
+}
+
+/** Makes one limiter to see what it can be asked. @throws SpillwayError `ADAPTER_INVALID` */
+async function abilities(
+  factory: QuotaLimiterFactory,
+  policy: Policy,
+  startMs: number,
+  claims: readonly LimiterLawName[],
+): Promise<Set<keyof Profile>> {
+  try {
+    const limiter = await makeQuotaLimiter(factory, policy, startMs);
+    await limiter.close?.();
+    const may = new Set<keyof Profile>(["call", "edge", "beyond"]);
+    if (limiter.settle !== undefined) may.add("settle");
+    if (limiter.status !== undefined) may.add("status");
+    if (limiter.setEnforced !== undefined) may.add("enforce");
+    if (limiter.sweep !== undefined) may.add("sweep");
+    if (limiter.snapshot !== undefined && factory.restore !== undefined) may.add("snapshot");
+    if (claims.includes("never-rolls-back")) may.add("back");
+    return may;
+  } catch (error) {
+    if (!(error instanceof AdapterFailure)) throw error;
+    const { call, got, allowed, cause } = error;
+    throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(factory.name)} cannot be checked`, {
+      problems: [{ path: call, got, allowed }],
+      hint: "no law was checked",
+      cause,
+    });
+  }
+}
+
+function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>): Profile {
+  const { profile } = laws[law];
+  const weights = Object.entries(profile).map(([kind, weight]) => [
+    kind,
+    may.has(kind as keyof Profile) ? weight : 0,
+  ]);
+  return Object.fromEntries(weights) as Profile;
+}
+
+const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
+
+/** Reason why a law says nothing of any quota of a policy. */
+function whyVoid(law: LimiterLawName, policy: Policy): string | null {
+  const quotas = Object.values(policy.quotas);
+  const calendar = runs.calendarQuota(policy);
+  if (law === "time-translates" && calendar !== undefined)
+    return `windows of ${calendar} follow a calendar, and differ in length`;
+  const isWindowed = law === "twice-at-most" || law === "monotone";
+  if (isWindowed && !quotas.some(sights.isWindow)) return "no quota has fixed windows";
+  if (law === "rate-bound" && quotas.every(sights.isWindow)) return "no quota is a bucket";
+  if (ofFreeRefusals.includes(law) && quotas.every(({ charge }) => charge.refused === "counted"))
+    return "refused calls are counted";
+  if (law === "headers-present" && wireOf(policy).readings.length === 0)
+    return "the policy's wire shows no quota";
+  return null;
+}
+
+/** The quotas' limits and the operations, without the time at which it begins and the numbers of its calls. */
+function formOf({ policy, ops }: QuotaScript): string {
+  const firstMs = ops[0]?.atMs ?? 0;
+  const ids = new Map(ops.flatMap((op) => (op.do === "call" ? [op.id] : [])).map((id, at) => [id, at]));
+  return JSON.stringify([
+    Object.entries(policy.quotas).map(([name, { algorithm }]) => [name, algorithm]),
+    ops.map(({ atMs, ...op }) => ({
+      ...op,
+      afterMs: atMs - firstMs,
+      ...("id" in op && { id: ids.get(op.id) ?? null }),
+    })),
+  ]);
+}

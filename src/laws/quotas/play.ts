@@ -1,0 +1,216 @@
+// Plays a script under a policy against a limiter, and keeps what it answered. Answers of HTTP are read by the policy's
+// wire, so that a limiter is judged by what its callers see.
+import { isObject, type Mistake } from "../../engine/answer-form.ts";
+import type {
+  QuotaLimiter,
+  QuotaLimiterFactory,
+  QuotaSaid,
+  QuotaVerdict,
+} from "../../engine/quota-limiter.ts";
+import { filledQuotas } from "../../policy/effective.ts";
+import type { Policy } from "../../policy/policy.ts";
+import { wireOf } from "../../policy/presets.ts";
+import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
+import { AdapterFailure, answered, ask, shown, tellTime, throughJson } from "../history.ts";
+import type { SettleOp } from "../script.ts";
+import type { QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
+
+const numbers = ["limit", "remaining", "used", "resetAtMs"] as const;
+
+/** Names the first thing wrong with what a limiter said, or `null`. */
+const saidMistake: Mistake = (value) => {
+  if (!isObject(value)) return ["the answer", value, "an object"];
+  const { readings, http } = value;
+  if (http !== undefined && http !== null) {
+    if (!isObject(http) || !isObject(http["headers"]) || !Number.isSafeInteger(http["status"]))
+      return ["http", http, "an answer: a status, headers by name, a body or none"];
+  }
+  if (readings === undefined) return null;
+  if (!Array.isArray(readings)) return ["readings", readings, "a list, or nothing"];
+  for (const [at, reading] of (readings as unknown[]).entries()) {
+    if (!isObject(reading) || typeof reading["quota"] !== "string")
+      return [`readings[${at}]`, reading, "an object with `quota`, a name"];
+    for (const name of numbers) {
+      const number = reading[name] ?? null;
+      if (number !== null && !Number.isSafeInteger(number))
+        return [`readings[${at}].${name}`, number, "a safe integer, or nothing"];
+    }
+  }
+  return null;
+};
+
+const verdictMistake: Mistake = (value) => {
+  if (!isObject(value)) return ["the decision", value, "an object with `admitted`, or an answer: `http`"];
+  const { admitted, refusedBy = null, retryAtMs = null, http = null } = value;
+  if (typeof admitted !== "boolean" && !(admitted === undefined && http !== null))
+    return ["admitted", admitted, "true or false, or an answer: `http`"];
+  if (refusedBy !== null && typeof refusedBy !== "string")
+    return ["refusedBy", refusedBy, "a quota's name, null or nothing"];
+  if (retryAtMs !== null && !Number.isFinite(retryAtMs))
+    return ["retryAtMs", retryAtMs, "ms since the epoch, or nothing"];
+  return saidMistake(value);
+};
+
+/** What is said is kept as it is now: the limiter may go on to change it. */
+function kept(said: Readonly<Record<string, unknown>>): unknown {
+  const { readings } = said;
+  if (!Array.isArray(readings)) return { ...said };
+  return { ...said, readings: readings.map((each: unknown) => (isObject(each) ? { ...each } : each)) };
+}
+
+class QuotaPlayer {
+  readonly #factory: QuotaLimiterFactory;
+  readonly #policy: Policy;
+  #limiter: QuotaLimiter;
+  readonly #inFlight = new Map<number, { readonly call: QuotaCallOp; readonly reservation: unknown }>();
+
+  constructor(factory: QuotaLimiterFactory, policy: Policy, limiter: QuotaLimiter) {
+    this.#factory = factory;
+    this.#policy = policy;
+    this.#limiter = limiter;
+  }
+
+  async play(op: QuotaOp): Promise<QuotaEvent> {
+    await tellTime(this.#factory, op.atMs);
+    await tellTime(this.#limiter, op.atMs);
+    const limiter = this.#limiter;
+    switch (op.do) {
+      case "call":
+        return this.#call(op);
+      case "settle":
+        return this.#settle(op);
+      case "status": {
+        const { caller, atMs } = op;
+        const said = await answered<QuotaSaid>(
+          "status",
+          [caller, atMs],
+          saidMistake,
+          () => limiter.status?.(caller, atMs) ?? {},
+          kept,
+        );
+        return { op, said, read: this.#read(said, filledQuotas(this.#policy, caller), true) };
+      }
+      case "enforce": {
+        const { quota, caller, enforced } = op;
+        await ask("setEnforced", [quota, caller, enforced], () =>
+          limiter.setEnforced?.(quota, caller, enforced),
+        );
+        return { op };
+      }
+      case "sweep":
+        await ask("sweep", [op.atMs], () => limiter.sweep?.(op.atMs));
+        return { op };
+      case "snapshot":
+        await this.#restart();
+        return { op };
+    }
+  }
+
+  async #call(op: QuotaCallOp): Promise<QuotaEvent> {
+    const { caller, operation, cost, atMs } = op;
+    const call = Object.freeze({ caller: Object.freeze({ ...caller }), operation, cost });
+    const said = await answered<QuotaVerdict>(
+      "decide",
+      [call, atMs],
+      verdictMistake,
+      () => this.#limiter.decide(call, atMs),
+      kept,
+    );
+    const read = this.#read(said, Object.keys(this.#policy.operations[operation]?.uses ?? {}), false);
+    const isRefused = read?.outcome === "refused";
+    const admitted = said.admitted ?? !isRefused;
+    const { reservation } = said;
+    if (admitted && reservation !== undefined && reservation !== null)
+      this.#inFlight.set(op.id, {
+        call: op,
+        reservation: throughJson("the reservation", `decide at ${atMs}`, reservation),
+      });
+    return {
+      op,
+      admitted,
+      refusedBy: said.refusedBy === undefined && !admitted ? (read?.by ?? undefined) : said.refusedBy,
+      retryAtMs: said.retryAtMs ?? null,
+      isAtOdds: read !== null && said.admitted !== undefined && said.admitted === isRefused,
+      said,
+      read,
+    };
+  }
+
+  async #settle(op: SettleOp): Promise<QuotaEvent> {
+    const open = this.#inFlight.get(op.id);
+    if (open === undefined) return { op, call: null, said: {}, read: null };
+    this.#inFlight.delete(op.id);
+    const { call, reservation } = open;
+    const said = await answered<QuotaSaid>(
+      "settle",
+      [reservation, op.actual, op.atMs],
+      saidMistake,
+      () => this.#limiter.settle?.(reservation, op.actual, op.atMs) ?? {},
+      kept,
+    );
+    const used = Object.keys(this.#policy.operations[call.operation]?.uses ?? {});
+    return { op, call, said, read: this.#read(said, used, false) };
+  }
+
+  #read({ http }: QuotaSaid, quotas: readonly string[], isStatus: boolean): ReadAnswer | null {
+    if (http === undefined || http === null) return null;
+    return readAnswer(wireOf(this.#policy), http, { quotas, isStatus });
+  }
+
+  async #restart(): Promise<void> {
+    const taken = await ask("snapshot", [], () => this.#limiter.snapshot?.());
+    const snapshot = throughJson("the snapshot", "snapshot()", taken);
+    const { restore } = this.#factory;
+    if (restore === undefined) return;
+    this.#limiter = await ask("restore", [snapshot], () =>
+      restore.call(this.#factory, this.#policy, snapshot),
+    );
+  }
+
+  async close(): Promise<void> {
+    await ask("close", [], () => this.#limiter.close?.());
+  }
+}
+
+/**
+ * @param nowMs time at which it is made
+ * @throws AdapterFailure where `create` throws, or makes something that decides nothing
+ */
+export async function makeQuotaLimiter(
+  factory: QuotaLimiterFactory,
+  policy: Policy,
+  nowMs: number,
+): Promise<QuotaLimiter> {
+  await tellTime(factory, nowMs);
+  // A copy of its own: what it does to it does not reach the laws.
+  const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy)));
+  if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
+  throw new AdapterFailure("create(policy)", shown(limiter), "a limiter with `decide`");
+}
+
+/**
+ * Plays operations, one after the other, on a fresh limiter.
+ * @throws AdapterFailure where the limiter throws or answers something of the wrong form
+ */
+export async function playQuotas(
+  factory: QuotaLimiterFactory,
+  policy: Policy,
+  ops: readonly QuotaOp[],
+): Promise<QuotaHistory> {
+  const limiter = await makeQuotaLimiter(factory, policy, ops[0]?.atMs ?? 0);
+  const player = new QuotaPlayer(factory, policy, limiter);
+  const history: QuotaEvent[] = [];
+  let at: QuotaOp | null = null;
+  try {
+    for (const op of ops) {
+      at = op;
+      history.push(await player.play(op));
+    }
+  } catch (error) {
+    if (error instanceof AdapterFailure) Object.assign(error, { history, op: at });
+    throw error;
+  } finally {
+    await player.close();
+  }
+  return history;
+}

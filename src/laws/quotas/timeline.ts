@@ -1,0 +1,127 @@
+// A counterexample under a policy as people read it.
+import { limitOf, quotaFor } from "../../policy/effective.ts";
+import type { Algorithm } from "../../policy/policy.ts";
+import { breachLines, type Drawing, rendered, time } from "../drawing.ts";
+import type { LawReport } from "../report.ts";
+import { looksOf, type QuotaKey, type QuotaLook, type QuotaSight, type QuotasKind } from "./ledger.ts";
+import type { CallerAttributes, QuotaEvent } from "./script.ts";
+import { isWindow } from "./sight-laws.ts";
+
+const drawing: Drawing<QuotasKind> = {
+  rules({ script, history }) {
+    const lines = new Map<string, string>();
+    for (const { sights } of looksOf(script, history))
+      for (const { quota, key } of sights) {
+        const rule = quotaFor(script.policy, quota, key);
+        lines.set(quota + whoText(key), `rule: ${countText({ quota, key })}: ${limitText(rule.algorithm)}`);
+      }
+    return [...lines.values()];
+  },
+  timeline(script, history, startMs, violation) {
+    const lines: string[] = [];
+    let nowMs = history[0]?.op.atMs ?? startMs;
+    const looks = looksOf(script, history);
+    const ends = new Map<string, QuotaSight>();
+    let burst = 0;
+    for (const [at, look] of looks.entries()) {
+      const { event, sights } = look;
+      lines.push(...passed(ends, nowMs, event.op.atMs, startMs));
+      nowMs = event.op.atMs;
+      for (const sight of sights)
+        if (isWindow(sight.rule) && sight.right.used > 0)
+          ends.set(`${countText(sight)} ${sight.right.resetAtMs}`, sight);
+      if (violation?.at !== at && violation?.at !== at + 1 && isSame(look, looks[at + 1])) {
+        burst += 1;
+        continue;
+      }
+      const times = burst > 0 ? ` x${burst + 1}` : "";
+      lines.push(
+        `${time(nowMs, startMs)}  ${(opText(event) + times).padEnd(28)}  ${answerText(look)}`.trimEnd(),
+      );
+      burst = 0;
+      if (violation?.at === at)
+        lines.push(...breachLines(violation, violation.window === null ? null : countText(violation.window)));
+    }
+    return lines;
+  },
+};
+
+/** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
+export const renderQuotaCounterexample = (report: LawReport<QuotasKind>): string[] =>
+  rendered(report, drawing);
+
+const whoText = (caller: CallerAttributes): string => Object.values(caller).join("/");
+
+/** `core of user-1`, or `global` of a quota that all share. */
+function countText({ quota, key }: QuotaKey): string {
+  const who = whoText(key);
+  return who === "" ? quota : `${quota} of ${who}`;
+}
+
+function limitText(algorithm: Algorithm): string {
+  if (algorithm.kind === "token-bucket") {
+    const { amount, everyMs } = algorithm.refill;
+    return `a bucket of ${algorithm.capacity}, ${amount} back in each ${everyMs / 1000} s`;
+  }
+  if (!("windowSeconds" in algorithm)) return `${limitOf(algorithm)} at a time`;
+  return `${algorithm.limit} per ${algorithm.windowSeconds} s`;
+}
+
+/** The ends of windows between two operations, or that the clock stepped back. */
+function passed(ends: Map<string, QuotaSight>, fromMs: number, toMs: number, startMs: number): string[] {
+  if (toMs < fromMs) return [`${time(toMs, startMs)}  <<<< the clock steps back by ${fromMs - toMs} ms`];
+  const over = [...ends].filter(([, { right }]) => right.resetAtMs <= toMs);
+  for (const [name] of over) ends.delete(name);
+  return over
+    .map(([, sight]) => sight)
+    .toSorted((one, other) => one.right.resetAtMs - other.right.resetAtMs)
+    .map((sight) => `${time(sight.right.resetAtMs, startMs)}  ---- the window of ${countText(sight)} ends`);
+}
+
+/** Tells whether the next operation is the same call again with the same answer but for the counts. */
+function isSame({ event }: QuotaLook, next: QuotaLook | undefined): boolean {
+  if (next === undefined || !("admitted" in event) || !("admitted" in next.event)) return false;
+  const key = ({ op: { id: _, ...op }, admitted, refusedBy }: typeof event): string =>
+    JSON.stringify([op, admitted, refusedBy]);
+  return key(event) === key(next.event);
+}
+
+function opText({ op }: QuotaEvent): string {
+  switch (op.do) {
+    case "call": {
+      const who = whoText(op.caller);
+      return `${op.operation}${op.cost === 1 ? "" : ` ${op.cost}`}${who === "" ? "" : ` by ${who}`} (call ${op.id})`;
+    }
+    case "settle":
+      return `call ${op.id} completes, actual ${op.actual}`;
+    case "status":
+      return `status of ${whoText(op.caller)}`;
+    case "enforce":
+      return `${op.quota} of ${whoText(op.caller)}: enforced = ${op.enforced}`;
+    case "sweep":
+      return "sweep";
+    case "snapshot":
+      return "stored and restored";
+  }
+}
+
+function answerText({ event, sights }: QuotaLook): string {
+  const said = "admitted" in event ? (event.admitted ? "admitted " : refusedText(event.refusedBy)) : "";
+  const shown = sights.flatMap(({ quota, shown: [one] }) => {
+    if (one === undefined) return [];
+    const left = one.remaining ?? "?";
+    return [`${quota} ${left} of ${one.limit ?? "?"} left${resetText(one.by, one.reset, event.op.atMs)}`];
+  });
+  return [said, shown.join(", ")].filter((text) => text !== "").join(" ");
+}
+
+const refusedText = (by: string | null | undefined): string => `REFUSED${by ? ` by ${by}` : ""}`;
+
+/** An instant that is told in seconds since the epoch, or later. */
+const epochMs = 1_000_000_000_000;
+
+function resetText(by: "said" | "answer", reset: number | null, nowMs: number): string {
+  if (reset === null) return "";
+  const after = by === "said" || reset >= epochMs ? reset - nowMs : reset;
+  return `, reset ${after / 1000} s`;
+}

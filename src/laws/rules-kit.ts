@@ -1,0 +1,67 @@
+// The laws over a limiter by rules: the scripts that it can be asked, and the judges of them.
+import type { LimiterFactory } from "../engine/adapter.ts";
+import { type Algorithm, claimsOf } from "../rules/algorithms.ts";
+import {
+  changedForms,
+  type LimiterLawName,
+  limiterLawStatements,
+  voidEverywhere,
+  voidReason,
+} from "../rules/laws.ts";
+import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
+import { type Profile, scriptArbitrary } from "./arbitraries.ts";
+import { laws } from "./catalogue.ts";
+import { judgeScript } from "./causes.ts";
+import { evidenceOf } from "./evidence.ts";
+import { formOf } from "./known.ts";
+import type { RulesKind } from "./law.ts";
+import type { LawKit } from "./search.ts";
+import { prepare } from "./subject.ts";
+
+/** A law's profile without what this limiter cannot be asked. */
+function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>, algorithm: Algorithm): Profile {
+  const { profile } = laws[law];
+  const weights = Object.entries(profile).map(([kind, weight]) => [
+    kind,
+    may.has(kind as keyof Profile) ? weight : 0,
+  ]);
+  // If there is no window whose end could be met, a caller has to stay away for long.
+  const beyond = law === "recovers" && algorithm !== "fixed-window" ? 20 : profile.beyond;
+  const kept = Object.fromEntries(weights) as Profile;
+  // Places are given back about as often as they are taken.
+  return { ...kept, beyond, settle: algorithm === "concurrency" ? 2 * kept.settle : kept.settle };
+}
+
+/** @throws SpillwayError as `prepare` does */
+export async function rulesKit(
+  factory: LimiterFactory,
+  options: { readonly rules?: RulesInput; readonly startMs?: number; readonly evidence?: boolean },
+): Promise<LawKit<RulesKind>> {
+  const { subject, may } = await prepare(factory, options);
+  return {
+    name: factory.name,
+    claims: claimsOf(factory),
+    statements: limiterLawStatements,
+    voidReason: (law) =>
+      subject.rules === undefined || voidEverywhere(law, subject.rules) === null
+        ? null
+        : whyVoid(law, subject.rules),
+    scripts: (law) => scriptArbitrary(subject, profileFor(law, may, factory.algorithm)),
+    runs: (law) => ({
+      note({ rules }, voids, changes) {
+        for (const scope of scopes) {
+          const reason = voidReason(law, rules, scope);
+          if (reason !== null) voids(`${scope}: ${reason}`);
+          for (const form of changedForms(law, rules, scope)) changes(`${scope}: ${form}`);
+        }
+      },
+      isVoid: ({ rules }) => voidEverywhere(law, rules) !== null,
+      judge: (script) => judgeScript(factory, law, script),
+      ...(options.evidence === true && { evidenceOf }),
+    }),
+    formOf,
+  };
+}
+
+const whyVoid = (law: LimiterLawName, rules: Rules): string =>
+  scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");
