@@ -1,8 +1,11 @@
 // The laws, checked against a limiter of the user's, one with a fault, or our engine.
 import type { LimiterFactory } from "../engine/adapter.ts";
+import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import { type CheckOptions, type CheckProgress, checkLaws } from "../laws/check.ts";
 import { checkInterleavings, type InterleavingReport, type OverlapProgress } from "../laws/interleavings.ts";
+import type { QuotasKind } from "../laws/quotas/ledger.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
+import type { Policy } from "../policy/policy.ts";
 import { parseRules } from "../rules/parse.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
 import { eventsOf } from "./job-events.ts";
@@ -11,29 +14,51 @@ import { inTurns } from "./turns.ts";
 
 export interface CheckTask {
   readonly options: Pick<CheckOptions, "runs" | "seed" | "laws" | "path" | "known" | "rules" | "repeatWith">;
+  /** The promises that are checked, in place of rules. */
+  readonly policy?: Policy | undefined;
   /** NAME or NAME=RATE, where the limiter is not the user's. */
   readonly fault?: string | undefined;
   /** True if time passes inside calls that overlap. */
   readonly clockMoves?: boolean | undefined;
 }
 
+/** Reports by rules, or by a policy. */
+export type AnyCheckReport = CheckReport | CheckReport<QuotasKind>;
+export type AnyLawReport = LawReport | LawReport<QuotasKind>;
+
 /** Progress of a check; or the report of a law that is done. */
-export type CheckEvent = CheckProgress | LawReport;
+export type CheckEvent = CheckProgress | AnyLawReport;
 
 const timers = { setTimeout, clearTimeout };
 
 /**
  * Checks the laws one after the other.
- * @throws SpillwayError as `checkLaws` does, `FAULT_INVALID` where the fault does not go with the rules
+ * @throws SpillwayError as `checkLaws` and `checkQuotaLaws` do, `FAULT_INVALID` where the fault does not go with the limits
  */
 export function checkJob(
   task: CheckTask,
   { limiter, signal }: JobContext,
-): AsyncGenerator<CheckEvent, CheckReport, undefined> {
+): AsyncGenerator<CheckEvent, AnyCheckReport, undefined> {
   return eventsOf(async (tell) => {
-    const factory = await factoryOf(limiter, task);
-    return checkLaws(factory, { ...task.options, signal, timers, onProgress: inTurns(tell), onLaw: tell });
+    const { policy, fault, options } = task;
+    const live = { signal, timers, onProgress: inTurns(tell), onLaw: tell };
+    if (policy === undefined) return checkLaws(await factoryOf(limiter, task), { ...options, ...live });
+    const { checkQuotaLaws } = await import("../laws/quotas/kit.ts");
+    const { rules: _rules, known: _known, ...rest } = options;
+    return checkQuotaLaws(await quotaFactoryOf(policy, fault, options.seed), policy, { ...rest, ...live });
   });
+}
+
+async function quotaFactoryOf(
+  policy: Policy,
+  fault: string | undefined,
+  seed = 0,
+): Promise<QuotaLimiterFactory> {
+  if (fault === undefined) return (await import("../laws/quotas/engine.ts")).quotaEngine;
+  const { parseFault, requirePolicy } = await import("../faults/choice.ts");
+  const chosen = parseFault(fault);
+  requirePolicy(chosen, policy);
+  return (await import("../faults/factory.ts")).quotaFaultFactory(chosen, seed);
 }
 
 /**

@@ -3,10 +3,12 @@
 import type { RunEvidence } from "../laws/evidence.ts";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import { mendedText } from "../laws/known.ts";
-import type { CheckReport, LawReport } from "../laws/report.ts";
+import type { QuotasKind } from "../laws/quotas/ledger.ts";
+import type { LawReport } from "../laws/report.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
+import type { AnyCheckReport, AnyLawReport } from "./check-job.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,19 +17,24 @@ interface CheckWords {
   readonly rules?: string | undefined;
   readonly path?: string | undefined;
   readonly adapter?: string | undefined;
+  /** The limits are a policy's. */
+  readonly byPolicy?: boolean;
 }
 
 const widest = Math.max(...limiterLawNames.map((law) => law.length));
 
 export async function describeCheck(
-  report: CheckReport,
+  report: AnyCheckReport,
   seconds: number,
   args: CheckWords,
   terminal: Terminal,
 ): Promise<void> {
-  const { renderCounterexample } = await import("../laws/timeline.ts");
+  const render = await rendererOf(args);
   const { limiter, runs, seed, laws } = report;
-  const under = args.rules === undefined ? "rules of all kinds" : `the rules ${args.rules}`;
+  const under =
+    args.rules === undefined
+      ? "rules of all kinds"
+      : `the ${args.byPolicy === true ? "policy" : "rules"} ${args.rules}`;
   const how = args.path === undefined ? `${counted(runs, "run")} a law` : `path ${args.path}`;
   const gaps = evidenceGaps({ verdict: report.ok ? "ok" : "unknown", evidence: evidenceBy(laws) });
   const little = gaps.length === 0 ? "" : `, on little evidence: ${gaps.join("; ")}`;
@@ -40,7 +47,7 @@ export async function describeCheck(
   const violated = laws.filter(({ outcome }) => outcome === "violated");
   const failed = laws.find(({ outcome }) => outcome === "failed");
   for (const law of [...violated, ...(failed === undefined ? [] : [failed])])
-    terminal.say("", ...renderCounterexample(law));
+    terminal.say("", ...render(law));
   if (violated.length > 0 && args.adapter !== undefined && args.rules === undefined) terminal.say("", advice);
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
   const tried = laws.filter((law) => law.runs > 0).length;
@@ -60,8 +67,17 @@ export async function describeCheck(
   );
 }
 
+async function rendererOf({ byPolicy = false }: CheckWords): Promise<(law: AnyLawReport) => string[]> {
+  if (!byPolicy) {
+    const { renderCounterexample } = await import("../laws/timeline.ts");
+    return (law) => renderCounterexample(law as LawReport);
+  }
+  const { renderQuotaCounterexample } = await import("../laws/quotas/timeline.ts");
+  return (law) => renderQuotaCounterexample(law as LawReport<QuotasKind>);
+}
+
 /** On how much each law rests; `undefined` where that was not counted. */
-function evidenceBy(laws: readonly LawReport[]): Record<string, RunEvidence> | undefined {
+function evidenceBy(laws: readonly AnyLawReport[]): Record<string, RunEvidence> | undefined {
   const counts = laws.flatMap(({ law, evidence }) => (evidence === undefined ? [] : [[law, evidence]]));
   return counts.length === 0 ? undefined : Object.fromEntries(counts);
 }
@@ -85,7 +101,7 @@ export async function describeInterleavings(report: InterleavingReport, terminal
 const advice = `${pc.cyan("note")} Rules of all kinds were drawn. If your limiter follows one kind alone, name it:
      --rules FILE, or \`semantics\` of the factory, as in { anchor: ["epoch"], graphqlCharge: ["prepaid"] }.`;
 
-function outcomeText({ outcome, runs, judged, known, reason, evidence }: LawReport): string {
+function outcomeText({ outcome, runs, judged, known, reason, evidence }: AnyLawReport): string {
   const answers = counted(judged, "answer");
   const rests = evidence === undefined ? "" : pc.dim(`: ${evidenceWords(evidence)}`);
   switch (outcome) {
@@ -111,7 +127,7 @@ function outcomeText({ outcome, runs, judged, known, reason, evidence }: LawRepo
 }
 
 /** Tells the effect of switches on a law: where they made it void; under given rules, also in which form it stood. */
-function switchNotes({ voidRuns, changedRuns }: LawReport, given: boolean): string[] {
+function switchNotes({ voidRuns, changedRuns }: AnyLawReport, given: boolean): string[] {
   const times = (count: number): string => (given ? "" : `, ${counted(count, "time")}`);
   const voids = Object.entries(voidRuns).map(([why, count]) => `void for ${why}${times(count)}`);
   const forms = given ? Object.keys(changedRuns).map((form) => `as ${form}`) : [];

@@ -3,12 +3,14 @@ import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check.ts";
 import type { InterleavingReport } from "../laws/interleavings.ts";
-import type { CheckReport, LawReport } from "../laws/report.ts";
+import type { CheckReport } from "../laws/report.ts";
+import type { Policy } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
-import type { CheckTask } from "./check-job.ts";
+import { asWindowOption, limitsOf } from "./as-window.ts";
+import type { AnyCheckReport, AnyLawReport, CheckTask } from "./check-job.ts";
 import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
@@ -20,7 +22,7 @@ import type { JobThread } from "./job-thread.ts";
 import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
-import { defineVerb } from "./verb.ts";
+import { defineVerb, program } from "./verb.ts";
 
 interface Args extends TargetArgs {
   readonly runs?: number | undefined;
@@ -28,6 +30,7 @@ interface Args extends TargetArgs {
   readonly law?: readonly string[] | undefined;
   readonly path?: string | undefined;
   readonly rules?: string | undefined;
+  readonly asWindow?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly interleavings?: boolean | undefined;
   readonly clockMoves?: boolean | undefined;
@@ -49,7 +52,8 @@ export const verb = defineVerb<Args>({
       conflicts: "target",
       describe: "check the limiter that the .ts or .js module FILE exports [default: spillway's engine]",
     },
-    rules: rulesOption("use", "all kinds, drawn"),
+    rules: rulesOption("use", "rules of all kinds, drawn"),
+    "as-window": asWindowOption,
     law: {
       argument: "NAME",
       type: "string",
@@ -95,6 +99,7 @@ export const verb = defineVerb<Args>({
     ["$0 check --law conserved --seed 7 --path 3:1", "show a counterexample once more"],
     ["$0 check --target http://127.0.0.1:4100 --tokens tokens.json", "check a live deployment in real time"],
     ["$0 check --fault one-extra", "see which laws find a known bug"],
+    ["$0 check --policy github --fault one-extra", "see the same under another API's limits"],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
@@ -103,11 +108,13 @@ export const verb = defineVerb<Args>({
     requireTarget(args);
     if (args.clockMoves === true && args.interleavings !== true)
       throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
+    const policy = await policyOf(args);
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
-      const options = await optionsOf(args);
-      if (args.target === undefined) return await checkModule(args, fault, options, terminal, signal);
+      const options = await optionsOf(args, policy);
+      if (args.target === undefined)
+        return await checkModule(args, fault, { options, policy }, terminal, signal);
       const live = { ...options, signal, onProgress: showCheckProgress(terminal), timers: globalThis };
       if (args.clockHeader === undefined) return await checkRealTime(args, live, terminal, signal);
       const startedMs = Date.now();
@@ -143,23 +150,43 @@ function requireTarget({ target, allowHost, tokens, clockHeader, ...args }: Args
     if (value !== undefined) throw new SpillwayError("USAGE", `--${name} needs --target URL`);
 }
 
+/** The policy that is checked; `undefined` where the limits are rules. */
+async function policyOf(args: Args): Promise<Policy | undefined> {
+  const { policy } = args.rules === undefined ? {} : await limitsOf(args, "check");
+  if (policy === undefined) return undefined;
+  const { adapter, target, known, interleavings } = args;
+  for (const [name, value] of Object.entries({ adapter, target, known, interleavings }))
+    if (value !== undefined)
+      throw new SpillwayError("USAGE", `--${name} goes with rules, and with no policy yet`, {
+        problems: [
+          { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
+        ],
+        hint:
+          target === undefined
+            ? "checkQuotaLaws of spillway/laws checks a limiter of your own by a policy"
+            : `${program} audit --target ${target} --policy ${shellCommand([args.rules])} checks a deployment`,
+      });
+  return policy;
+}
+
 const exitOf = (ok: boolean, interrupted: boolean): number => (!ok ? 1 : interrupted ? INTERRUPTED : 0);
 
 /** A limiter of the user's, one with a fault, or our engine: in a thread of its own. */
 async function checkModule(
   args: Args,
   fault: ChosenFault | null,
-  options: CheckTask["options"],
+  { options, policy }: Pick<CheckTask, "options" | "policy">,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
+  const words = { ...args, byPolicy: policy !== undefined };
   if (fault !== null) await faultWords(fault, "check");
   const { startJobs } = await import("./job-thread.ts");
   const threads = await startJobs({ adapter: args.adapter }, { importMs: importMsOf(args), signal });
   try {
-    const task = { options, fault: args.fault, clockMoves: args.clockMoves };
+    const task = { options, policy, fault: args.fault, clockMoves: args.clockMoves };
     const startedMs = Date.now();
-    const done: LawReport[] = [];
+    const done: AnyLawReport[] = [];
     const report = await resultOf(threads.thread.run("check", task), (event) => {
       if ("outcome" in event) done.push(event);
       else sayCheckProgress(event, terminal);
@@ -169,14 +196,14 @@ async function checkModule(
         await describeCheck(
           partOf(threads.limiter ?? "", options, done),
           secondsFrom(startedMs),
-          args,
+          words,
           terminal,
         );
       throw error;
     });
     terminal.progress(null);
     const seconds = secondsFrom(startedMs);
-    await describeCheck(report, seconds, args, terminal);
+    await describeCheck(report, seconds, words, terminal);
     const overlapped = args.interleavings ? await checkOverlaps(threads.thread, task, terminal) : null;
     terminal.result({ ...report, seconds, ...(overlapped !== null && { interleavings: overlapped }) });
     requireAnswers(report);
@@ -192,10 +219,10 @@ const secondsFrom = (startedMs: number): number => (Date.now() - startedMs) / 10
 function partOf(
   limiter: string,
   { seed = 0, runs = 0 }: CheckOptions,
-  laws: readonly LawReport[],
-): CheckReport {
+  laws: readonly AnyLawReport[],
+): AnyCheckReport {
   const ok = laws.every(({ outcome }) => outcome !== "violated" && outcome !== "failed");
-  return { limiter, seed, runs, laws, known: [], interrupted: true, ok };
+  return { limiter, seed, runs, laws, known: [], interrupted: true, ok } as AnyCheckReport;
 }
 
 /** Calls that overlap, apart from the laws that look at calls one after the other. */
@@ -263,7 +290,7 @@ async function checkRealTime(
 }
 
 /** @throws SpillwayError `ADAPTER_INVALID` naming each call at which the limiter failed */
-function requireAnswers({ limiter, laws }: CheckReport): void {
+function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
   if (failed.length === 0) return;
   const problems = failed.map(({ failure: { call, got, allowed } }) => ({ path: call, got, allowed }));
@@ -274,7 +301,7 @@ function requireAnswers({ limiter, laws }: CheckReport): void {
   });
 }
 
-async function optionsOf(args: Args): Promise<CheckOptions> {
+async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckOptions> {
   const { runs, seed, law, path, rules, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
@@ -287,10 +314,10 @@ async function optionsOf(args: Args): Promise<CheckOptions> {
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
     ...(known === undefined ? {} : { known: await readKnown(known) }),
-    ...(rules === undefined
+    ...(rules === undefined || policy !== undefined
       ? {}
       : { rules: await (args.adapter === undefined ? readRules(rules) : readWrittenRules(rules)) }),
-    repeatWith: repeatWith(args),
+    repeatWith: repeatWith(args, policy),
   };
 }
 
@@ -312,9 +339,10 @@ function lawNamed(name: string): LimiterLawName {
   );
 }
 
-const repeatWith = ({ rules, adapter, fault, ...args }: Args): string[] => [
+const repeatWith = ({ rules, asWindow, adapter, fault, ...args }: Args, policy?: Policy): string[] => [
   ...(fault === undefined ? [] : [shellCommand(["--fault", fault])]),
-  ...(rules === undefined ? [] : [shellCommand(["--rules", rules])]),
+  ...(rules === undefined ? [] : [shellCommand([policy === undefined ? "--rules" : "--policy", rules])]),
+  ...(asWindow === true ? ["--as-window"] : []),
   ...(adapter === undefined ? [] : [shellCommand(["--adapter", adapter])]),
   ...Object.entries({
     target: args.target,

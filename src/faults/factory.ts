@@ -6,6 +6,7 @@ import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import type { Pending, QuotaStore, SlowQuotaStore } from "../engine/store.ts";
 import { storeLimiter } from "../engine/store-limiter.ts";
 import { wireOf } from "../policy/presets.ts";
+import { limiterLawNames } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
 import { shownAt, writeAnswer } from "../wire/write-answer.ts";
 import { type ChosenFault, faultText, injectFault, injectQuotaFault } from "./choice.ts";
@@ -45,7 +46,8 @@ export function quotaFaultFactory(chosen: ChosenFault, seed: number): QuotaLimit
   return {
     name: `a limiter with ${faultText(chosen)}`,
     limits: "any",
-    claims: "all",
+    // It takes no snapshots.
+    claims: limiterLawNames.filter((law) => law !== "snapshot-equals"),
     isExact: true,
     create(policy) {
       const faulty = injectQuotaFault(chosen, policy, seededRandom(seed));

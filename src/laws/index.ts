@@ -9,6 +9,13 @@ export type {
   Seam,
   WindowReading,
 } from "../engine/adapter.ts";
+export type {
+  PartialQuotaReading,
+  QuotaLimiter,
+  QuotaLimiterFactory,
+  QuotaSaid,
+  QuotaVerdict,
+} from "../engine/quota-limiter.ts";
 export { type Algorithm, algorithmStatements, algorithms, lawsOf } from "../rules/algorithms.ts";
 export { type LimiterLawName, limiterLawNames, limiterLawStatements } from "../rules/laws.ts";
 export { parseRules } from "../rules/parse.ts";
@@ -55,6 +62,9 @@ export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, Unexplained } from "./orders.ts";
 export type { Timers } from "./patience.ts";
+export { quotaEngine } from "./quotas/engine.ts";
+export { checkQuotaLaws } from "./quotas/kit.ts";
+export { renderQuotaCounterexample } from "./quotas/timeline.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { stillSeam } from "./seam.ts";

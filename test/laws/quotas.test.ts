@@ -1,0 +1,84 @@
+// The laws under policies of other APIs: the engine keeps them, known faults break the right ones, and `check` says so.
+import { describe, expect, test } from "vitest";
+import { parseFault } from "../../src/faults/choice.ts";
+import { quotaFaultFactory } from "../../src/faults/factory.ts";
+import { quotaEngine } from "../../src/laws/quotas/engine.ts";
+import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
+import { spillwayHere } from "../support/command.ts";
+import { seed } from "../support/seed.ts";
+
+const policyNamed = (name: string) => parsePolicy(presets[name]?.policy);
+
+describe("the engine keeps every law that a policy implies", () => {
+  test.each(["github", "anthropic", "fastify", "stripe"])("%s", async (name) => {
+    const { laws, ok } = await checkQuotaLaws(quotaEngine, policyNamed(name), { runs: 8, seed });
+    expect(laws.filter(({ outcome }) => outcome === "violated" || outcome === "failed")).toEqual([]);
+    expect(ok).toBe(true);
+    const judged = laws.filter(({ outcome }) => outcome === "no-counterexample");
+    expect(judged.length).toBeGreaterThan(12);
+    for (const law of judged) expect(law.judged).toBeGreaterThan(0);
+  });
+});
+
+describe("faults break the laws that name them", () => {
+  test.each([
+    ["one-short", "refusal-justified"],
+    ["one-extra", "bounded"],
+    ["cost-ignored", "conserved"],
+    ["refused-counted", "all-or-nothing"],
+    ["status-charged", "status-free"],
+    ["wrong-user-key", "isolated"],
+    ["boundary-inclusive", "reset-agrees"],
+    ["refusal-names-user", "refusal-agrees"],
+    ["headers-missing-on-429", "headers-present"],
+  ] as const)("%s: %s", async (fault, law) => {
+    const { laws } = await checkQuotaLaws(quotaFaultFactory(parseFault(fault), 1), policyNamed("github"), {
+      runs: 60,
+      seed: 5,
+      laws: [law],
+    });
+    expect(laws).toMatchObject([{ law, outcome: "violated" }]);
+    expect(laws[0]?.counterexample?.script.ops.length).toBeLessThan(12);
+  });
+});
+
+describe("spillway check --policy", () => {
+  test("names the law, the quota, and the line that repeats it", async () => {
+    const words = ["--law", "bounded", "--runs", "30", "--seed", "1"];
+    const { code, stdout } = await spillwayHere([
+      ...["check", "--policy", "github", "--fault", "one-extra"],
+      ...words,
+    ]);
+    expect(stdout).toContain("under the policy github, seed 1, 30 runs a law");
+    expect(stdout).toContain("bounded is violated: while enforced, 0 <= used <= limit");
+    expect(stdout).toMatch(/rule: core of user-1: \d+ per 3600 s/);
+    const [, repeat = ""] = /repeat: npx spillway (.+)/.exec(stdout) ?? [];
+    expect(repeat).toContain("--policy github");
+    expect(code).toBe(1);
+    const again = await spillwayHere(repeat.split(" "));
+    expect(again.stdout).toContain("bounded is violated");
+    expect(again.code).toBe(1);
+  });
+
+  test.each([
+    ["a limiter of the user's", ["--adapter", "limiter.ts"], "checkQuotaLaws of spillway/laws"],
+    ["a deployment", ["--target", "http://127.0.0.1:1"], "spillway audit --target http://127.0.0.1:1"],
+  ])("says what else checks %s", async (_, words, hint) => {
+    const { code, stderr } = await spillwayHere(["check", "--policy", "github", ...words]);
+    expect(stderr).toContain("error USAGE");
+    expect(stderr).toContain(hint);
+    expect(code).toBe(2);
+  });
+
+  test("asks for windows where the engine lacks a quota's kind", async () => {
+    const sliding = Object.keys(presets).find((name) =>
+      Object.values(policyNamed(name).quotas).some(({ algorithm }) => algorithm.kind === "sliding-counter"),
+    );
+    expect(sliding).toBeDefined();
+    const { code, stderr } = await spillwayHere(["check", "--policy", `${sliding}`, "--runs", "1"]);
+    expect(stderr).toContain("POLICY_UNSERVABLE");
+    expect(code).toBe(2);
+  });
+});
