@@ -4,6 +4,7 @@ import { parseFault } from "../../src/faults/choice.ts";
 import { quotaFaultFactory } from "../../src/faults/factory.ts";
 import { quotaEngine } from "../../src/laws/quotas/engine.ts";
 import { checkQuotaLaws } from "../../src/laws/quotas/kit.ts";
+import { unenforceable } from "../../src/policy/as-window.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { spillwayHere } from "../support/command.ts";
@@ -73,9 +74,7 @@ describe("spillway check --policy", () => {
   });
 
   test("asks for windows where the engine lacks a quota's kind", async () => {
-    const sliding = Object.keys(presets).find((name) =>
-      Object.values(policyNamed(name).quotas).some(({ algorithm }) => algorithm.kind === "sliding-counter"),
-    );
+    const sliding = Object.keys(presets).find((name) => unenforceable(policyNamed(name)).length > 0);
     expect(sliding).toBeDefined();
     const { code, stderr } = await spillwayHere(["check", "--policy", `${sliding}`, "--runs", "1"]);
     expect(stderr).toContain("POLICY_UNSERVABLE");
