@@ -76,7 +76,7 @@ export interface QuotaLook {
 }
 
 /** Keeps the books of one history; `look` takes its events in order. */
-export class QuotaLedger {
+class QuotaLedger {
   readonly #policy: Policy;
   readonly #model: ReferenceLimiter;
   readonly #held = new Map<number, ReturnType<ReferenceLimiter["decide"]>["reservation"]>();

@@ -27,7 +27,7 @@ export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readon
 type Heard = readonly (readonly [Opinion, QuotaKey | null])[];
 
 /** A law over one run. `begin` gives each run a memory of its own. */
-export function overLooks(begin: (script: QuotaScript) => (look: QuotaLook) => Heard): QuotaJudge {
+function overLooks(begin: (script: QuotaScript) => (look: QuotaLook) => Heard): QuotaJudge {
   return async ({ script, play }) => {
     const history = await play(withoutOps(script.ops, "snapshot"));
     const judge = begin(script);
