@@ -1,15 +1,16 @@
 // The laws, checked against a limiter of the user's, one with a fault, or our engine.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
-import { type CheckOptions, type CheckProgress, checkLaws } from "../laws/check.ts";
+import { checkLaws } from "../laws/check.ts";
+import type { CheckOptions, CheckProgress } from "../laws/check-options.ts";
 import { checkInterleavings, type InterleavingReport, type OverlapProgress } from "../laws/interleavings.ts";
 import type { QuotasKind } from "../laws/quotas/ledger.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { parseRules } from "../rules/parse.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
+import type { JobContext } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
-import type { JobContext } from "./jobs.ts";
 import { inTurns } from "./turns.ts";
 
 export interface CheckTask {

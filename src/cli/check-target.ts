@@ -3,7 +3,7 @@
 // scripts are played in real time, and their traces judged.
 
 import { parseTarget, requireAllowed } from "../connect/target.ts";
-import type { CheckOptions } from "../laws/check.ts";
+import type { CheckOptions } from "../laws/check-options.ts";
 import type { CheckReport } from "../laws/report.ts";
 import { problemOf } from "../probe/contact.ts";
 import { LiveCaller, resourceOf } from "../probe/live.ts";

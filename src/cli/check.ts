@@ -1,7 +1,7 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
-import type { CheckOptions } from "../laws/check.ts";
+import type { CheckOptions } from "../laws/check-options.ts";
 import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";

@@ -2,7 +2,7 @@
 // told, `Date.now`, or timers of its own.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
-import type { JobLimiter } from "./jobs.ts";
+import type { JobLimiter } from "./job.ts";
 
 /** The same kind of limiter; while its code runs, and only then, the process's clocks and timers are the scripts'. */
 export function clockedFactory({ factory, clock }: JobLimiter): LimiterFactory {

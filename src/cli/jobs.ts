@@ -1,7 +1,5 @@
-// Jobs are done in a thread of their own, with the user's code: the bodies of verbs. A job is loaded where it runs.
-import type { LimiterClock } from "../../sim/adapter/asker.ts";
-import type { LimiterFactory } from "../engine/adapter.ts";
-import type { Scenario } from "../scenario/scenario.ts";
+// The jobs by name. Each is loaded where it runs.
+import type { Job } from "./job.ts";
 
 const jobs = {
   check: async () => (await import("./check-job.ts")).checkJob,
@@ -12,29 +10,6 @@ const jobs = {
   simulate: async () => (await import("./simulate-job.ts")).simulateJob,
   swarm: async () => (await import("./swarm-job.ts")).swarmJob,
 };
-
-/** Things that a job works with, beside its task. */
-export interface JobContext {
-  /** `null` where no scenario was named. */
-  readonly scenario: Scenario | null;
-  /** `null` where no adapter was named. */
-  readonly limiter: JobLimiter | null;
-  /** Ctrl-C. It is shared memory: a loop that leaves no turn to anything sees it, too. */
-  readonly signal: { readonly aborted: boolean };
-}
-
-/** A limiter of the user's. */
-export interface JobLimiter {
-  readonly factory: LimiterFactory;
-  /** The clock that its code reads. */
-  readonly clock: LimiterClock;
-}
-
-/** Task, events and result are plain data: they pass from thread to thread. */
-export type Job<Task, Event, Result> = (
-  task: Task,
-  context: JobContext,
-) => AsyncGenerator<Event, Result, undefined>;
 
 type Jobs = { readonly [N in keyof typeof jobs]: Awaited<ReturnType<(typeof jobs)[N]>> };
 

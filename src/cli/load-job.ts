@@ -1,6 +1,6 @@
 // A scenario's clients in real time, in Node. They have no file and no terminal: what they do is told.
 import { driveHere, type NodePart, type NodeTask } from "../load/node/run.ts";
-import type { JobContext } from "./jobs.ts";
+import type { JobContext } from "./job.ts";
 
 /** Time between two looks whether the run is to end, ms. */
 const lookMs = 20;

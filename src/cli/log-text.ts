@@ -6,7 +6,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import { Callers } from "../trace/logs/callers.ts";
-import type { ColumnUse } from "../trace/logs/mapping.ts";
+import type { ColumnUse } from "../trace/logs/column-guesses.ts";
 import type { LogFile } from "../trace/logs/read-file.ts";
 import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../trace/logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../trace/logs/secrets.ts";

@@ -3,8 +3,8 @@ import type { Job, Outcome } from "../plan/job.ts";
 import { runJob } from "../plan/run-job.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
+import type { JobContext } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
-import type { JobContext } from "./jobs.ts";
 
 /** Setting that all runs of a plan have in common. */
 export interface PlanSetting {

@@ -14,7 +14,7 @@ import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { encodeCall } from "../trace/write.ts";
 import { type Changes, conditionsOf } from "./conditions.ts";
-import type { JobContext } from "./jobs.ts";
+import type { JobContext } from "./job.ts";
 import { limiterNotes, patientLimiter } from "./simulated-limiter.ts";
 import { Turns } from "./turns.ts";
 

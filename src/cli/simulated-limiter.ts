@@ -10,7 +10,7 @@ import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { SwitchName } from "../rules/switches.ts";
 import { counted } from "../rules/words.ts";
 import { importAdapter } from "./adapter-file.ts";
-import type { JobLimiter } from "./jobs.ts";
+import type { JobLimiter } from "./job.ts";
 import { Clock } from "./virtual-clock.ts";
 
 // The process's own, whatever clock is in their place when they are asked for.

@@ -1,8 +1,8 @@
 // A swarm of worlds.
 import { type SwarmProgress, type SwarmResult, swarm } from "../../sim/swarm/swarm.ts";
 import { parseFault } from "../faults/choice.ts";
+import type { JobContext } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
-import type { JobContext } from "./jobs.ts";
 import { patientLimiter } from "./simulated-limiter.ts";
 
 export interface SwarmTask {

@@ -1,8 +1,9 @@
 // A counterexample as people read it, whatever its scripts are of: what holds, one line an operation with its answer, and at
 // the breach what was expected, what was answered, and the arithmetic.
 import { isoSecond } from "../wire/bodies.ts";
-import type { Breach, LawKind, Violation } from "./law.ts";
+import type { Breach, Violation } from "./law.ts";
 import type { Counterexample, Failure, LawReport } from "./report.ts";
+import type { LawKind } from "./script.ts";
 
 type PlayedOf<K extends LawKind> = Pick<Counterexample<K>, "script" | "history">;
 

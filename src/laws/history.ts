@@ -22,8 +22,7 @@ import {
 import { quote } from "../rules/errors.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { LawKind } from "./law.ts";
-import type { CallOp, Op, SettleOp, StatusOp } from "./script.ts";
+import type { CallOp, LawKind, Op, SettleOp, StatusOp } from "./script.ts";
 
 export type PartialReading = Partial<WindowReading>;
 export type PartialStatus = { readonly [S in Scope]?: PartialReading };

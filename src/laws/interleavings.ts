@@ -7,7 +7,7 @@ import { claimsOf } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { userLimit } from "../rules/rules.ts";
 import { type Profile, scriptArbitrary, usualProfile } from "./arbitraries.ts";
-import type { CheckOptions, CheckProgress } from "./check.ts";
+import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import { AdapterFailure, type CallEvent, type HistoryEvent, makeLimiter, Player } from "./history.ts";
 import { judges, OrderSearch, type Round, type Unexplained } from "./orders.ts";
 import { patient } from "./patience.ts";

@@ -1,8 +1,8 @@
 // The known counterexamples of a check, and what became of them.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { KnownCounterexample, KnownState } from "./known.ts";
-import type { LawKind } from "./law.ts";
 import type { LawReport } from "./report.ts";
+import type { LawKind } from "./script.ts";
 import type { LawKit, Search } from "./search.ts";
 
 /** Those that were listed. */

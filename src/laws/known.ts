@@ -6,8 +6,8 @@ import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { organizationLimit, scopes, semanticsOf, userLimit } from "../rules/rules.ts";
-import type { LawKind, RulesKind } from "./law.ts";
-import type { CallOp, Op, Script } from "./script.ts";
+import type { RulesKind } from "./law.ts";
+import type { CallOp, LawKind, Op, Script } from "./script.ts";
 
 /** One known counterexample, or, without a script and a path, all those to its law. */
 export interface KnownCounterexample<K extends LawKind = RulesKind> {

@@ -4,19 +4,7 @@ import { type LimiterLawName, voidReason } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { History } from "./history.ts";
 import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
-import { type Op, type Script, without } from "./script.ts";
-
-/** What a law speaks of: scripts, what limiters answered to them, and counts, each by rules or by a policy. */
-export interface LawKind {
-  readonly script: {
-    readonly startMs: number;
-    readonly pick: number;
-    readonly ops: readonly LawKind["op"][];
-  };
-  readonly op: { readonly do: string; readonly atMs: number };
-  readonly history: readonly { readonly op: LawKind["op"] }[];
-  readonly window: object;
-}
+import { type LawKind, type Op, type Script, without } from "./script.ts";
 
 /** The kind of today's rules. */
 export interface RulesKind extends LawKind {

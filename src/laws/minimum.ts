@@ -1,7 +1,7 @@
 // Makes a counterexample smaller than fast-check leaves it. fast-check leaves out intents, of which one may be a burst of
 // calls; here each operation goes without which the law is broken as well.
-import type { LawKind } from "./law.ts";
 import type { Counterexample } from "./report.ts";
+import type { LawKind } from "./script.ts";
 
 /** A script with more operations than this is left as it is: each of them costs a run of all. */
 const opsMost = 60;

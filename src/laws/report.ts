@@ -2,7 +2,8 @@
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { RunEvidence } from "./evidence.ts";
 import type { KnownState } from "./known.ts";
-import type { Compared, LawKind, RulesKind, Violation } from "./law.ts";
+import type { Compared, RulesKind, Violation } from "./law.ts";
+import type { LawKind } from "./script.ts";
 
 /**
  * - `no-counterexample`: none was found in `runs` runs; that proves nothing.

@@ -87,3 +87,15 @@ export interface World {
 export function without(ops: readonly Op[], kind: Op["do"]): readonly Op[] {
   return ops.filter((op) => op.do !== kind);
 }
+
+/** Things that a law speaks of: scripts, what limiters answered to them, and counts, each by rules or by a policy. */
+export interface LawKind {
+  readonly script: {
+    readonly startMs: number;
+    readonly pick: number;
+    readonly ops: readonly LawKind["op"][];
+  };
+  readonly op: { readonly do: string; readonly atMs: number };
+  readonly history: readonly { readonly op: LawKind["op"] }[];
+  readonly window: object;
+}

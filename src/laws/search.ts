@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { breaks } from "./causes.ts";
-import type { CheckOptions } from "./check.ts";
-import type { LawKind } from "./law.ts";
+import type { CheckOptions } from "./check-options.ts";
 import type { LawReport, Outcome } from "./report.ts";
+import type { LawKind } from "./script.ts";
 import { Broken, Failed, type LawRuns, Trials } from "./trials.ts";
 
 /** The laws over scripts of one kind, and a limiter that is held to them. */

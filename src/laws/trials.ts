@@ -3,9 +3,10 @@
 import fc from "fast-check";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import { AdapterFailure } from "./history.ts";
-import type { Judgement, LawKind, Violation } from "./law.ts";
+import type { Judgement, Violation } from "./law.ts";
 import { minimal } from "./minimum.ts";
 import type { Counterexample, Failure } from "./report.ts";
+import type { LawKind } from "./script.ts";
 
 /** A law that a script breaks, as fast-check sees it. */
 export class Broken<K extends LawKind> extends Error {

@@ -6,10 +6,11 @@ import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import type { LoadAccount } from "./account.ts";
 import { seatCallers } from "./callers.ts";
-import type { Driven, DriverRun, RunProgress } from "./driver.ts";
+import type { Driven, DriverRun } from "./driver.ts";
 import type { Lateness } from "./node/lateness.ts";
 import { driveHere, type NodeDrive, type NodePart, type NodeTask } from "./node/run.ts";
 import { accountNotes, type FailedCheck, silenceOf } from "./outcome.ts";
+import type { RunProgress } from "./raw-progress.ts";
 import { graphqlUrlAt } from "./request.ts";
 import { TraceFile, type TraceHead, unwritable } from "./trace-file.ts";
 

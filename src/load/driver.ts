@@ -7,7 +7,7 @@ import { type K6Binary, type LookUpOptions, lookUpK6, requireK6 } from "./k6-bin
 import type { NodeDrive } from "./node/run.ts";
 import type { FailedCheck } from "./outcome.ts";
 import type { LoadPlan } from "./plan.ts";
-import type { SeenWindow } from "./tightest-window.ts";
+import type { RunProgress } from "./raw-progress.ts";
 import type { TraceHead } from "./trace-file.ts";
 
 export const driverNames = ["k6", "node"] as const;
@@ -63,18 +63,6 @@ export interface DriverRun extends ConnectionOptions {
   readonly drive: NodeDrive | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: RunProgress) => void) | undefined;
-}
-
-/** Progress of a run. */
-export interface RunProgress {
-  readonly elapsedMs: number;
-  /** Calls that have their line. */
-  readonly calls: number;
-  readonly refused: number;
-  /** The window with the least left; `null` where none is known. */
-  readonly tightest: SeenWindow | null;
-  /** Lateness that 99 of 100 calls had at most, ms. `null`: k6 does not say. */
-  readonly lateMs: number | null;
 }
 
 /** Result of a run, whoever drove it. */

@@ -12,10 +12,11 @@ import type { Scenario } from "../scenario/scenario.ts";
 import type { LoadAccount } from "./account.ts";
 import { type DrivenByK6, readyForK6 } from "./by-k6.ts";
 import type { DrivenByNode } from "./by-node.ts";
-import { chooseDriver, type DriverChoice, type DriverRun, type RunProgress } from "./driver.ts";
+import { chooseDriver, type DriverChoice, type DriverRun } from "./driver.ts";
 import type { NodeDrive } from "./node/run.ts";
 import { type DeployedTarget, type LoadAdjustments, type LoadPlan, planLoad } from "./plan.ts";
 import { preflight } from "./preflight.ts";
+import type { RunProgress } from "./raw-progress.ts";
 import type { LoadedScenario } from "./scenario-file.ts";
 import type { TraceHead } from "./trace-file.ts";
 

@@ -3,8 +3,19 @@ import { open } from "node:fs/promises";
 import type { QuotaCall } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import type { RunProgress } from "./driver.ts";
-import { TightestWindow } from "./tightest-window.ts";
+import { type SeenWindow, TightestWindow } from "./tightest-window.ts";
+
+/** Progress of a run. */
+export interface RunProgress {
+  readonly elapsedMs: number;
+  /** Calls that have their line. */
+  readonly calls: number;
+  readonly refused: number;
+  /** The window with the least left; `null` where none is known. */
+  readonly tightest: SeenWindow | null;
+  /** Lateness that 99 of 100 calls had at most, ms. `null`: k6 does not say. */
+  readonly lateMs: number | null;
+}
 
 /** Lines that are read at each look for what their windows have left; the others are only counted. */
 const linesRead = 200;

@@ -5,9 +5,8 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeOwnFolder } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { RunProgress } from "./driver.ts";
 import { ErrorLines } from "./error-lines.ts";
-import { RawProgress } from "./raw-progress.ts";
+import { RawProgress, type RunProgress } from "./raw-progress.ts";
 
 export interface RunK6Options {
   /** The program. */

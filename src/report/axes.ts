@@ -5,10 +5,7 @@ import { count } from "../rules/words.ts";
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
 import { duration, share } from "./format.ts";
 import { html } from "./html.ts";
-import type { Drawing, Margins } from "./picture.ts";
-
-export type Layout = "wide" | "narrow";
-export const layouts: readonly Layout[] = ["wide", "narrow"];
+import type { Drawing, Layout, Margins } from "./picture.ts";
 
 /** Number of colours for what has no colour of its own (`--series-1` ...). */
 const seriesColors = 6;

@@ -2,17 +2,7 @@
 
 import { count } from "../rules/words.ts";
 import type { CallOutcome } from "../summary/timeline.ts";
-import {
-  chartDrawing,
-  countAxis,
-  gridOf,
-  type Layout,
-  margins,
-  plotWidth,
-  text,
-  timeAxis,
-  timeDrawing,
-} from "./axes.ts";
+import { chartDrawing, countAxis, gridOf, margins, plotWidth, text, timeAxis, timeDrawing } from "./axes.ts";
 import type { ChartOption } from "./echarts.ts";
 import {
   callsOf,
@@ -24,7 +14,7 @@ import {
   outcomeWords,
   refusedOf,
 } from "./outcomes.ts";
-import type { Margins, Picture } from "./picture.ts";
+import type { Layout, Margins, Picture } from "./picture.ts";
 
 /** Calls of one span of time. */
 export interface CallSlot extends OutcomeCounts {

@@ -6,19 +6,10 @@ import type { Figures, PopulationSummary } from "../summary/summary.ts";
 import { waitShares } from "../summary/summary.ts";
 import { isNarrow } from "../summary/told.ts";
 import type { Whose } from "../trace/whose.ts";
-import {
-  countAxis,
-  gridLine,
-  gridOf,
-  type Layout,
-  margins,
-  plotWidth,
-  shareAxis,
-  text,
-  timeAxis,
-} from "./axes.ts";
+import { countAxis, gridLine, gridOf, margins, plotWidth, shareAxis, text, timeAxis } from "./axes.ts";
 import type { ChartOption } from "./echarts.ts";
 import { duration } from "./format.ts";
+import type { Layout } from "./picture.ts";
 
 const mutable = (points: readonly Point[]): number[][] => points.map(([x, y]) => [x, y]);
 

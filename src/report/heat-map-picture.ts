@@ -1,11 +1,11 @@
 // Two varied values and a figure as a heat map, the frontier where the goals stop holding drawn in. The darker a cell
 // the higher its figure: lightness alone tells it, so that it reads without colours, too.
 import type { PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
-import { type Layout, width } from "./axes.ts";
+import { width } from "./axes.ts";
 import { shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { html } from "./html.ts";
-import type { Drawing, LegendEntry, Margins, Picture } from "./picture.ts";
+import type { Drawing, Layout, LegendEntry, Margins, Picture } from "./picture.ts";
 import {
   figureNamed,
   figureUnit,

@@ -1,9 +1,9 @@
 // Amounts with their error bars, one a row: a dot for the mean, a line for the interval. Rows that a bar from zero
 // would make long and alike can be told apart, and nobody reads a bar's end without its uncertainty.
-import { amountAxis, amountText, chartDrawing, gridOf, type Layout, type Unit } from "./axes.ts";
+import { amountAxis, amountText, chartDrawing, gridOf, type Unit } from "./axes.ts";
 import { nameAxis, nameAxisMargins } from "./call-bars.ts";
 import type { ChartOption, DrawItem } from "./echarts.ts";
-import type { LegendEntry, Picture } from "./picture.ts";
+import type { Layout, LegendEntry, Picture } from "./picture.ts";
 
 export interface IntervalRow {
   readonly name: string;

@@ -1,11 +1,14 @@
 // A picture in a page: two drawings of which the style shows one, what it says in words, its legend, what it says at
 // each point; and the same picture and its numbers as files beside the page.
-import { type Layout, layouts } from "./axes.ts";
 import { type DataTable, renderCsv } from "./csv.ts";
 import type { Size } from "./echarts.ts";
 import { escapeMarkup, type Html, html, trusted } from "./html.ts";
 import { encodeReadings, type Readings } from "./readings.ts";
 import { standaloneStyle } from "./style.ts";
+
+/** Each picture is drawn twice, for wide screens and for narrow ones. */
+export type Layout = "wide" | "narrow";
+const layouts: readonly Layout[] = ["wide", "narrow"];
 
 export interface Picture {
   /** Unique in its page, for what a drawing refers to within itself; and its files' name. */

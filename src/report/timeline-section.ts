@@ -4,7 +4,7 @@ import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
 import { isNarrow } from "../summary/told.ts";
-import { type Layout, plotWidth, timeLabels, width } from "./axes.ts";
+import { plotWidth, timeLabels, width } from "./axes.ts";
 import { nameAxisMargins, shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { duration } from "./format.ts";
@@ -18,7 +18,7 @@ import {
   outcomeWords,
   refusedOf,
 } from "./outcomes.ts";
-import type { Drawing, Gallery, Picture } from "./picture.ts";
+import type { Drawing, Gallery, Layout, Picture } from "./picture.ts";
 import type { ReportSource } from "./source.ts";
 import { type Column, foldedTable } from "./table.ts";
 

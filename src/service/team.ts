@@ -6,8 +6,61 @@ import { fileURLToPath } from "node:url";
 import type { SlowStore, Store } from "../engine/store.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { printableLines } from "../rules/printable.ts";
-import { answerLetter } from "./letters.ts";
-import type { FromWorker, ToWorker, WorkersOptions, WorkerTask } from "./workers.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Token } from "../rules/tokens.ts";
+import type { Arrangement } from "./arrangement.ts";
+import type { Change } from "./copy.ts";
+import { answerLetter, type Letter, type Reply } from "./letters.ts";
+
+/** The task of a worker. Plain JSON. */
+export interface WorkerTask {
+  readonly rules: Rules;
+  readonly tokens: readonly Token[];
+  /** Its own part: all counters; a copy to read from; nothing, so that it asks for each answer. */
+  readonly own: "counters" | "copy" | "nothing";
+  /** Delay until its copy hears of a change, ms. */
+  readonly lagMs: number;
+  readonly executionDelayMs: number;
+  readonly closeWithinMs: number;
+}
+
+export type ToWorker =
+  | { readonly kind: "begin"; readonly task: WorkerTask }
+  | { readonly kind: "connection" }
+  | { readonly kind: "reply"; readonly reply: Reply }
+  | { readonly kind: "change"; readonly change: Change }
+  | { readonly kind: "end" };
+
+export type FromWorker =
+  | { readonly kind: "ready" }
+  | { readonly kind: "ending" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "letter"; readonly letter: Letter }
+  | { readonly kind: "unexpected"; readonly message: string };
+
+export interface WorkersOptions {
+  readonly rules: Rules;
+  readonly tokens: readonly Token[];
+  readonly workers: number;
+  readonly arrangement: Arrangement;
+  /** 0 for any free one. */
+  readonly port?: number;
+  readonly host?: string;
+  readonly executionDelayMs?: number;
+  readonly sweepEveryMs?: number;
+  /** Time that `close` waits for calls on their way before it cuts them off, ms. */
+  readonly closeWithinMs?: number;
+  /** The program of a worker; `worker.js` beside this module where it is left out. */
+  readonly workerFile?: string;
+  /** Longest time that workers may take to start, ms. */
+  readonly startWithinMs?: number;
+  /** First wait before a worker that ended by itself is started again, ms; each further one is twice as long. */
+  readonly restartAfterMs?: number;
+  /** Time that a worker has to say that it is ending, ms; then it is taken for blocked and killed. */
+  readonly answerWithinMs?: number;
+  /** Told of an error that nobody meant, and of a worker that ended by itself. */
+  readonly onUnexpected?: (error: Error) => void;
+}
 
 const CLOSE_WITHIN_MS = 10_000;
 const START_WITHIN_MS = 20_000;

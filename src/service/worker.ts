@@ -8,7 +8,7 @@ import { buildApp } from "./app.ts";
 import { ReadCopy } from "./copy.ts";
 import type { Counters } from "./gate.ts";
 import { RemoteCounters } from "./letters.ts";
-import type { FromWorker, ToWorker, WorkerTask } from "./workers.ts";
+import type { FromWorker, ToWorker, WorkerTask } from "./team.ts";
 
 const SWEEP_EVERY_MS = 60_000;
 /** While ending: how often connections that have become idle are closed. */

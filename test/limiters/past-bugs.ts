@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
-import { type CheckOptions, checkLaws } from "../../src/laws/check.ts";
+import { checkLaws } from "../../src/laws/check.ts";
+import type { CheckOptions } from "../../src/laws/check-options.ts";
 import { checkInterleavings, type InterleavingOptions } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
 import { type PastBug, pastBugs } from "./bugs.ts";

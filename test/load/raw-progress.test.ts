@@ -3,8 +3,7 @@ import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import type { RunProgress } from "../../src/load/driver.ts";
-import { RawProgress } from "../../src/load/raw-progress.ts";
+import { RawProgress, type RunProgress } from "../../src/load/raw-progress.ts";
 
 afterEach(() => vi.useRealTimers());
 

@@ -7,7 +7,7 @@ import type { Policy, Quota } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type AnswerReading, type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { type Told, writeAnswer } from "../../wire/write-answer.ts";
-import type { LawKind } from "../law.ts";
+import type { LawKind } from "../script.ts";
 import type {
   CallerAttributes,
   QuotaCallEvent,

@@ -1,9 +1,9 @@
 // A scenario as k6's options: one k6 scenario a population, one iteration a client's whole life.
 import type { Scenario as K6Scenario, Options } from "k6/options";
-import type { ArrivalSchedule } from "../../scenario/arrivals.ts";
 import { mostAtOnce } from "../../scenario/fleet.ts";
 import type { Population } from "../../scenario/scenario.ts";
 import { thresholdsOf } from "../thresholds.ts";
+import { isKnownToK6, type KnownArrivals } from "./known-arrivals.ts";
 import type { Settings } from "./settings.ts";
 
 /** The exported function that every population runs. */
@@ -32,16 +32,6 @@ export function k6Options(settings: Settings): Options {
     summaryTrendStats: ["avg", "min", "med", "max", "p(50)", "p(90)", "p(95)", "p(99)"],
   };
 }
-
-/** Arrivals that k6 schedules itself; of all others, each iteration sleeps until its client is due. */
-export function isKnownToK6(arrivals: ArrivalSchedule): arrivals is KnownArrivals {
-  return arrivals.executor === "constant-arrival-rate" || arrivals.executor === "ramping-arrival-rate";
-}
-
-type KnownArrivals = Extract<
-  ArrivalSchedule,
-  { executor: "constant-arrival-rate" } | { executor: "ramping-arrival-rate" }
->;
 
 /**
  * Clients end by themselves at the scenario's end, when their calls are answered or given up: k6 is given the

@@ -16,7 +16,7 @@ import { type Addresses, graphqlUrlAt } from "../request.ts";
 import { plannedStays } from "../stays.ts";
 import { measuredBy } from "../thresholds.ts";
 import type { Variable } from "../variables.ts";
-import { isKnownToK6 } from "./options.ts";
+import { isKnownToK6 } from "./known-arrivals.ts";
 
 /** Its scenario has what this run changes of it. */
 export interface Settings extends LedgerSettings, Addresses {

@@ -5,12 +5,11 @@ import { REFUSED } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import type { Caller } from "../callers.ts";
 import type { Told, World } from "../drive.ts";
-import { type AnswerLedger, Ledger, type Page } from "../ledger.ts";
-import { PolicyLedger } from "../policy-ledger.ts";
-import { pageUrl, type RequestParts, requestParts } from "../request.ts";
-import type { WindowPair } from "../tightest-window.ts";
-import type { Route } from "./flights.ts";
-import type { NodeRun } from "./run.ts";
+import { type AnswerLedger, Ledger, type LedgerSettings, type Page } from "../ledger.ts";
+import { type PolicyBook, PolicyLedger } from "../policy-ledger.ts";
+import { type Addresses, pageUrl, type RequestParts, requestParts } from "../request.ts";
+import type { TightestWindow, WindowPair } from "../tightest-window.ts";
+import type { Flights, Route } from "./flights.ts";
 
 /** The parts that all calls of one template share. */
 interface Prepared {
@@ -21,9 +20,26 @@ interface Prepared {
   readonly route: Route;
 }
 
+/** The run that a client belongs to. */
+export interface ClientRun {
+  readonly settings: LedgerSettings & Addresses;
+  /** `null` under rules. */
+  readonly book: PolicyBook | null;
+  readonly flights: Flights;
+  readonly tightest: TightestWindow;
+  now(): number;
+  /** Does something at a time, ms of `now`. */
+  at(atMs: number, action: () => void): void;
+  /** The way of a template's calls to their target; where `url` is `null`, the path is the caller's to fill in. */
+  route(template: CallTemplate, parts: RequestParts): Route;
+  path(template: CallTemplate, url: string): string;
+  /** Writes an answer down. */
+  wrote(line: string, fault: string | null, status: number, sent: number, received: number): void;
+}
+
 /** The world of one client. */
 export class NodeClient implements World {
-  readonly #run: NodeRun;
+  readonly #run: ClientRun;
   readonly #caller: Caller;
   readonly #ledger: AnswerLedger;
   readonly #prepared: readonly Prepared[];
@@ -31,7 +47,7 @@ export class NodeClient implements World {
   endMs = Number.POSITIVE_INFINITY;
   #calls = 0;
 
-  constructor(run: NodeRun, population: Population, name: string, caller: Caller) {
+  constructor(run: ClientRun, population: Population, name: string, caller: Caller) {
     this.#run = run;
     this.#caller = caller;
     this.#ledger =

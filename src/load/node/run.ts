@@ -16,7 +16,7 @@ import { PolicyBook } from "../policy-ledger.ts";
 import type { Addresses, RequestParts } from "../request.ts";
 import { plannedStays, stayInRun } from "../stays.ts";
 import { type SeenWindow, TightestWindow } from "../tightest-window.ts";
-import { NodeClient } from "./client.ts";
+import { type ClientRun, NodeClient } from "./client.ts";
 import { Flights, type Route } from "./flights.ts";
 import type { Lateness } from "./lateness.ts";
 import { type Clock, Scheduler, wallClock } from "./scheduler.ts";
@@ -83,9 +83,8 @@ export async function* driveHere(
 }
 
 /** A run, as its clients see it. */
-export class NodeRun {
+class NodeRun implements ClientRun {
   readonly settings: LedgerSettings & Addresses;
-  /** `null` under rules. */
   readonly book: PolicyBook | null;
   readonly flights: Flights;
   readonly tightest = new TightestWindow();
@@ -133,7 +132,6 @@ export class NodeRun {
     this.#scheduler.at(atMs, action);
   }
 
-  /** The way of a template's calls to their target; where `url` is `null`, the path is the caller's to fill in. */
   route(template: CallTemplate, { method, url, headers, body }: RequestParts): Route {
     const target = this.#targetOf(template);
     return {
@@ -157,7 +155,6 @@ export class NodeRun {
     return url.slice(this.#targetOf(template).origin.length);
   }
 
-  /** Writes an answer down. */
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void {
     this.#lines.push(line);
     this.#account.call({ status, sent, received });

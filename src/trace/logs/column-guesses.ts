@@ -8,6 +8,17 @@ import { isTime, type SampledColumn } from "./sniff.ts";
 /** The roles that a flag may give to a column. */
 export type NamedRole = Exclude<Role, "select" | "selectToo">;
 
+/** One column, and what it was taken for. */
+export interface ColumnUse {
+  readonly role: NamedRole;
+  readonly column: string;
+  /** The keys that lead to it, of JSON. */
+  readonly path: readonly string[];
+  /** Among the sample's columns; -1 where the first rows have none. */
+  readonly index: number;
+  readonly why: string;
+}
+
 interface Guess {
   /** Names without case and punctuation, the likeliest first. */
   readonly names: readonly string[];

@@ -1,8 +1,7 @@
 // The meaning of the found columns together: units, the event that a row's time is of, the owner of rows without an
 // organization.
 import type { DurationUnit } from "./choices.ts";
-import { type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
-import type { ColumnUse } from "./mapping.ts";
+import { type ColumnUse, type NamedRole, plainName, unitInName, valuesOf } from "./column-guesses.ts";
 import type { Sample } from "./sniff.ts";
 
 /** nginx's own names for a request's time, which are seconds and are known at its end. */

@@ -4,6 +4,7 @@ import { closest } from "../../rules/closest.ts";
 import { quote, SpillwayError } from "../../rules/errors.ts";
 import type { DurationUnit } from "./choices.ts";
 import {
+  type ColumnUse,
   guesses,
   isMostly,
   isTokenColumn,
@@ -23,17 +24,6 @@ export interface MappingFlags {
   readonly tokenColumn?: string | undefined;
   readonly durationUnit?: DurationUnit | undefined;
   readonly timeIs?: "start" | "end" | undefined;
-}
-
-/** One column, and what it was taken for. */
-export interface ColumnUse {
-  readonly role: NamedRole;
-  readonly column: string;
-  /** The keys that lead to it, of JSON. */
-  readonly path: readonly string[];
-  /** Among the sample's columns; -1 where the first rows have none. */
-  readonly index: number;
-  readonly why: string;
 }
 
 export interface LogMapping {

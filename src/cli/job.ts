@@ -1,0 +1,27 @@
+// A job: the body of a verb, done in a thread of its own with the user's code.
+import type { LimiterClock } from "../../sim/adapter/asker.ts";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+
+/** Things that a job works with, beside its task. */
+export interface JobContext {
+  /** `null` where no scenario was named. */
+  readonly scenario: Scenario | null;
+  /** `null` where no adapter was named. */
+  readonly limiter: JobLimiter | null;
+  /** Ctrl-C. It is shared memory: a loop that leaves no turn to anything sees it, too. */
+  readonly signal: { readonly aborted: boolean };
+}
+
+/** A limiter of the user's. */
+export interface JobLimiter {
+  readonly factory: LimiterFactory;
+  /** The clock that its code reads. */
+  readonly clock: LimiterClock;
+}
+
+/** Task, events and result are plain data: they pass from thread to thread. */
+export type Job<Task, Event, Result> = (
+  task: Task,
+  context: JobContext,
+) => AsyncGenerator<Event, Result, undefined>;
