@@ -112,7 +112,7 @@ export function worldNamed(name: string, target: SwarmTarget = {}): WorldRecipe 
     return drawWorld(Number(seed), Number(index), constraintsOf(target)).recipe;
   throw new SpillwayError("USAGE", "there is no such world", {
     problems: [
-      { path: "--world", got: JSON.stringify(name), allowed: "SEED/NUMBER, as --swarm prints it: 7/13" },
+      { path: "--world", got: JSON.stringify(name), allowed: "SEED/NUMBER, as swarm prints it: 7/13" },
     ],
   });
 }

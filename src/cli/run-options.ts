@@ -21,11 +21,11 @@ export const driverOption = {
   describe: "drive the load by NAME: k6, or node, which needs no other program [default: k6 if it is found]",
 } as const satisfies VerbOption;
 
-/** A tokens file's format, for the help of every verb that takes one. */
 /** The verbs that test limits, and what each is for. */
 export const whichVerb =
   "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code. load and verify judge a load that is like yours.";
 
+/** A tokens file's format, for the help of every verb that takes one. */
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';
 
 /**
@@ -58,6 +58,14 @@ export const runOptions = {
   },
   force: { type: "boolean", describe: "replace files in DIR that are of no run of spillway" },
 } as const satisfies Record<string, VerbOption>;
+
+/** A limiter of the user's in a simulated deployment's place. */
+export const adapterOption = {
+  argument: "FILE",
+  type: "string",
+  conflicts: "fault",
+  describe: "put the limiter that the .ts or .js module FILE exports in the deployment's place",
+} as const satisfies VerbOption;
 
 /** For verbs that run code of the user's. */
 export const importTimeout = {

@@ -8,6 +8,7 @@ import { readTokens } from "./files.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
+  adapterOption,
   codeNote,
   importMsOf,
   importTimeout,
@@ -34,9 +35,7 @@ interface Args {
   readonly tokens?: string | undefined;
   readonly fault?: string | undefined;
   readonly adapter?: string | undefined;
-  readonly swarm?: number | undefined;
   readonly world?: string | undefined;
-  readonly requireStates?: boolean | undefined;
   readonly trace: boolean;
   readonly open?: boolean | undefined;
   readonly importTimeout?: string | undefined;
@@ -62,20 +61,9 @@ export const verb = defineVerb<Args>({
       type: "string",
       describe: `name organizations and users in the trace as FILE does: ${tokensFormat}`,
     },
-    open: { ...openOption, conflicts: "swarm" },
+    open: openOption,
     fault: faultOption,
-    adapter: {
-      argument: "FILE",
-      type: "string",
-      conflicts: "fault",
-      describe: "put the limiter that the .ts or .js module FILE exports in the deployment's place",
-    },
-    swarm: {
-      argument: "N",
-      type: "number",
-      conflicts: ["scenario", "world", "duration", "rules", "like", "tokens"],
-      describe: "draw N whole worlds from --seed [default: 1], and judge every law in each",
-    },
+    adapter: adapterOption,
     world: {
       argument: "SEED/NUMBER",
       type: "string",
@@ -88,10 +76,6 @@ export const verb = defineVerb<Args>({
       describe:
         "write the run and judge its trace (--no-trace: count figures alone and write nothing, many times faster)",
     },
-    "require-states": {
-      type: "boolean",
-      describe: "end a swarm with exit code 1 if an interesting state was never reached",
-    },
     "import-timeout": importTimeout,
   },
   examples: [
@@ -102,8 +86,6 @@ export const verb = defineVerb<Args>({
     ["$0 simulate herd --like reports/herd-load", "predict what that measurement then found"],
     ["$0 simulate herd --fault per-instance-counters=3", "judge a deployment with a known bug"],
     ["$0 simulate herd --adapter my-limiter.ts", "put your own limiter's code under the same clients"],
-    ["$0 simulate --swarm 1000 --seed 7", "draw a thousand worlds; make one that breaks a law smaller"],
-    ["$0 simulate --swarm 200 --adapter my-limiter.ts", "put your own limiter into every one of them"],
     ["$0 simulate --world 7/13", "run the world of number 13 once more, with a run folder"],
   ],
   handler: async (args) => {
@@ -113,13 +95,6 @@ export const verb = defineVerb<Args>({
     const importMs = importMsOf(args);
     const words = fault === null ? null : await faultWords(fault, "simulate");
     if (!args.trace) requireNoPlace(args);
-    if (args.swarm !== undefined) {
-      const { simulateSwarm } = await import("./simulate-swarm.ts");
-      const seed = requireSeed(args.seed ?? 1);
-      return simulateSwarm({ ...args, swarm: args.swarm, seed, importMs }, words, terminal);
-    }
-    if (args.requireStates === true)
-      throw new SpillwayError("USAGE", "--require-states is about a swarm", { hint: "add --swarm 100" });
     const limits = await limitsOf(args, "simulate");
     const { policy } = limits;
     if (policy !== undefined) requireRules(args, policy.name);
@@ -192,7 +167,7 @@ async function simulateOne(
 
 /** Figures alone have neither a folder nor a verdict; a limiter of somebody else's may be asynchronous. */
 function requireNoPlace(args: Args): void {
-  const wrong = (["out", "open", "adapter", "swarm"] as const).find((name) => args[name] !== undefined);
+  const wrong = (["out", "open", "adapter"] as const).find((name) => args[name] !== undefined);
   if (wrong === undefined) return;
   throw new SpillwayError("USAGE", `--no-trace and --${wrong} do not go together`, {
     hint: "--no-trace counts figures and writes nothing: --json prints them all",
@@ -248,6 +223,6 @@ function commandOf(args: Args, file: string | null, seed: number, words: FaultWo
 function requireScenario(scenario: string | undefined): string {
   if (scenario !== undefined) return scenario;
   throw new SpillwayError("USAGE", "name a scenario", {
-    hint: "npx spillway simulate steady, ci-fleet or herd, a path to a .ts or .js file of your own, or --swarm 100",
+    hint: "npx spillway simulate steady, ci-fleet or herd, or a path to a .ts or .js file of your own",
   });
 }

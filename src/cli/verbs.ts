@@ -6,6 +6,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly verb: Verb }>>> 
   demo: () => import("./demo.ts"),
   check: () => import("./check.ts"),
   simulate: () => import("./simulate.ts"),
+  swarm: () => import("./swarm.ts"),
   plan: () => import("./plan.ts"),
   replay: () => import("./replay.ts"),
   fit: () => import("./fit.ts"),

@@ -66,7 +66,7 @@ describe("bash", { tags: ["bash"] }, () => {
     [["spillway", "simu"], ["simulate"]],
     [
       ["spillway", "s"],
-      ["simulate", "serve", "status", "scenarios"],
+      ["simulate", "swarm", "serve", "status", "scenarios"],
     ],
     [["spillway", "help", "veri"], ["verify"]],
     [["spillway", "simulate", "ci"], ["ci-fleet"]],

@@ -63,6 +63,7 @@ describe("--help", () => {
     expect(Object.fromEntries(defaults.filter(([, values]) => Object.keys(values).length > 0))).toEqual({
       demo: { scenario: "ci-fleet", duration: "25s", runs: 50, seed: 7 },
       simulate: { trace: true },
+      swarm: { seed: 1 },
       replay: { seed: 1, ...paths },
       fit: { check: true, ...paths },
       serve: { port: 4100, host: "127.0.0.1", rules: "default", users: 30, seed: 1 },
@@ -124,7 +125,7 @@ describe("words that cannot be used", () => {
     [["simulate", "steady", "--seed"], "--seed needs a value", "--seed", "--help"],
     [["plan", "herd", "--csv", "--json"], "--csv and --json exclude each other", "--csv", "--help"],
     [["plan", "herd", "--find", "largst"], "--find cannot be used", "--find", "did you mean largest?"],
-    [["simulate", "herd", "--swarm", "3"], "--swarm and SCENARIO exclude", "--swarm", "--help"],
+    [["simulate", "herd", "--world", "7/3"], "--world and SCENARIO exclude", "--world", "--help"],
     [["simulate", "steady", "--out", ""], "--out needs a value", "--out", "--help"],
     [["simulate", "steady", "--seed", "x"], "--seed needs a number", "--seed", "--help"],
   ])("%j", async (words, summary, path, hint) => {

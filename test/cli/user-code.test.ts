@@ -67,7 +67,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const verbs: Readonly<Record<string, (file: string) => readonly string[]>> = {
   "check --adapter": (file) => ["check", "--runs", "2", "--adapter", file],
   "simulate --adapter": (file) => ["simulate", "steady", "--adapter", file, "--out", `of-${file}`],
-  "simulate --swarm": (file) => ["simulate", "--swarm", "2", "--adapter", file],
+  swarm: (file) => ["swarm", "2", "--adapter", file],
   simulate: (file) => ["simulate", `./${file}`, "--out", `run-${file}`],
   plan: (file) => ["plan", `./${file}`, "--vary", "agents.clients=1..3", "--out", `plan-${file}`],
   load: (file) => ["load", `./${file}`, "--out", `load-${file}`],
@@ -130,7 +130,7 @@ describe("what ends it while it runs", () => {
     expect(code).toBe(2);
   });
 
-  test.each(named("check --adapter", "simulate --adapter", "simulate --swarm"))(
+  test.each(named("check --adapter", "simulate --adapter", "swarm"))(
     "%s: a limiter that ends the process is named: 2",
     async (_, words) => {
       const { code, stderr } = await runHere(words("limiter-exit.ts"));

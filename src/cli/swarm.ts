@@ -1,70 +1,111 @@
-// `spillway simulate --swarm N`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
+// `spillway swarm`: whole worlds, every law judged in each; of one that breaks a law, a scenario's file
 // that shows it, and the command that repeats it.
 import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
-import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
-import type { FaultWords } from "./fault-list.ts";
+import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { resultOf } from "./job-events.ts";
 import { startJobs } from "./job-thread.ts";
 import { Pace, paceText } from "./pace.ts";
+import {
+  adapterOption,
+  codeNote,
+  importMsOf,
+  importTimeout,
+  requireSeed,
+  requireWhole,
+  runOptions,
+} from "./run-options.ts";
 import { shellCommand } from "./run-place.ts";
-import type { Terminal } from "./terminal.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+import { defineVerb } from "./verb.ts";
 
-export interface SwarmArgs {
-  readonly swarm: number;
-  readonly seed: number;
-  readonly out?: string | undefined;
-  readonly force?: boolean | undefined;
+interface Args {
+  readonly worlds?: string | undefined;
+  readonly seed?: number | undefined;
+  readonly fault?: string | undefined;
   readonly adapter?: string | undefined;
   readonly requireStates?: boolean | undefined;
-  /** Time that importing the adapter may take, ms. */
-  readonly importMs: number;
+  readonly out?: string | undefined;
+  readonly force?: boolean | undefined;
+  readonly importTimeout?: string | undefined;
+  readonly json?: boolean | undefined;
 }
 
+const worldsMost = 10_000_000;
+
+export const verb = defineVerb<Args>({
+  name: "swarm",
+  summary: "draw whole worlds at random, judge every law in each; make one that breaks a law smaller",
+  notes: [codeNote],
+  operands: [{ name: "worlds", required: false, describe: "number of worlds to draw [default: 100]" }],
+  options: {
+    seed: { argument: "N", type: "number", default: 1, describe: "draw the worlds from seed N" },
+    fault: faultOption,
+    adapter: adapterOption,
+    "require-states": {
+      type: "boolean",
+      describe: "end with exit code 1 if an interesting state was never reached",
+    },
+    out: {
+      argument: "DIR",
+      type: "string",
+      describe: "write the result to DIR [default: reports/swarm-SEED-TIME, if a world fails]",
+    },
+    force: runOptions.force,
+    "import-timeout": importTimeout,
+  },
+  examples: [
+    ["$0 swarm 1000 --seed 7", "draw a thousand worlds"],
+    ["$0 swarm --fault one-extra", "look for a known bug; print the commands that repeat it"],
+    ["$0 swarm 200 --adapter my-limiter.ts", "put your own limiter into every world"],
+    ["$0 simulate --world 7/13", "run the world of number 13 once more, with a run folder"],
+  ],
+  handler: async (args) => {
+    const terminal = openTerminal(args.json === true);
+    const fault = await chooseFault(args.fault, terminal);
+    if (fault === "list") return;
+    const words = fault === null ? null : await faultWords(fault, "simulate");
+    const interrupt = onInterrupt();
+    try {
+      await runSwarm({ ...args, seed: requireSeed(args.seed ?? 1) }, words, terminal, interrupt.signal);
+    } finally {
+      interrupt.release();
+    }
+  },
+});
+
 /** Runs a swarm and says what it came to. Nothing is written where no world fails, but into `--out`. */
-export async function simulateSwarm(
-  args: SwarmArgs,
+async function runSwarm(
+  args: Args & { readonly seed: number },
   words: FaultWords | null,
   terminal: Terminal,
+  signal: AbortSignal,
 ): Promise<void> {
-  const worlds = requireWorlds(args.swarm);
-  const { seed, adapter, importMs } = args;
+  const worlds = requireWhole("WORLDS", Number(args.worlds ?? 100), 1, worldsMost);
+  const { seed, adapter } = args;
   const target = shellCommand([
     ...(words === null ? [] : ["--fault", words.text]),
     ...(adapter === undefined ? [] : ["--adapter", adapter]),
   ]);
-  const interrupt = onInterrupt();
-  const { signal } = interrupt;
+  const threads = await startJobs({ adapter }, { importMs: importMsOf(args), signal });
   try {
-    const threads = await startJobs({ adapter }, { importMs, signal });
-    try {
-      const startedMs = Date.now();
-      const events = threads.thread.run("swarm", { worlds, seed, fault: words?.text });
-      const result = await resultOf(events, progressOf(worlds, terminal));
-      terminal.progress(null);
-      const files = await write(result, args);
-      say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
-      terminal.result({ ...result, files });
-      const missed = args.requireStates === true && result.unreached.length > 0;
-      const isOver = result.failures.length > 0 || (missed && !result.interrupted);
-      process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
-    } finally {
-      await threads.close();
-    }
+    const startedMs = Date.now();
+    const events = threads.thread.run("swarm", { worlds, seed, fault: words?.text });
+    const result = await resultOf(events, progressOf(worlds, terminal));
+    terminal.progress(null);
+    const files = await write(result, args);
+    say(terminal, result, { seconds: (Date.now() - startedMs) / 1000, files, target });
+    terminal.result({ ...result, files });
+    const missed = args.requireStates === true && result.unreached.length > 0;
+    const isOver = result.failures.length > 0 || (missed && !result.interrupted);
+    process.exitCode = isOver ? 1 : result.interrupted ? INTERRUPTED : 0;
   } finally {
-    interrupt.release();
+    await threads.close();
   }
-}
-
-function requireWorlds(worlds: number): number {
-  if (Number.isSafeInteger(worlds) && worlds >= 1 && worlds <= 10_000_000) return worlds;
-  throw new SpillwayError("USAGE", "the swarm cannot be simulated", {
-    problems: [{ path: "--swarm", got: String(worlds), allowed: "a number of worlds, from 1 to 10,000,000" }],
-  });
 }
 
 /** Shows the worlds that are done, worlds a second and the time left. */
@@ -78,7 +119,7 @@ function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgres
 }
 
 /** @returns the files of the worlds that fail, in their order */
-async function write(result: SwarmResult, { out, force }: SwarmArgs): Promise<string[]> {
+async function write(result: SwarmResult, { out, force }: Args): Promise<string[]> {
   if (out === undefined && result.failures.length === 0) return [];
   const { openPlace } = await import("./open-place.ts");
   const { json, placeResult, resultFiles } = await import("../report/result-writer.ts");

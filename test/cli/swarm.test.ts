@@ -1,4 +1,4 @@
-// `spillway simulate --swarm` and `--world` as a user runs them.
+// `spillway swarm`, and `simulate --world`, as a user runs them.
 import { spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,10 +13,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const simulate = (...words: string[]) => spillwayHere(["simulate", ...words], { cwd: folder });
+const swarm = (...words: string[]) => spillwayHere(["swarm", ...words], { cwd: folder });
 
-describe("simulate --swarm", () => {
+describe("swarm", () => {
   test("with the right deployment: 0, what was reached, nothing written", async () => {
-    const { code, stdout } = await simulate("--swarm", "20", "--seed", "7");
+    const { code, stdout } = await swarm("20", "--seed", "7");
     expect(stdout).toMatch(/^swarm: 20 worlds of seed 7, [\d,]+ calls, [\d,]+ windows judged/);
     expect(stdout).toContain("No law is broken in any of them.");
     expect(stdout).toMatch(/\d a refusal where the user's window alone lacked room/);
@@ -26,20 +27,11 @@ describe("simulate --swarm", () => {
   });
 
   test("--require-states makes a state that was never reached status 1", async () => {
-    expect((await simulate("--swarm", "2", "--require-states")).code).toBe(1);
+    expect((await swarm("2", "--require-states")).code).toBe(1);
   });
 
   test("with a fault: 1, and both commands that it prints break the law again", async () => {
-    const { code, stdout } = await simulate(
-      "--swarm",
-      "30",
-      "--seed",
-      "7",
-      "--fault",
-      "one-extra",
-      "--out",
-      "found",
-    );
+    const { code, stdout } = await swarm("30", "--seed", "7", "--fault", "one-extra", "--out", "found");
     expect(code).toBe(1);
     const law = /World 7\/\d+: ([\w-]+) is broken/.exec(stdout)?.[1];
     const repeats = [...stdout.matchAll(/repeat (?:it|that): npx spillway simulate (.*)$/gm)].map(
@@ -84,15 +76,7 @@ describe("simulate --swarm", () => {
         },
       });`;
     await writeFile(join(folder, "limiter.ts"), limiter);
-    const { code, stdout } = await simulate(
-      "--swarm",
-      "10",
-      "--adapter",
-      "limiter.ts",
-      "--json",
-      "--out",
-      "own",
-    );
+    const { code, stdout } = await swarm("10", "--adapter", "limiter.ts", "--json", "--out", "own");
     const { failures, files } = JSON.parse(stdout);
     expect(failures).toEqual([
       expect.objectContaining({ law: expect.any(String), world: expect.stringMatching(/^1\//) }),
@@ -115,7 +99,7 @@ describe("simulate --swarm", () => {
         },
       };`;
     await writeFile(join(folder, "begun.ts"), limiter);
-    const words = ["simulate", "--swarm", "10000000", "--adapter", "begun.ts", "--json", "--out", "cut"];
+    const words = ["swarm", "10000000", "--adapter", "begun.ts", "--json", "--out", "cut"];
     const child = spawn(process.execPath, [main, ...words], {
       cwd: folder,
       stdio: ["ignore", "pipe", "ignore"],
@@ -138,18 +122,17 @@ describe("simulate --swarm", () => {
   });
 
   test.each([
-    [["--swarm", "0"], "from 1 to 10,000,000"],
-    [["--swarm", "1.5"], "from 1 to 10,000,000"],
-    [["--swarm", "many"], "--swarm needs a number"],
-    [["--swarm", "3", "--seed", "-1"], "the seed cannot be used"],
-    [["--swarm", "3", "--adapter", "none.ts"], "no such file"],
-    [["--require-states", "herd"], "--require-states is about a swarm"],
-    [["--world", "7/1", "--seed", "3"], "exclude each other"],
-    [["--world", "7"], "SEED/NUMBER"],
-    [["herd", "--swarm", "3"], "exclude each other"],
-    [["--swarm", "3", "--fault", "one-extre"], "did you mean one-extra?"],
+    [["swarm", "0"], "WORLDS cannot be used"],
+    [["swarm", "1.5"], "a whole number from 1 to 10000000"],
+    [["swarm", "many"], "WORLDS cannot be used"],
+    [["swarm", "3", "--seed", "-1"], "the seed cannot be used"],
+    [["swarm", "3", "--adapter", "none.ts"], "no such file"],
+    [["swarm", "3", "--adapter", "none.ts", "--fault", "one-extra"], "exclude each other"],
+    [["swarm", "3", "--fault", "one-extre"], "did you mean one-extra?"],
+    [["simulate", "--world", "7/1", "--seed", "3"], "exclude each other"],
+    [["simulate", "--world", "7"], "SEED/NUMBER"],
   ])("%j is bad usage", async (words, said) => {
-    const { code, stderr } = await simulate(...words);
+    const { code, stderr } = await spillwayHere(words, { cwd: folder });
     expect(stderr).toContain(said);
     expect(code).toBe(2);
   });
