@@ -1,7 +1,9 @@
-// A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory.
+// A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory, or by a policy a
+// QuotaLimiterFactory.
 import { basename, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import {
   type BundledModule,
   bundleModule,
@@ -10,7 +12,7 @@ import {
   type ModuleKind,
   type PlacedModule,
 } from "../load/user-module.ts";
-import { algorithmHint, promiseProblems } from "../rules/algorithms.ts";
+import { algorithmHint, claimProblems, promiseProblems } from "../rules/algorithms.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 import { requireFile } from "./files.ts";
 
@@ -27,17 +29,27 @@ const kind: ModuleKind = {
   hint: 'export default { name, algorithm: "fixed-window", claims: "all", create(rules) { return { decide(call, nowMs) { ... } } } }',
 };
 
+const policyKind: ModuleKind = {
+  ...kind,
+  limits: "policy",
+  hint: 'export default { name, limits: "any", claims: "all", create(policy) { return { decide(call, nowMs) { ... } } } }',
+};
+
 /**
  * Bundles a limiter's file; none of its code is run.
+ * @param byPolicy the limiter is made by a policy, not by rules
  * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where it does not parse
  */
-export async function bundleAdapterFile(file: string): Promise<BundledModule> {
+export async function bundleAdapterFile(file: string, byPolicy = false): Promise<BundledModule> {
   await requireFile(file, "adapter file", true);
   const path = resolve(file);
   // CommonJS packages that are bundled here still find `require`, as seen from the user's file. No name of the user's
   // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.
   const js = `import { createRequire as $spillwayRequireFrom } from "node:module"; const require = $spillwayRequireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
-  return { ...(await bundleModule(kind, path, { alias: aliases, banner: { js } })), isBuiltIn: false };
+  return {
+    ...(await bundleModule(byPolicy ? policyKind : kind, path, { alias: aliases, banner: { js } })),
+    isBuiltIn: false,
+  };
 }
 
 /**
@@ -51,30 +63,58 @@ export async function importAdapter(
   during?: <T>(run: () => T) => T,
 ): Promise<LimiterFactory> {
   const loaded = await importModule(module, during);
-  return factoryOf(loaded.default, module.path);
+  return factoryOf(loaded.default, module);
 }
 
-function noLimiter(problems: readonly Problem[]): Error {
+function noLimiter(made: ModuleKind, problems: readonly Problem[]): Error {
   const isAlgorithm = problems.some(({ path }) => path === "algorithm");
-  return invalidModule({ ...kind, ...(isAlgorithm && { hint: algorithmHint }) }, "has no limiter", problems);
+  return invalidModule({ ...made, ...(isAlgorithm && { hint: algorithmHint }) }, "has no limiter", problems);
 }
+
+/** What a limiter by a policy says of itself, where that is wrong. */
+function quotaPromiseProblems({ limits, claims, callers, operations }: Exported): Problem[] {
+  const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
+  return [
+    ...(limits === "any" || limits === "given"
+      ? []
+      : [
+          {
+            path: "limits",
+            got: quote(limits),
+            allowed: '"any", or "given" where it has the policy\'s own alone',
+          },
+        ]),
+    ...claimProblems(claims, undefined),
+    ...Object.entries({ callers, operations }).flatMap(([path, value]) =>
+      isList(value) ? [] : [{ path, got: quote(value), allowed: "a list, or nothing" }],
+    ),
+  ];
+}
+
+type Exported = Partial<Record<keyof LimiterFactory | keyof QuotaLimiterFactory, unknown>>;
 
 /** Checks what a module exports before anything is asked of it. */
-function factoryOf(exported: unknown, file: string): LimiterFactory {
+function factoryOf(exported: unknown, { path, kind: made }: PlacedModule): LimiterFactory {
+  const byPolicy = made.limits === "policy";
   if (typeof exported !== "object" || exported === null) {
     const got = exported === undefined ? "nothing" : typeof exported;
-    throw noLimiter([{ path: "default export", got, allowed: "a LimiterFactory" }]);
+    const allowed = byPolicy ? "a QuotaLimiterFactory" : "a LimiterFactory";
+    throw noLimiter(made, [{ path: "default export", got, allowed }]);
   }
-  const { name, create, restore } = exported as Partial<Record<keyof LimiterFactory, unknown>>;
+  const { name, create, restore } = exported as Exported;
   const problems: Problem[] = [];
   if (name !== undefined && typeof name !== "string")
     problems.push({ path: "name", got: quote(name), allowed: "a string" });
   if (typeof create !== "function")
-    problems.push({ path: "create", got: quote(create), allowed: "a function of the rules" });
+    problems.push({
+      path: "create",
+      got: quote(create),
+      allowed: `a function of the ${byPolicy ? "policy" : "rules"}`,
+    });
   if (restore !== undefined && typeof restore !== "function")
     problems.push({ path: "restore", got: quote(restore), allowed: "a function, or nothing" });
-  problems.push(...promiseProblems(exported));
-  if (problems.length > 0) throw noLimiter(problems);
+  problems.push(...(byPolicy ? quotaPromiseProblems(exported) : promiseProblems(exported)));
+  if (problems.length > 0) throw noLimiter(made, problems);
   const factory = exported as LimiterFactory;
-  return name === undefined ? Object.assign(Object.create(factory), { name: basename(file) }) : factory;
+  return name === undefined ? Object.assign(Object.create(factory), { name: basename(path) }) : factory;
 }

@@ -3,13 +3,15 @@ import type { LimiterFactory } from "../engine/adapter.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import { checkLaws } from "../laws/check.ts";
 import type { CheckOptions, CheckProgress } from "../laws/check-options.ts";
-import { checkInterleavings, type InterleavingReport, type OverlapProgress } from "../laws/interleavings.ts";
+import { checkInterleavings } from "../laws/interleavings.ts";
+import type { KnownCounterexample } from "../laws/known.ts";
+import type { InterleavingReport, OverlapProgress } from "../laws/overlaps.ts";
 import type { QuotasKind } from "../laws/quotas/ledger.ts";
 import type { CheckReport, LawReport } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { parseRules } from "../rules/parse.ts";
 import { clockedFactory } from "./clocked-limiter.ts";
-import type { JobContext } from "./job.ts";
+import type { JobContext, JobLimiter } from "./job.ts";
 import { eventsOf } from "./job-events.ts";
 import { inTurns } from "./turns.ts";
 
@@ -25,6 +27,7 @@ export interface CheckTask {
 
 /** Reports by rules, or by a policy. */
 export type AnyCheckReport = CheckReport | CheckReport<QuotasKind>;
+export type AnyInterleavingReport = InterleavingReport | InterleavingReport<QuotasKind>;
 export type AnyLawReport = LawReport | LawReport<QuotasKind>;
 
 /** Progress of a check; or the report of a law that is done. */
@@ -41,20 +44,28 @@ export function checkJob(
   { limiter, signal }: JobContext,
 ): AsyncGenerator<CheckEvent, AnyCheckReport, undefined> {
   return eventsOf(async (tell) => {
-    const { policy, fault, options } = task;
+    const { policy, options } = task;
     const live = { signal, timers, onProgress: inTurns(tell), onLaw: tell };
     if (policy === undefined) return checkLaws(await factoryOf(limiter, task), { ...options, ...live });
     const { checkQuotaLaws } = await import("../laws/quotas/kit.ts");
-    const { rules: _rules, known: _known, ...rest } = options;
-    return checkQuotaLaws(await quotaFactoryOf(policy, fault, options.seed), policy, { ...rest, ...live });
+    const { rules: _rules, known, ...rest } = options;
+    // A list of known counterexamples is parsed by the laws that it belongs to.
+    const listed = known as readonly KnownCounterexample<QuotasKind>[] | undefined;
+    return checkQuotaLaws(await quotaFactoryOf(limiter, task, policy), policy, {
+      ...{ ...rest, ...live },
+      ...(listed && { known: listed }),
+    });
   });
 }
 
 async function quotaFactoryOf(
+  limiter: JobContext["limiter"],
+  { fault, options: { seed = 0 } }: CheckTask,
   policy: Policy,
-  fault: string | undefined,
-  seed = 0,
 ): Promise<QuotaLimiterFactory> {
+  // Its file was imported as one that takes a policy.
+  if (limiter !== null)
+    return clockedFactory(limiter as JobLimiter<unknown> as JobLimiter<QuotaLimiterFactory>);
   if (fault === undefined) return (await import("../laws/quotas/engine.ts")).quotaEngine;
   const { parseFault, requirePolicy } = await import("../faults/choice.ts");
   const chosen = parseFault(fault);
@@ -69,12 +80,15 @@ async function quotaFactoryOf(
 export function interleavingsJob(
   task: CheckTask,
   { limiter, signal }: JobContext,
-): AsyncGenerator<OverlapProgress, InterleavingReport, undefined> {
+): AsyncGenerator<OverlapProgress, AnyInterleavingReport, undefined> {
   return eventsOf(async (tell) => {
-    const factory = await factoryOf(limiter, task);
-    const { path, ...rest } = task.options;
-    const moving = task.clockMoves === true ? { clockMoves: true } : {};
-    return checkInterleavings(factory, { ...rest, ...moving, signal, timers, onProgress: inTurns(tell) });
+    const { policy, clockMoves, options } = task;
+    const { path, ...rest } = options;
+    const moving = clockMoves === true ? { clockMoves: true } : {};
+    const live = { ...moving, signal, timers, onProgress: inTurns(tell) };
+    if (policy === undefined) return checkInterleavings(await factoryOf(limiter, task), { ...rest, ...live });
+    const { checkQuotaInterleavings } = await import("../laws/quotas/interleavings.ts");
+    return checkQuotaInterleavings(await quotaFactoryOf(limiter, task, policy), policy, { ...rest, ...live });
   });
 }
 

@@ -1,7 +1,7 @@
 // The progress of a check in words.
 import { setImmediate } from "node:timers/promises";
 import type { CheckProgress } from "../laws/check-options.ts";
-import type { OverlapProgress } from "../laws/interleavings.ts";
+import type { OverlapProgress } from "../laws/overlaps.ts";
 import type { Terminal } from "./terminal.ts";
 import { inTurns } from "./turns.ts";
 

@@ -1,14 +1,14 @@
 // A check's findings, as the terminal shows them: a line a law, then the counterexamples.
 
 import type { RunEvidence } from "../laws/evidence.ts";
-import type { InterleavingReport } from "../laws/interleavings.ts";
 import { mendedText } from "../laws/known.ts";
+import type { InterleavingReport } from "../laws/overlaps.ts";
 import type { QuotasKind } from "../laws/quotas/ledger.ts";
 import type { LawReport } from "../laws/report.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
-import type { AnyCheckReport, AnyLawReport } from "./check-job.ts";
+import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport } from "./check-job.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -83,7 +83,11 @@ function evidenceBy(laws: readonly AnyLawReport[]): Record<string, RunEvidence> 
 }
 
 /** Lines on overlapping calls. */
-export async function describeInterleavings(report: InterleavingReport, terminal: Terminal): Promise<void> {
+export async function describeInterleavings(
+  report: AnyInterleavingReport,
+  byPolicy: boolean,
+  terminal: Terminal,
+): Promise<void> {
   const { outcome, runs, overlapped } = report;
   const text = {
     "no-counterexample": `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${counted(overlapped, "overlap")} explained`,
@@ -93,8 +97,11 @@ export async function describeInterleavings(report: InterleavingReport, terminal
     interrupted: `${pc.yellow("interrupted")} after ${counted(runs, "run")}`,
   }[outcome];
   terminal.say(`overlapping calls: ${text}`);
-  const { renderInterleaving } = await import("../laws/interleavings-text.ts");
-  const lines = renderInterleaving(report);
+  const lines = byPolicy
+    ? (await import("../laws/quotas/timeline.ts")).renderQuotaInterleaving(
+        report as InterleavingReport<QuotasKind>,
+      )
+    : (await import("../laws/interleavings-text.ts")).renderInterleaving(report as InterleavingReport);
   if (lines.length > 0) terminal.say("", ...lines);
 }
 

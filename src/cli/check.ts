@@ -2,7 +2,6 @@
 import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
-import type { InterleavingReport } from "../laws/interleavings.ts";
 import type { CheckReport } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
@@ -10,7 +9,7 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
-import type { AnyCheckReport, AnyLawReport, CheckTask } from "./check-job.ts";
+import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport, CheckTask } from "./check-job.ts";
 import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
@@ -100,6 +99,7 @@ export const verb = defineVerb<Args>({
     ["$0 check --target http://127.0.0.1:4100 --tokens tokens.json", "check a live deployment in real time"],
     ["$0 check --fault one-extra", "see which laws find a known bug"],
     ["$0 check --policy github --fault one-extra", "see the same under another API's limits"],
+    ["$0 check --policy my-api.json --adapter my-limiter.ts", "check a limiter of your own by a policy"],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
@@ -154,19 +154,13 @@ function requireTarget({ target, allowHost, tokens, clockHeader, ...args }: Args
 async function policyOf(args: Args): Promise<Policy | undefined> {
   const { policy } = args.rules === undefined ? {} : await limitsOf(args, "check");
   if (policy === undefined) return undefined;
-  const { adapter, target, known, interleavings } = args;
-  for (const [name, value] of Object.entries({ adapter, target, known, interleavings }))
-    if (value !== undefined)
-      throw new SpillwayError("USAGE", `--${name} goes with rules, and with no policy yet`, {
-        problems: [
-          { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
-        ],
-        hint:
-          target === undefined
-            ? "checkQuotaLaws of spillway/laws checks a limiter of your own by a policy"
-            : `${program} audit --target ${target} --policy ${shellCommand([args.rules])} checks a deployment`,
-      });
-  return policy;
+  if (args.target === undefined) return policy;
+  throw new SpillwayError("USAGE", "--target goes with rules: a deployment is held to a policy by audit", {
+    problems: [
+      { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
+    ],
+    hint: `${program} audit --target ${args.target} --policy ${shellCommand([args.rules])}`,
+  });
 }
 
 const exitOf = (ok: boolean, interrupted: boolean): number => (!ok ? 1 : interrupted ? INTERRUPTED : 0);
@@ -182,7 +176,10 @@ async function checkModule(
   const words = { ...args, byPolicy: policy !== undefined };
   if (fault !== null) await faultWords(fault, "check");
   const { startJobs } = await import("./job-thread.ts");
-  const threads = await startJobs({ adapter: args.adapter }, { importMs: importMsOf(args), signal });
+  const threads = await startJobs(
+    { adapter: args.adapter, byPolicy: words.byPolicy },
+    { importMs: importMsOf(args), signal },
+  );
   try {
     const task = { options, policy, fault: args.fault, clockMoves: args.clockMoves };
     const startedMs = Date.now();
@@ -230,7 +227,7 @@ async function checkOverlaps(
   thread: JobThread,
   task: CheckTask,
   terminal: Terminal,
-): Promise<InterleavingReport> {
+): Promise<AnyInterleavingReport> {
   const { describeInterleavings } = await import("./check-text.ts");
   const report = await resultOf(thread.run("interleavings", task), (event) =>
     sayOverlapProgress(event, terminal),
@@ -240,7 +237,7 @@ async function checkOverlaps(
   const switches = ["--interleavings", ...(task.clockMoves ? ["--clock-moves"] : [])];
   const repeat = ["npx spillway check", ...switches, `--runs ${runs}`, `--seed ${seed}`, ...more].join(" ");
   const told = report.ok ? report : { ...report, repeat };
-  await describeInterleavings(told, terminal);
+  await describeInterleavings(told, task.policy !== undefined, terminal);
   return told;
 }
 

@@ -1,34 +1,39 @@
 // `check --adapter FILE`: a limiter of the user's under a clock that the scripts move, whatever it reads: what it is
 // told, `Date.now`, or timers of its own.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
-import type { LimiterAdapter, LimiterFactory } from "../engine/adapter.ts";
 import type { JobLimiter } from "./job.ts";
 
 /** The same kind of limiter; while its code runs, and only then, the process's clocks and timers are the scripts'. */
-export function clockedFactory({ factory, clock }: JobLimiter): LimiterFactory {
+export function clockedFactory<F extends Made>({ factory, clock }: JobLimiter<F>): F {
   const { setNow, create, restore } = factory;
-  const made = (limiter: LimiterAdapter | PromiseLike<LimiterAdapter>) =>
+  const made = (limiter: unknown): unknown =>
     limiter instanceof Promise
-      ? limiter.then((one: LimiterAdapter) => clockedLimiter(one, clock))
-      : clockedLimiter(limiter as LimiterAdapter, clock);
-  return Object.assign(Object.create(factory) as LimiterFactory, {
+      ? limiter.then((one: unknown) => clockedLimiter(one, clock))
+      : clockedLimiter(limiter, clock);
+  return Object.assign(Object.create(factory) as F, {
     async setNow(nowMs: number): Promise<void> {
       await clock.set(nowMs);
       await setNow?.call(factory, nowMs);
     },
-    create: (...args: Parameters<LimiterFactory["create"]>) => {
+    create: (...args: never[]) => {
       clock.clear?.();
       return made(clock.during(() => create.apply(factory, args)));
     },
     ...(restore && {
-      restore: (...args: Parameters<typeof restore>) =>
-        made(clock.during(() => restore.apply(factory, args))),
+      restore: (...args: never[]) => made(clock.during(() => restore.apply(factory, args))),
     }),
   });
 }
 
+/** Makes limiters, by rules or by a policy. */
+interface Made {
+  setNow?(nowMs: number): unknown;
+  create(...args: never[]): unknown;
+  restore?(...args: never[]): unknown;
+}
+
 /** The same limiter; each of its methods but the one that tells it the time runs under the clock. */
-function clockedLimiter(limiter: LimiterAdapter, clock: LimiterClock): LimiterAdapter {
+function clockedLimiter(limiter: unknown, clock: LimiterClock): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;
   return new Proxy(limiter, {
     get(target, name) {

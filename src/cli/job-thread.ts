@@ -17,6 +17,8 @@ export interface JobFiles {
   readonly scenario?: string | undefined;
   /** A path. */
   readonly adapter?: string | undefined;
+  /** The adapter has to take a policy, not rules. */
+  readonly byPolicy?: boolean | undefined;
 }
 
 export interface JobOptions {
@@ -92,10 +94,10 @@ export async function readScenario(scenario: string, options: JobOptions): Promi
   return threads.scenario;
 }
 
-async function bundled({ adapter, scenario }: JobFiles): Promise<BundledModule[]> {
+async function bundled({ adapter, byPolicy = false, scenario }: JobFiles): Promise<BundledModule[]> {
   const bundles: BundledModule[] = [];
   if (adapter !== undefined)
-    bundles.push(await (await import("./adapter-file.ts")).bundleAdapterFile(adapter));
+    bundles.push(await (await import("./adapter-file.ts")).bundleAdapterFile(adapter, byPolicy));
   if (scenario !== undefined)
     bundles.push(await (await import("../load/scenario-file.ts")).bundleScenarioFile(scenario));
   return bundles;

@@ -13,9 +13,9 @@ export interface JobContext {
   readonly signal: { readonly aborted: boolean };
 }
 
-/** A limiter of the user's. */
-export interface JobLimiter {
-  readonly factory: LimiterFactory;
+/** A limiter of the user's; by a policy where its file was asked for one. */
+export interface JobLimiter<F = LimiterFactory> {
+  readonly factory: F;
   /** The clock that its code reads. */
   readonly clock: LimiterClock;
 }

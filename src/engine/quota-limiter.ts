@@ -2,6 +2,7 @@
 import type { Policy } from "../policy/policy.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
+import type { Seam } from "./adapter.ts";
 import type { PolicyCall } from "./decision.ts";
 
 type Awaitable<T> = T | PromiseLike<T>;
@@ -69,6 +70,7 @@ export interface QuotaLimiterFactory {
   readonly callers?: readonly Caller[];
   /** Sets a clock that all limiters of this kind read. */
   setNow?(nowMs: number): unknown;
-  create(policy: Policy): Awaitable<QuotaLimiter>;
+  /** @param seam way of an asynchronous limiter to its store, by which its calls are interleaved */
+  create(policy: Policy, seam?: Seam): Awaitable<QuotaLimiter>;
   restore?(policy: Policy, snapshot: unknown): Awaitable<QuotaLimiter>;
 }

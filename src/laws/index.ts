@@ -45,7 +45,6 @@ export {
 export {
   checkInterleavings,
   type InterleavingOptions,
-  type InterleavingReport,
 } from "./interleavings.ts";
 export { renderInterleaving } from "./interleavings-text.ts";
 export {
@@ -62,10 +61,12 @@ export { type KnownCounterexample, type KnownState, parseKnown } from "./known.t
 export type { Compared, Judgement, Violation } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, Unexplained } from "./orders.ts";
+export type { InterleavingReport, OverlapOptions } from "./overlaps.ts";
 export type { Timers } from "./patience.ts";
 export { quotaEngine } from "./quotas/engine.ts";
+export { checkQuotaInterleavings } from "./quotas/interleavings.ts";
 export { checkQuotaLaws } from "./quotas/kit.ts";
-export { renderQuotaCounterexample } from "./quotas/timeline.ts";
+export { renderQuotaCounterexample, renderQuotaInterleaving } from "./quotas/timeline.ts";
 export type { CheckReport, Counterexample, Failure, LawReport, Outcome } from "./report.ts";
 export type { Op, Script } from "./script.ts";
 export { stillSeam } from "./seam.ts";

@@ -1,46 +1,80 @@
 // Overlapping calls that no order explains, as people read them: who was answered what, what was let in between,
 // and the arithmetic of the likeliest order.
 
-import { time } from "./drawing.ts";
-import type { InterleavingReport } from "./interleavings.ts";
+import { breachLines, type Drawing, renderedFailure, settingOf, time } from "./drawing.ts";
+import type { Violation } from "./law.ts";
 import type { Round, Unexplained } from "./orders.ts";
-import { answer, breach, operation, renderFailure, setting } from "./timeline.ts";
+import type { InterleavingReport } from "./overlaps.ts";
+import type { LawKind } from "./script.ts";
+import { answer, operation, ownerText, rulesDrawing } from "./timeline.ts";
+
+/** The parts of a drawing that depend on the kind of calls. */
+export interface OverlapDrawing<K extends LawKind> extends Drawing<K> {
+  /** A call, and what was answered to it, of one history. */
+  texts(script: K["script"], history: readonly K["answered"][]): (event: K["answered"]) => [string, string];
+  whose(violation: Violation<K>, script: K["script"]): string | null;
+}
 
 /** A report's counterexample or failure as lines of text; empty where there is none. */
-export function renderInterleaving(report: InterleavingReport): string[] {
+export const renderInterleaving = (report: InterleavingReport): string[] =>
+  renderedInterleaving(report, {
+    ...rulesDrawing,
+    texts: (script) => (event) => [operation(event, 1, script), answer(event, script)],
+    whose: ({ window }, script) => (window === null ? null : ownerText(window, script)),
+  });
+
+/** The lines of `renderInterleaving`, for calls of any kind. */
+export function renderedInterleaving<K extends LawKind>(
+  report: InterleavingReport<K>,
+  drawing: OverlapDrawing<K>,
+): string[] {
   const { counterexample, failure, repeat } = report;
   if (failure !== undefined)
-    return renderFailure(report, "the limiter failed while calls overlapped", failure);
+    return renderedFailure(
+      { ...(repeat !== undefined && { repeat }) },
+      "the limiter failed while calls overlapped",
+      failure,
+      drawing,
+    );
   if (counterexample === undefined) return [];
   const { script, rounds, law, orders } = counterexample;
   const history = rounds.flatMap(({ events }) => events);
+  const texts = drawing.texts(script, history);
   return [
     `no order of the overlapping calls explains their answers (${orders} tried)`,
     "",
-    ...setting({ script, history }),
-    ...rounds.flatMap((round, at) => roundText(round, counterexample, at === rounds.length - 1)),
+    ...settingOf({ script, history }, drawing),
+    ...rounds.flatMap((round, at) =>
+      roundText(round, counterexample, texts, at === rounds.length - 1 && drawing),
+    ),
     "",
     `In the order of the answers ${law} is broken, and in every other this law or another.`,
     ...(repeat === undefined ? [] : ["", `repeat: ${repeat}`]),
   ];
 }
 
-function roundText(round: Round, { script, violation }: Unexplained, last: boolean): string[] {
+/** @param ending what draws the breach; `false` of rounds before the last */
+function roundText<K extends LawKind>(
+  round: Round<K>,
+  { script, violation }: Unexplained<K>,
+  texts: (event: K["answered"]) => [string, string],
+  ending: OverlapDrawing<K> | false,
+): string[] {
   const { atMs, events, steps } = round;
   const when = time(atMs, script.startMs);
+  const breach = ending === false ? [] : breachLines(violation, ending.whose(violation, script));
   const [alone] = events;
-  if (events.length === 1 && alone !== undefined && round.untilMs === atMs)
-    return [
-      `${when}  ${operation(alone, 1, script)}  ${answer(alone, script)}`,
-      ...(last ? breach(violation, script) : []),
-    ];
+  if (events.length === 1 && alone !== undefined && round.untilMs === atMs) {
+    const [asked, answered] = texts(alone);
+    return [`${when}  ${asked}  ${answered}`, ...breach];
+  }
   return [
     `${when}  ${events.length === 1 ? "a call under way" : `${events.length} calls overlap`}`,
     ...steps.map((step) => `${" ".repeat(14)}. ${step}`),
     ...events.map((event) => {
-      const asked = operation(event, 1, script).trimEnd();
-      return `${" ".repeat(14)}call ${event.op.id}: ${asked}: ${answer(event, script).trimEnd()}`;
+      const [asked, answered] = texts(event);
+      return `${" ".repeat(14)}call ${event.op.id}: ${asked.trimEnd()}: ${answered.trimEnd()}`;
     }),
-    ...(last ? breach(violation, script) : []),
+    ...breach,
   ];
 }

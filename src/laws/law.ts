@@ -2,9 +2,9 @@
 // says how much it could judge, and names the first breach.
 import { type LimiterLawName, voidReason } from "../rules/laws.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { History } from "./history.ts";
+import type { CallEvent, History } from "./history.ts";
 import { type Sight, sightsOf, type WindowKey } from "./ledger.ts";
-import { type LawKind, type Op, type Script, without } from "./script.ts";
+import { type CallOp, type LawKind, type Op, type Script, without } from "./script.ts";
 
 /** The kind of today's rules. */
 export interface RulesKind extends LawKind {
@@ -12,6 +12,8 @@ export interface RulesKind extends LawKind {
   readonly op: Op;
   readonly history: History;
   readonly window: WindowKey;
+  readonly call: CallOp;
+  readonly answered: CallEvent;
 }
 
 /** Expectation, answer, and the arithmetic between them. */

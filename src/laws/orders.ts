@@ -1,35 +1,33 @@
 // The search for an order of overlapping calls that explains their answers: a search, one round after the other, in
 // which the claimed laws themselves say whether an order will do.
-import { type LimiterLawName, voidEverywhere } from "../rules/laws.ts";
-import { laws } from "./catalogue.ts";
-import type { CallEvent } from "./history.ts";
-import type { Violation } from "./law.ts";
-import type { Script } from "./script.ts";
+import type { LimiterLawName } from "../rules/laws.ts";
+import type { Judgement, RulesKind, Trial, Violation } from "./law.ts";
+import type { LawKind } from "./script.ts";
 
 /** Calls that overlapped, in the order in which they were answered. */
-export interface Round {
+export interface Round<K extends LawKind = RulesKind> {
   readonly atMs: number;
   /** Time when the last of them was answered: `atMs`, unless the clock moved while they were under way. */
   readonly untilMs: number;
-  readonly events: readonly CallEvent[];
+  readonly events: readonly K["answered"][];
   /** Steps that were let in between them, in their order. Empty if the limiter takes no seam. */
   readonly steps: readonly string[];
 }
 
 /** The smallest script found whose answers no order of the calls explains. */
-export interface Unexplained {
-  readonly script: Script;
+export interface Unexplained<K extends LawKind = RulesKind> {
+  readonly script: K["script"];
   /** The last one is what cannot be explained. */
-  readonly rounds: readonly Round[];
+  readonly rounds: readonly Round<K>[];
   /** The law that the likeliest order breaks: the one in which the calls were answered. */
   readonly law: LimiterLawName;
-  readonly violation: Violation;
+  readonly violation: Violation<K>;
   /** Number of orders that were tried. */
   readonly orders: number;
 }
 
 /** The laws by which orders are told apart: those that look at one run and nothing else. */
-export const judges: readonly LimiterLawName[] = [
+export const ordering: readonly LimiterLawName[] = [
   "refusal-justified",
   "conserved",
   "bounded",
@@ -39,32 +37,50 @@ export const judges: readonly LimiterLawName[] = [
   "limit-agrees",
 ];
 
+/** The laws by which orders are told apart, over one kind of calls. */
+export interface OrderJudge<K extends LawKind> {
+  /** Those that the limiter claims. */
+  readonly laws: readonly LimiterLawName[];
+  /** Tells whether a law says nothing of any count of a script. */
+  isVoid(law: LimiterLawName, script: K["script"]): boolean;
+  judge(law: LimiterLawName, trial: Trial<K>): Promise<Judgement<K>>;
+}
+
+/** A law, and how an order breaks it. */
+interface OrderBreach<K extends LawKind> {
+  readonly law: LimiterLawName;
+  readonly violation: Violation<K>;
+}
+
 /** No more orders than this are tried of one script; one for which they do not suffice is let pass. */
 const ordersMost = 2_000;
+
 /** Looks for one order a round, such that the whole keeps every law. */
-export class OrderSearch {
-  readonly #terms: Script;
+export class OrderSearch<K extends LawKind> {
+  readonly #judges: OrderJudge<K>;
+  readonly #script: K["script"];
   readonly #claimed: readonly LimiterLawName[];
-  readonly #rounds: readonly Round[];
+  readonly #rounds: readonly Round<K>[];
   #orders = 0;
   /** Farthest round that any order reached, and the breach that ended the first one there. */
   #furthest = -1;
-  #breach: { law: LimiterLawName; violation: Violation } | null = null;
+  #breach: OrderBreach<K> | null = null;
 
-  constructor(terms: Script, claimed: readonly LimiterLawName[], rounds: readonly Round[]) {
-    this.#terms = terms;
-    this.#claimed = claimed.filter((law) => voidEverywhere(law, terms.rules) === null);
+  constructor(judges: OrderJudge<K>, script: K["script"], rounds: readonly Round<K>[]) {
+    this.#judges = judges;
+    this.#script = script;
+    this.#claimed = judges.laws.filter((law) => !judges.isVoid(law, script));
     this.#rounds = rounds;
   }
 
   /** `null` where an order was found, or not every one could be tried. */
-  async unexplained(): Promise<Omit<Unexplained, "script"> | null> {
+  async unexplained(): Promise<Omit<Unexplained<K>, "script"> | null> {
     if (await this.#explains([], 0)) return null;
     if (this.#breach === null || this.#orders >= ordersMost) return null;
     return { ...this.#breach, rounds: this.#rounds.slice(0, this.#furthest + 1), orders: this.#orders };
   }
 
-  async #explains(history: readonly CallEvent[], at: number): Promise<boolean> {
+  async #explains(history: readonly K["answered"][], at: number): Promise<boolean> {
     const round = this.#rounds[at];
     if (round === undefined) return true;
     for (const order of explanationsOf(round)) {
@@ -82,10 +98,10 @@ export class OrderSearch {
     return false;
   }
 
-  async #judge(history: readonly CallEvent[]): Promise<{ law: LimiterLawName; violation: Violation } | null> {
+  async #judge(history: readonly K["answered"][]): Promise<OrderBreach<K> | null> {
     for (const law of this.#claimed) {
-      const trial = { script: this.#terms, play: async () => history };
-      const { violation } = await laws[law].judge(trial);
+      const trial: Trial<K> = { script: this.#script, play: async () => history };
+      const { violation } = await this.#judges.judge(law, trial);
       if (violation !== null) return { law, violation };
     }
     return null;
@@ -96,7 +112,11 @@ export class OrderSearch {
  * Every order, that of the answers first. Where the clock moved, a call may have been counted before or after that; one
  * after the other, the clock never steps back between them.
  */
-function* explanationsOf({ events, atMs, untilMs }: Round): Generator<readonly CallEvent[]> {
+function* explanationsOf<K extends LawKind>({
+  events,
+  atMs,
+  untilMs,
+}: Round<K>): Generator<readonly K["answered"][]> {
   for (const order of ordersOf(events)) {
     yield order;
     if (untilMs === atMs) continue;

@@ -98,4 +98,7 @@ export interface LawKind {
   readonly op: { readonly do: string; readonly atMs: number };
   readonly history: readonly { readonly op: LawKind["op"] }[];
   readonly window: object;
+  /** A call, and what was answered to it. */
+  readonly call: { readonly do: "call"; readonly atMs: number; readonly id: number; readonly cost: number };
+  readonly answered: { readonly op: LawKind["call"] };
 }

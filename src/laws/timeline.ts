@@ -3,24 +3,17 @@
 
 import { organizationLimit, type Rules, semanticsOf, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
-import { breachLines, type Drawing, rendered, renderedFailure, settingOf, time } from "./drawing.ts";
+import { breachLines, type Drawing, rendered, time } from "./drawing.ts";
 import type { History, HistoryEvent, PartialReading } from "./history.ts";
 import type { RulesKind, Violation } from "./law.ts";
 import { Ledger, nameOf, type Sight, type WindowKey } from "./ledger.ts";
-import type { Counterexample, Failure, LawReport } from "./report.ts";
+import type { Counterexample, LawReport } from "./report.ts";
 import { algorithmOf, type CallOp, type Terms } from "./script.ts";
 
-const rulesDrawing: Drawing<RulesKind> = { rules: rulesText, timeline };
+export const rulesDrawing: Drawing<RulesKind> = { rules: rulesText, timeline };
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export const renderCounterexample = (report: LawReport): string[] => rendered(report, rulesDrawing);
-
-/** Draws the operations until the limiter failed, and the call at which it did. */
-export const renderFailure = (report: Pick<LawReport, "repeat">, title: string, failure: Failure): string[] =>
-  renderedFailure(report, title, failure, rulesDrawing);
-
-/** The rules that matter, and when +0 is. */
-export const setting = (played: Played): string[] => settingOf(played, rulesDrawing);
 
 type Played = Pick<Counterexample, "script" | "history">;
 
@@ -75,7 +68,7 @@ function switchesText(terms: Terms, { scope }: Sight): string[] {
 }
 
 /** Whose window it is: `acme rest`, or `acme/ann`, which is a key. */
-function ownerText({ organization, user, scope }: WindowKey, { keyed }: Terms): string {
+export function ownerText({ organization, user, scope }: WindowKey, { keyed }: Terms): string {
   const whose = user === null ? organization : `${organization}/${user}`;
   return keyed === true ? whose : `${whose} ${scope}`;
 }
@@ -111,7 +104,7 @@ function timeline(terms: Terms, history: History, startMs: number, violation: Vi
   return lines;
 }
 
-export const breach = (violation: Violation, terms: Terms): string[] =>
+const breach = (violation: Violation, terms: Terms): string[] =>
   breachLines(violation, violation.window === null ? null : ownerText(violation.window, terms));
 
 /** The window edges between two operations, or that the clock stepped back. */

@@ -19,6 +19,8 @@ export interface ModuleKind {
   readonly failed: ErrorCode;
   /** Next step after an error of `invalid`. */
   readonly hint?: string;
+  /** What an adapter's limiter is made by. Default: `rules`. */
+  readonly limits?: "policy";
 }
 
 /** A module, bundled with all that it imports. Plain data. */

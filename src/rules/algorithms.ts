@@ -77,7 +77,8 @@ export function promiseProblems(promised: {
   return [...problems, ...claimProblems(claims, known)];
 }
 
-function claimProblems(claims: unknown, algorithm: Algorithm | undefined): Problem[] {
+/** Returns the mistakes in a list of claimed laws. */
+export function claimProblems(claims: unknown, algorithm: Algorithm | undefined): Problem[] {
   if (claims === "all") return [];
   if (!Array.isArray(claims))
     return [{ path: "claims", got: quote(claims), allowed: '"all", or an array of law names' }];

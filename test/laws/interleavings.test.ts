@@ -14,7 +14,7 @@ import {
   storeLimiter,
   type Unexplained,
 } from "../../src/laws/index.ts";
-import type { OverlapProgress } from "../../src/laws/interleavings.ts";
+import type { OverlapProgress } from "../../src/laws/overlaps.ts";
 import { TinyLimiter, tinyFactory } from "./tiny-limiter.ts";
 
 type Wrap = <S extends object>(store: S, seam: Seam) => S;

@@ -3,8 +3,9 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkLaws } from "../../src/laws/check.ts";
-import { checkInterleavings, type OverlapProgress } from "../../src/laws/interleavings.ts";
+import { checkInterleavings } from "../../src/laws/interleavings.ts";
 import { renderInterleaving } from "../../src/laws/interleavings-text.ts";
+import type { OverlapProgress } from "../../src/laws/overlaps.ts";
 import type { Outcome } from "../../src/laws/report.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
 import { claimsOf, strangers } from "./limiters.ts";

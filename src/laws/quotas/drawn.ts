@@ -154,6 +154,13 @@ function smallerOverride(
   return less.kind === "token-bucket" ? { ...rest, capacity: less.capacity, refill: less.refill } : changed;
 }
 
+/** Length of a window, ms; of a bucket, the time in which an empty one is full. */
+export function windowMsOf(algorithm: Algorithm): number {
+  if (algorithm.kind === "token-bucket")
+    return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
+  return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
+}
+
 class QuotaPlanner {
   readonly ops: QuotaOp[] = [];
   readonly #policy: Policy;
@@ -278,10 +285,7 @@ class QuotaPlanner {
 
   #lengthOf(place: number): number {
     const used = Object.keys(this.#policy.operations[this.#operation]?.uses ?? {});
-    const { algorithm } = quotaFor(this.#policy, at(used, place), this.#caller);
-    if (algorithm.kind === "token-bucket")
-      return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
-    return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
+    return windowMsOf(quotaFor(this.#policy, at(used, place), this.#caller).algorithm);
   }
 
   #timeOf(move: QuotaMove): number {
@@ -362,6 +366,7 @@ export function quotaScripts(
   { limits, isExact = false, callers, operations }: QuotaLimiterFactory,
   profile: Profile,
   aboutMs: number,
+  intentsMost = 30,
 ): fc.Arbitrary<QuotaScript> {
   const world: QuotaWorld = {
     callers: callers ?? callersOf(policy),
@@ -379,7 +384,7 @@ export function quotaScripts(
     .record({
       policy: limits === "any" ? policies(policy) : fc.constant(policy),
       phaseMs,
-      intents: fc.noBias(fc.array(intent, { maxLength: 30, size: "max" })),
+      intents: fc.noBias(fc.array(intent, { maxLength: intentsMost, size: "max" })),
       pick: fc.nat({ max: 60 }),
     })
     .map(({ policy: drawn, phaseMs: phase, intents, pick }) => {

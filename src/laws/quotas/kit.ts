@@ -20,7 +20,7 @@ import * as runs from "./run-laws.ts";
 import type { QuotaScript } from "./script.ts";
 import * as sights from "./sight-laws.ts";
 
-const judges: Readonly<Record<LimiterLawName, sights.QuotaJudge>> = {
+export const judges: Readonly<Record<LimiterLawName, sights.QuotaJudge>> = {
   bounded: sights.bounded,
   conserved: sights.conserved,
   "remaining-agrees": sights.remainingAgrees,
@@ -77,12 +77,15 @@ export async function checkQuotaLaws(
   return checkKit(() => quotaKit(factory, policy, options.startMs ?? newYear2026Ms), options);
 }
 
+export const claimedOf = ({ claims }: QuotaLimiterFactory): readonly LimiterLawName[] =>
+  claims === "all" ? limiterLawNames : claims;
+
 async function quotaKit(
   factory: QuotaLimiterFactory,
   policy: Policy,
   startMs: number,
 ): Promise<LawKit<QuotasKind>> {
-  const claims = factory.claims === "all" ? limiterLawNames : factory.claims;
+  const claims = claimedOf(factory);
   const may = await abilities(factory, policy, startMs, claims);
   return {
     name: factory.name,
@@ -100,7 +103,7 @@ async function quotaKit(
 }
 
 /** Makes one limiter to see what it can be asked. @throws SpillwayError `ADAPTER_INVALID` */
-async function abilities(
+export async function abilities(
   factory: QuotaLimiterFactory,
   policy: Policy,
   startMs: number,
@@ -140,7 +143,7 @@ function profileFor(law: LimiterLawName, may: ReadonlySet<keyof Profile>): Profi
 const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
 /** Reason why a law says nothing of any quota of a policy. */
-function whyVoid(law: LimiterLawName, policy: Policy): string | null {
+export function whyVoid(law: LimiterLawName, policy: Policy): string | null {
   const quotas = Object.values(policy.quotas);
   const calendar = runs.calendarQuota(policy);
   if (law === "time-translates" && calendar !== undefined)

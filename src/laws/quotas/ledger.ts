@@ -11,6 +11,7 @@ import type { LawKind } from "../script.ts";
 import type {
   CallerAttributes,
   QuotaCallEvent,
+  QuotaCallOp,
   QuotaEvent,
   QuotaHistory,
   QuotaOp,
@@ -29,6 +30,8 @@ export interface QuotasKind extends LawKind {
   readonly op: QuotaOp;
   readonly history: QuotaHistory;
   readonly window: QuotaKey;
+  readonly call: QuotaCallOp;
+  readonly answered: QuotaCallEvent;
 }
 
 /** What a limiter showed of a count, beside what is right; `null` where it does not tell. */

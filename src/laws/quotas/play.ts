@@ -1,5 +1,6 @@
 // Plays a script under a policy against a limiter, and keeps what it answered. Answers of HTTP are read by the policy's
 // wire, so that a limiter is judged by what its callers see.
+import type { Seam } from "../../engine/adapter.ts";
 import { isObject, type Mistake } from "../../engine/answer-form.ts";
 import type {
   QuotaLimiter,
@@ -13,7 +14,8 @@ import { wireOf } from "../../policy/presets.ts";
 import { type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
 import { AdapterFailure, answered, ask, shown, tellTime, throughJson } from "../history.ts";
 import type { SettleOp } from "../script.ts";
-import type { QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
+import { stillSeam } from "../seam.ts";
+import type { QuotaCallEvent, QuotaCallOp, QuotaEvent, QuotaHistory, QuotaOp } from "./script.ts";
 
 const numbers = ["limit", "remaining", "used", "resetAtMs"] as const;
 
@@ -58,7 +60,8 @@ function kept(said: Readonly<Record<string, unknown>>): unknown {
   return { ...said, readings: readings.map((each: unknown) => (isObject(each) ? { ...each } : each)) };
 }
 
-class QuotaPlayer {
+/** One limiter with the reservations that are open on it. */
+export class QuotaPlayer {
   readonly #factory: QuotaLimiterFactory;
   readonly #policy: Policy;
   #limiter: QuotaLimiter;
@@ -70,13 +73,18 @@ class QuotaPlayer {
     this.#limiter = limiter;
   }
 
+  /** Tells the limiter what time it is. */
+  async setNow(nowMs: number): Promise<void> {
+    await tellTime(this.#factory, nowMs);
+    await tellTime(this.#limiter, nowMs);
+  }
+
   async play(op: QuotaOp): Promise<QuotaEvent> {
-    await tellTime(this.#factory, op.atMs);
-    await tellTime(this.#limiter, op.atMs);
+    await this.setNow(op.atMs);
     const limiter = this.#limiter;
     switch (op.do) {
       case "call":
-        return this.#call(op);
+        return this.call(op);
       case "settle":
         return this.#settle(op);
       case "status": {
@@ -106,7 +114,8 @@ class QuotaPlayer {
     }
   }
 
-  async #call(op: QuotaCallOp): Promise<QuotaEvent> {
+  /** Decides a call; others may be under way. */
+  async call(op: QuotaCallOp): Promise<QuotaCallEvent> {
     const { caller, operation, cost, atMs } = op;
     const call = Object.freeze({ caller: Object.freeze({ ...caller }), operation, cost });
     const said = await answered<QuotaVerdict>(
@@ -180,10 +189,11 @@ export async function makeQuotaLimiter(
   factory: QuotaLimiterFactory,
   policy: Policy,
   nowMs: number,
+  seam: Seam = stillSeam,
 ): Promise<QuotaLimiter> {
   await tellTime(factory, nowMs);
   // A copy of its own: what it does to it does not reach the laws.
-  const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy)));
+  const limiter = await ask("create", [policy.name], () => factory.create(structuredClone(policy), seam));
   if (isObject(limiter) && typeof limiter.decide === "function") return limiter;
   throw new AdapterFailure("create(policy)", shown(limiter), "a limiter with `decide`");
 }

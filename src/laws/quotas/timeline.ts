@@ -1,13 +1,15 @@
 // A counterexample under a policy as people read it.
 import { limitOf, quotaFor } from "../../policy/effective.ts";
 import type { Algorithm } from "../../policy/policy.ts";
-import { breachLines, type Drawing, rendered, time } from "../drawing.ts";
+import { breachLines, rendered, time } from "../drawing.ts";
+import { type OverlapDrawing, renderedInterleaving } from "../interleavings-text.ts";
+import type { InterleavingReport } from "../overlaps.ts";
 import type { LawReport } from "../report.ts";
 import { looksOf, type QuotaKey, type QuotaLook, type QuotaSight, type QuotasKind } from "./ledger.ts";
 import type { CallerAttributes, QuotaEvent } from "./script.ts";
 import { isWindow } from "./sight-laws.ts";
 
-const drawing: Drawing<QuotasKind> = {
+const drawing: OverlapDrawing<QuotasKind> = {
   rules({ script, history }) {
     const lines = new Map<string, string>();
     for (const { sights } of looksOf(script, history))
@@ -44,11 +46,24 @@ const drawing: Drawing<QuotasKind> = {
     }
     return lines;
   },
+  texts(script, history) {
+    const looks = new Map(looksOf(script, history).map((look) => [look.event, look]));
+    // A call of an overlap is numbered where it stands.
+    return (event) => [
+      opText(event).replace(/ \(call \d+\)$/, ""),
+      answerText(looks.get(event) as QuotaLook),
+    ];
+  },
+  whose: ({ window }) => (window === null ? null : countText(window)),
 };
 
 /** A violated law with its counterexample, or a limiter that failed, as lines of text; else none. */
 export const renderQuotaCounterexample = (report: LawReport<QuotasKind>): string[] =>
   rendered(report, drawing);
+
+/** Overlapping calls that no order explains, or a limiter that failed, as lines of text; else none. */
+export const renderQuotaInterleaving = (report: InterleavingReport<QuotasKind>): string[] =>
+  renderedInterleaving(report, drawing);
 
 const whoText = (caller: CallerAttributes): string => Object.values(caller).join("/");
 

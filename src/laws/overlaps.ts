@@ -1,0 +1,309 @@
+// Calls that overlap, whatever their limits are of. Whatever a limiter awaits in between, some order of the calls, one
+// after the other, must explain who was admitted; a lost update is what no order explains. The order is looked for by the
+// laws themselves: the claimed ones that look at one run.
+import fc from "fast-check";
+import type { Seam } from "../engine/adapter.ts";
+import { type Profile, usualProfile } from "./arbitraries.ts";
+import type { CheckOptions, CheckProgress } from "./check-options.ts";
+import { AdapterFailure } from "./history.ts";
+import type { RulesKind } from "./law.ts";
+import { type OrderJudge, OrderSearch, type Round, type Unexplained } from "./orders.ts";
+import type { Failure } from "./report.ts";
+import type { LawKind } from "./script.ts";
+import { anySeed, requireInteger } from "./subject.ts";
+import { Weave } from "./weave.ts";
+
+export interface OverlapOptions
+  extends Pick<CheckOptions, "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "signal"> {
+  /** The most calls that overlap, 2 to 5; 3 unless told. Where the clock moves, 1 will do. */
+  readonly overlap?: number;
+  /**
+   * Lets time pass between two steps of a call, such as two commands to a store: 1 ms or a second. A key may then end in
+   * between, and the call may count before or after. The limiter has to take the `seam`. Default: `false`.
+   */
+  readonly clockMoves?: boolean;
+  /** Called before every run, and awaited. */
+  readonly onProgress?: (progress: OverlapProgress) => void | PromiseLike<void>;
+}
+
+/** Progress of a check of calls that overlap. */
+export type OverlapProgress = Pick<CheckProgress, "run" | "runs" | "shrinking">;
+
+export interface InterleavingReport<K extends LawKind = RulesKind> {
+  readonly limiter: string;
+  readonly seed: number;
+  readonly runs: number;
+  /** Rounds of two calls or more, or in which the clock moved, that were explained. */
+  readonly overlapped: number;
+  /** `not-claimed`: none of the laws by which an order is looked for. */
+  readonly outcome: "no-counterexample" | "violated" | "failed" | "not-claimed" | "interrupted";
+  readonly ok: boolean;
+  readonly path?: string;
+  readonly repeat?: string;
+  readonly counterexample?: Unexplained<K>;
+  readonly failure?: Failure<K>;
+}
+
+/** One limiter under way: it is told the time, and asked calls that may overlap. */
+export interface OverlapPlayer<K extends LawKind> {
+  setNow(nowMs: number): Promise<void>;
+  call(op: K["call"]): Promise<K["answered"]>;
+  close(): Promise<void>;
+}
+
+/** Calls of one kind: how they are drawn, played and judged. */
+export interface OverlapKit<K extends LawKind> extends OrderJudge<K> {
+  /** The limiter's name. */
+  readonly name: string;
+  scripts(profile: Profile, intentsMost: number): fc.Arbitrary<K["script"]>;
+  player(script: K["script"], seam: Seam): Promise<OverlapPlayer<K>>;
+  isAdmitted(answered: K["answered"]): boolean;
+  /** Strips an answer of the counts, which may be later; where the clock moved, also of what depends on the time. */
+  bare(answered: K["answered"], moved: boolean): K["answered"];
+  /** Length of the window that a call meets, ms. */
+  windowMs(script: K["script"], call: K["call"]): number;
+}
+
+/** Calls alone, at few instants. */
+const profile: Profile = { ...usualProfile, settle: 0, status: 0, enforce: 0, sweep: 0, back: 0 };
+/** Calls that come at the ends of windows, where the clock matters. */
+const atEnds: Profile = { ...profile, edge: 40, beyond: 10 };
+const intentsMost = 8;
+/** The clock moves before one of the first so many steps of a round. */
+const stepsMost = 3;
+const roundsTicked = { minLength: 8, maxLength: 8 };
+/** Calls after all others, one by one, that show what the count came to. */
+const closingMost = 12;
+
+interface Drawn<K extends LawKind> {
+  readonly script: K["script"];
+  /** Number of calls that overlap, and the rounds in which, by bits, they do not start all at once. */
+  readonly overlap: number;
+  readonly staggered: number;
+  /** By rounds, the step before which the clock moves; 0 or none: it stands still. */
+  readonly ticks: readonly number[];
+  /** Time that passes then, ms. */
+  readonly tickMs: number;
+  /** The seed of the scheduler. One that fast-check draws itself is not the same again once scripts are made smaller. */
+  readonly weave: number;
+}
+
+/**
+ * Looks for calls whose answers no order explains.
+ * @param claimed the laws by which orders are told apart
+ */
+export async function checkOverlaps<K extends LawKind>(
+  kit: OverlapKit<K>,
+  options: OverlapOptions,
+): Promise<InterleavingReport<K>> {
+  const runs = requireInteger("runs", options.runs ?? 100, 1, 10_000_000);
+  const seed = requireInteger("seed", options.seed ?? anySeed(), -0x8000_0000, 0x7fff_ffff);
+  const most = requireInteger("overlap", options.overlap ?? 3, options.clockMoves ? 1 : 2, 5);
+  const report = { limiter: kit.name, seed, runs: 0, overlapped: 0, ok: true };
+  if (kit.laws.length === 0) return { ...report, outcome: "not-claimed" };
+  const trial = new OverlapTrial(kit, options.signal, options.path !== undefined);
+  const drawn = fc.record({
+    script: kit.scripts(options.clockMoves ? atEnds : profile, intentsMost),
+    overlap: fc.integer({ min: Math.min(2, most), max: most }),
+    staggered: fc.nat({ max: 255 }),
+    ticks: options.clockMoves ? fc.array(fc.nat({ max: stepsMost }), roundsTicked) : fc.constant([]),
+    tickMs: options.clockMoves ? fc.constantFrom(1, 1000) : fc.constant(0),
+    weave: fc.nat(),
+  });
+  let run = 0;
+  const property = fc.asyncProperty(drawn, async (one) => {
+    const shrinking = trial.hasFailed;
+    if (!shrinking) run += 1;
+    await options.onProgress?.({ run, runs, shrinking });
+    await trial.run(one);
+  });
+  const replay = options.path === undefined ? {} : { path: options.path, endOnFailure: true };
+  const details = await fc.check(property, {
+    seed,
+    numRuns: options.path === undefined ? runs : 1,
+    ...replay,
+  });
+  const { errorInstance, counterexamplePath, numRuns, interrupted } = details;
+  const seen = { ...report, runs: numRuns, overlapped: trial.overlapped };
+  const path = counterexamplePath ?? "";
+  if (errorInstance instanceof NoOrder)
+    return {
+      ...seen,
+      ok: false,
+      outcome: "violated",
+      path,
+      counterexample: (errorInstance as NoOrder<K>).unexplained,
+    };
+  if (errorInstance instanceof FailedOverlap)
+    return {
+      ...seen,
+      ok: false,
+      outcome: "failed",
+      path,
+      failure: (errorInstance as FailedOverlap<K>).failure,
+    };
+  if (details.failed && errorInstance !== null) throw errorInstance;
+  return { ...seen, outcome: interrupted ? "interrupted" : "no-counterexample" };
+}
+
+class NoOrder<K extends LawKind> extends Error {
+  readonly unexplained: Unexplained<K>;
+  constructor(unexplained: Unexplained<K>) {
+    super("no order of the calls explains their answers");
+    this.unexplained = unexplained;
+  }
+}
+
+class FailedOverlap<K extends LawKind> extends Error {
+  readonly failure: Failure<K>;
+  constructor(script: K["script"], { call, got, allowed, hung }: AdapterFailure, history: K["history"]) {
+    super(got);
+    this.failure = { call, got, allowed, hung, script, history };
+  }
+}
+
+/** The runs of one check, of one kind: a script that fails otherwise is not taken for a smaller one. */
+class OverlapTrial<K extends LawKind> {
+  overlapped = 0;
+  readonly #kit: OverlapKit<K>;
+  readonly #signal: { readonly aborted: boolean } | undefined;
+  readonly #replaying: boolean;
+  #kind: "broken" | "failed" | null = null;
+  #hung = 0;
+
+  constructor(kit: OverlapKit<K>, signal: { readonly aborted: boolean } | undefined, replaying: boolean) {
+    this.#kit = kit;
+    this.#signal = signal;
+    this.#replaying = replaying;
+  }
+
+  /** True once a run failed: the others make it smaller. */
+  get hasFailed(): boolean {
+    return this.#kind !== null;
+  }
+
+  async run(drawn: Drawn<K>): Promise<void> {
+    // After so many answers that never came a counterexample is as small as it gets.
+    if (this.#signal?.aborted || this.#hung > 10) throw new fc.PreconditionFailure(true);
+    // fast-check makes the calls fewer, but keeps the draws by which they interleave; fewer calls may need others.
+    const shrinking = this.#kind === "broken" || this.#replaying;
+    for (const weave of [drawn.weave, ...(shrinking ? moreWeaves : [])])
+      if (!(await this.#try(drawn, schedulerOf(weave)))) return;
+  }
+
+  /** @returns whether the scheduler had a choice; without one, another would do the same */
+  async #try(drawn: Drawn<K>, scheduler: fc.Scheduler): Promise<boolean> {
+    const { script } = drawn;
+    const rounds: Round<K>[] = [];
+    try {
+      await playOverlapping(this.#kit, drawn, scheduler, rounds);
+    } catch (error) {
+      if (!(error instanceof AdapterFailure)) throw error;
+      if (this.#kind === "broken") return true;
+      this.#kind = "failed";
+      if (error.hung) this.#hung += 1;
+      throw new FailedOverlap(
+        script,
+        error,
+        rounds.flatMap(({ events }) => events),
+      );
+    }
+    if (this.#kind === "failed") return true;
+    const found = await new OrderSearch(this.#kit, script, rounds).unexplained();
+    if (this.#kind === null) this.overlapped += rounds.filter(isJudged).length;
+    if (found === null) return rounds.some(({ events, steps }) => events.length > 1 && steps.length > 0);
+    this.#kind = "broken";
+    throw new NoOrder({ script, ...found });
+  }
+}
+
+/** Tells whether more than one order or instant could explain a round. */
+const isJudged = <K extends LawKind>({ events, atMs, untilMs }: Round<K>): boolean =>
+  events.length > 1 || untilMs > atMs;
+
+const moreWeaves: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
+
+/** fast-check's scheduler; the same for the same seed. */
+function schedulerOf(seed: number): fc.Scheduler {
+  const [scheduler] = fc.sample(fc.scheduler(), { seed, numRuns: 1 });
+  if (scheduler === undefined) throw new RangeError("no scheduler was drawn");
+  return scheduler;
+}
+
+/** Plays a script's calls, those of one instant overlapping, and then some one by one. */
+async function playOverlapping<K extends LawKind>(
+  kit: OverlapKit<K>,
+  { script, overlap, staggered, ticks, tickMs }: Drawn<K>,
+  scheduler: fc.Scheduler,
+  rounds: Round<K>[],
+): Promise<void> {
+  const weave = new Weave(scheduler);
+  const player = await kit.player(script, weave);
+  const calls = script.ops.flatMap((op) => (op.do === "call" ? [op as K["call"]] : []));
+  let nowMs = 0;
+  const setNow = (ms: number): Promise<void> => {
+    nowMs = ms;
+    return player.setNow(ms);
+  };
+  const playRound = async (group: readonly K["call"][], atOnce: boolean): Promise<Round<K>> => {
+    // A call that was due at an instant that has passed comes now.
+    const atMs = Math.max(nowMs, group[0]?.atMs ?? script.startMs);
+    await setNow(atMs);
+    const step = ticks[rounds.length] ?? 0;
+    weave.tickBefore(step, `${tickMs} ms pass`, () => setNow(atMs + tickMs));
+    const answers: K["answered"][] = [];
+    const from = weave.steps.length;
+    const runs = group.map((op) => ({
+      id: op.id,
+      run: () => player.call({ ...op, atMs }).then((event) => answers.push(event)),
+    }));
+    await weave.overlap(runs, atOnce);
+    const moved = nowMs > atMs;
+    const events = group.length > 1 || moved ? answers.map((event) => kit.bare(event, moved)) : answers;
+    const round = { atMs, untilMs: nowMs, events, steps: weave.steps.slice(from) };
+    rounds.push(round);
+    return round;
+  };
+  try {
+    for (const [at, group] of grouped(calls, overlap).entries())
+      await playRound(group, ((staggered >> (at % 8)) & 1) === 0);
+    for (const call of closing(calls)) {
+      const { events } = await playRound([call], true);
+      if (events[0] === undefined || !kit.isAdmitted(events[0])) break;
+    }
+    if (tickMs > 0) for (const call of muchLater(kit, script, calls, nowMs)) await playRound([call], true);
+  } finally {
+    await player.close();
+  }
+}
+
+/** Calls of one instant together, at most so many. */
+function grouped<C extends LawKind["call"]>(calls: readonly C[], most: number): C[][] {
+  const groups: C[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < most && last[0]?.atMs === call.atMs) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+/** Calls of the last caller, one after the other, that use up what is left. */
+function closing<C extends LawKind["call"]>(calls: readonly C[]): C[] {
+  const last = calls.at(-1);
+  if (last === undefined) return [];
+  return Array.from({ length: closingMost }, (_, n) => ({ ...last, id: calls.length + n, cost: 1 }));
+}
+
+/** A call of the last caller when every window has ended: it shows what never ends. */
+function muchLater<K extends LawKind>(
+  kit: OverlapKit<K>,
+  script: K["script"],
+  calls: readonly K["call"][],
+  nowMs: number,
+): readonly K["call"][] {
+  const last = calls.at(-1);
+  if (last === undefined) return [];
+  const atMs = nowMs + 2 * kit.windowMs(script, last);
+  return [{ ...last, id: calls.length + closingMost, cost: 1, atMs }];
+}

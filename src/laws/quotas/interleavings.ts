@@ -1,0 +1,72 @@
+// Calls that overlap under a policy: their orders are looked for by the laws that the limiter claims (`../overlaps.ts`).
+import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
+import { quotaFor } from "../../policy/effective.ts";
+import type { Policy } from "../../policy/policy.ts";
+import { ordering } from "../orders.ts";
+import { checkOverlaps, type InterleavingReport, type OverlapKit, type OverlapOptions } from "../overlaps.ts";
+import { patient } from "../patience.ts";
+import { newYear2026Ms } from "../subject.ts";
+import { quotaScripts, windowMsOf } from "./drawn.ts";
+import { abilities, claimedOf, judges, whyVoid } from "./kit.ts";
+import type { QuotasKind } from "./ledger.ts";
+import { makeQuotaLimiter, QuotaPlayer } from "./play.ts";
+import type { QuotaCallEvent } from "./script.ts";
+
+/**
+ * Looks for calls whose answers no order explains, as `checkInterleavings` does, for a limiter by a policy.
+ * @throws SpillwayError `ADAPTER_INVALID` where the limiter cannot be made
+ */
+export async function checkQuotaInterleavings(
+  given: QuotaLimiterFactory,
+  policy: Policy,
+  options: OverlapOptions = {},
+): Promise<InterleavingReport<QuotasKind>> {
+  const factory = options.timers === undefined ? given : patient(given, options.timers, options.answerMsMost);
+  const startMs = options.startMs ?? newYear2026Ms;
+  const claims = claimedOf(factory);
+  await abilities(factory, policy, startMs, claims);
+  const kit: OverlapKit<QuotasKind> = {
+    name: factory.name,
+    laws: ordering.filter((law) => claims.includes(law) && whyVoid(law, policy) === null),
+    isVoid: () => false,
+    judge: (law, trial) => judges[law](trial),
+    scripts: (profile, intentsMost) => quotaScripts(policy, factory, profile, startMs, intentsMost),
+    player: async (script, seam) =>
+      new QuotaPlayer(
+        factory,
+        script.policy,
+        await makeQuotaLimiter(factory, script.policy, script.startMs, seam),
+      ),
+    isAdmitted: ({ admitted }) => admitted,
+    bare,
+    windowMs: (script, { caller, operation }) =>
+      Math.max(
+        ...Object.keys(script.policy.operations[operation]?.uses ?? {}).map((quota) =>
+          windowMsOf(quotaFor(script.policy, quota, caller).algorithm),
+        ),
+      ),
+  };
+  return checkOverlaps(kit, options);
+}
+
+/**
+ * Strips an overlapping call of its counts, which may be later: its outcome, and each quota's limit and end are left. Of
+ * one in which the clock moved, the end goes, too.
+ */
+function bare({ said, read, ...event }: QuotaCallEvent, moved: boolean): QuotaCallEvent {
+  const readings = said.readings?.map(({ quota, limit, resetAtMs }) => ({
+    ...{ quota, limit },
+    ...(!moved && { resetAtMs }),
+  }));
+  const shown = read?.readings.map((reading) => ({
+    ...reading,
+    remaining: null,
+    used: null,
+    ...(moved && { reset: null }),
+  }));
+  return {
+    ...event,
+    said: { ...said, ...(readings !== undefined && { readings }) },
+    read: read && { ...read, readings: shown ?? [] },
+  };
+}
