@@ -27,13 +27,12 @@ export {
   swarm,
   worldNamed,
 } from "../sim/swarm/swarm.ts";
-export { type OpenedLogs, openLogs } from "./cli/log-input.ts";
-export { type LogArgs, logArgs } from "./cli/log-options.ts";
 export { type ChosenFault, faultNames, parseFault } from "./faults/choice.ts";
 export { faultFactory } from "./faults/factory.ts";
 export { type CheckOptions, type CheckReport, checkLaws } from "./laws/index.ts";
 export { type LoadOptions, type LoadResult, load } from "./load/load.ts";
 export { type LoadedScenario, loadScenarioFile } from "./load/scenario-file.ts";
+export type { LogOptions } from "./logs/choices.ts";
 export { type PlanOptions, plan } from "./plan/plan.ts";
 export { parsePolicy } from "./policy/parse.ts";
 export type { Policy } from "./policy/policy.ts";
@@ -58,6 +57,7 @@ export { adviseRules, parseRules } from "./rules/parse.ts";
 export { type PresetName, presets } from "./rules/presets.ts";
 export type { Rules, RulesInput } from "./rules/rules.ts";
 export { parseTokens, type Token } from "./rules/tokens.ts";
+export { type OpenedLogs, openLogs } from "./runs/log-input.ts";
 export { adjustScenario } from "./scenario/adjust.ts";
 export type { Scenario } from "./scenario/scenario.ts";
 export { type AppOptions, buildApp } from "./service/app.ts";

@@ -1,18 +1,12 @@
 // A recording in the one form that `fit` works from: callers, and the calls of each in the order of time. A trace
 // tells clients, wishes and attempts. A log tells users and instants alone; the rest is absent.
 
+import { GRAPHQL_CALL, type LogBatch, type LogCaller, OTHER_CALL, STATUS_CALL } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import { longestMs } from "../../src/scenario/mistakes.ts";
-import {
-  GRAPHQL_CALL,
-  type LogBatch,
-  type LogCaller,
-  OTHER_CALL,
-  STATUS_CALL,
-} from "../../src/trace/logs/rows.ts";
 import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";

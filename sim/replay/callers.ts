@@ -2,10 +2,10 @@
 // is looked up per row.
 import type { PolicyCore } from "../../src/engine/policy-core.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
+import { attributesOfCaller, type LogCaller } from "../../src/logs/rows.ts";
 import { calendarWindow } from "../../src/policy/calendar.ts";
 import { limitOf, quotaFor } from "../../src/policy/effective.ts";
 import type { Algorithm, Policy } from "../../src/policy/policy.ts";
-import { attributesOfCaller, type LogCaller } from "../../src/trace/logs/rows.ts";
 
 /** A count of a quota: whose it is, and how it counts. */
 export interface ReplayCount {

@@ -2,6 +2,7 @@
 // waited for an answer, as long after that answer as in the log; so a call that has to wait moves those behind it.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import type { LogBatch, LogCaller } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../../src/scenario/client.ts";
 import { seedRandom } from "../../src/scenario/random.ts";
 import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
-import type { LogBatch, LogCaller } from "../../src/trace/logs/rows.ts";
 import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { EventQueue, NOTHING } from "../event-queue.ts";
 import { NO_QUOTA, ToldQuotas } from "../told-quotas.ts";

@@ -2,8 +2,8 @@
 // step by step: short loops are much faster than one that does all for each row.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
+import { type LogBatch, type LogRows, type RoutedRows, STATUS_CALL } from "../../src/logs/rows.ts";
 import type { QuotaReplayedLog, QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
-import { type LogBatch, type LogRows, type RoutedRows, STATUS_CALL } from "../../src/trace/logs/rows.ts";
 import type { ReplayCallers } from "./callers.ts";
 import type { Completions } from "./completions.ts";
 import { ReplayHeadroom } from "./headroom.ts";

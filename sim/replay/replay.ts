@@ -1,12 +1,12 @@
 // A log under rules or a policy: who would have been refused, when, how often; and how large limits would have had to be.
 // Rows come in columns and callers are handles, so that nothing is allocated per row.
+import type { LogBatch, LogRows, RoutedRows } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import type { LogBatch, LogRows, RoutedRows } from "../../src/trace/logs/rows.ts";
 import { type Limits, limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { reactingCallsMost } from "./calls.ts";

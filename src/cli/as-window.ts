@@ -3,9 +3,9 @@ import { type Approximated, asWindows, unenforceable } from "../policy/as-window
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
-import { shellCommand } from "./run-place.ts";
 import { warn } from "./terminal.ts";
 import { program, type VerbOption } from "./verb.ts";
 

@@ -1,18 +1,19 @@
 // `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
 
 import { parseTarget, requireAllowed } from "../connect/target.ts";
+import { readText } from "../files/read-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { type AuditResult, type Row, settledRows } from "../summary/audit-result.ts";
 import { pc } from "./colors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
-import { readLimits, readPolicy, readPolicyTokens, readText, readTokens } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { readLimits, readPolicy, readPolicyTokens, readTokens } from "./files.ts";
 import { requireDuration, rulesOption, tokensFormat, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
@@ -144,14 +145,14 @@ export const verb = defineVerb<Args>({
       if (args.dryRun)
         return terminal.result({ calls: plan.calls, windowsEmptied: plan.empties, ms: plan.ms });
       if (!args.yes) await requireYes(terminal);
-      const { openPlace } = await import("./open-place.ts");
+      const { openPlace } = await import("../runs/open-place.ts");
       const writer = await openPlace({ out: args.out, name: "audit", force: args.force }, "audit");
       try {
         const { result, trace } = await audit(options);
         terminal.progress(null);
         const { addAuditReport } = await import("../report/audit-documents.ts");
         const { placeResult } = await import("../report/result-writer.ts");
-        const { version } = await import("./version.ts");
+        const { version } = await import("../runs/version.ts");
         const junit = await addAuditReport(writer, result, trace, version);
         await placeResult(writer);
         if (args.junit !== undefined)

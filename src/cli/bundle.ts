@@ -3,11 +3,11 @@
 import { stat } from "node:fs/promises";
 import type { LoadedScenario } from "../load/scenario-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { onInterrupt } from "../runs/interrupt.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { readLimits } from "./files.ts";
-import { onInterrupt } from "./interrupt.ts";
 import { codeNote, importMsOf, importTimeout, rulesOption, scenarioOperand } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -76,7 +76,7 @@ export const verb = defineVerb<Args>({
 
 /** Only the name and the file are needed. */
 async function loadedScenario(args: Args): Promise<LoadedScenario> {
-  const { readScenario } = await import("./job-thread.ts");
+  const { readScenario } = await import("../runs/job-thread.ts");
   const importMs = importMsOf(args);
   const { signal, release } = onInterrupt();
   return readScenario(args.scenario, { importMs, signal }).finally(release);

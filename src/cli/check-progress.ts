@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { CheckProgress } from "../laws/check-options.ts";
 import type { OverlapProgress } from "../laws/overlaps.ts";
+import { inTurns } from "../runs/turns.ts";
 import type { Terminal } from "./terminal.ts";
-import { inTurns } from "./turns.ts";
 
 /** For `CheckOptions.onProgress`, where the check runs in this thread. */
 export const showCheckProgress = (

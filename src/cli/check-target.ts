@@ -17,12 +17,12 @@ import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
+import { INTERRUPTED } from "../runs/interrupt.ts";
 import type { Evidence, Verdict } from "../verify/verdict.ts";
 import type { TargetArgs } from "./check-target-options.ts";
 import { pc } from "./colors.ts";
 import { readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
-import { INTERRUPTED } from "./interrupt.ts";
 import type { Terminal } from "./terminal.ts";
 import { program } from "./verb.ts";
 

@@ -8,7 +8,7 @@ import type { LawReport } from "../laws/report.ts";
 import { evidenceGaps, evidenceWords } from "../report/verdict-words.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
-import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport } from "./check-job.ts";
+import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport } from "../runs/check-job.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 

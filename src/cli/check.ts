@@ -8,18 +8,18 @@ import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
+import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport, CheckTask } from "../runs/check-job.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { resultOf } from "../runs/job-events.ts";
+import type { JobThread } from "../runs/job-thread.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
-import type { AnyCheckReport, AnyInterleavingReport, AnyLawReport, CheckTask } from "./check-job.ts";
 import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
 import { type TargetArgs, targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
 import { readKnown, readRules, readWrittenRules } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { resultOf } from "./job-events.ts";
-import type { JobThread } from "./job-thread.ts";
 import { codeNote, importMsOf, importTimeout, requireWhole, rulesOption, whichVerb } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb, program } from "./verb.ts";
 
@@ -175,7 +175,7 @@ async function checkModule(
 ): Promise<void> {
   const words = { ...args, byPolicy: policy !== undefined };
   if (fault !== null) await faultWords(fault, "check");
-  const { startJobs } = await import("./job-thread.ts");
+  const { startJobs } = await import("../runs/job-thread.ts");
   const threads = await startJobs(
     { adapter: args.adapter, byPolicy: words.byPolicy },
     { importMs: importMsOf(args), signal },

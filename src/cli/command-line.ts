@@ -1,9 +1,9 @@
 // A command from its words to its verb: help, version, or the verb by what yargs parses. Errors are thrown.
+import { version } from "../runs/version.ts";
 import { programHelp, verbHelp } from "./help.ts";
 import { rejectOddValues, unknownVerb, unparsed } from "./usage-mistake.ts";
 import { type Verb, yargsCommand } from "./verb.ts";
 import { allVerbs, verbNamed } from "./verbs.ts";
-import { version } from "./version.ts";
 import { commandParser } from "./yargs.ts";
 
 /**

@@ -1,8 +1,8 @@
 // The way to a target elsewhere: by whose word, as whom, through which proxy.
 import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
+import { readText } from "../files/read-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import { readText } from "./files.ts";
 import type { VerbOption } from "./verb.ts";
 
 export const connectionOptions = {

@@ -8,11 +8,12 @@ import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
 import { counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import type { JobThread, JobThreads } from "../runs/job-thread.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { showCheckProgress } from "./check-progress.ts";
 import { pc } from "./colors.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import type { JobThread, JobThreads } from "./job-thread.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   codeNote,
@@ -24,7 +25,6 @@ import {
   requireWhole,
   runOptions,
 } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -86,7 +86,7 @@ export const verb = defineVerb<Args>({
     requireWhole("--runs", args.runs, 1, 10_000_000);
     const durationMs = requireDuration("--duration", args.duration);
     const importMs = importMsOf(args);
-    const { startJobs } = await import("./job-thread.ts");
+    const { startJobs } = await import("../runs/job-thread.ts");
     const interrupt = onInterrupt();
     const { signal } = interrupt;
     try {
@@ -174,7 +174,7 @@ async function loadForReal(
   const { chooseDriver } = await import("../load/driver.ts");
   const { serve } = await import("../service/serve.ts");
   const { parseRules } = await import("../rules/parse.ts");
-  const { driverLine, loadInto } = await import("./load-into.ts");
+  const { driverLine, loadInto } = await import("../runs/load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
   const by = await chooseDriver(asked.driver, { signal });
   terminal.say(`  ${driverLine(by)}`);
@@ -206,7 +206,7 @@ async function simulateAlike(
     "simulate",
     "the same clients in virtual time, from the same instant: what it would have predicted",
   );
-  const { factsOf, simulateInto } = await import("./simulate-into.ts");
+  const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
   const { saySimulation } = await import("./say-run.ts");
   const parts = thread.run("simulate", { changes: { like: folder } });
   const facts = await factsOf(parts);
@@ -238,7 +238,7 @@ async function simulateBroken(
     `simulate --fault ${shownFault}`,
     `the same once more, by a limiter that is wrong: ${faultNamed(shownFault).wrong}`,
   );
-  const { factsOf, simulateInto } = await import("./simulate-into.ts");
+  const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
   const parts = thread.run("simulate", { changes: { like: folder }, fault: shownFault });
   const facts = await factsOf(parts);
   const run = await simulateInto({ out: `${folder}/broken`, name: facts.scenario.name }, facts, {

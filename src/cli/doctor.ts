@@ -4,11 +4,11 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type { GetK6Options } from "../load/get-k6.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
-import { version } from "./version.ts";
 
 interface Args {
   readonly getK6?: boolean | undefined;

@@ -8,23 +8,24 @@ import type { SimulationsDone } from "../../sim/fit/check.ts";
 import type { FitCheck } from "../../sim/fit/check-result.ts";
 import type { Fit } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { requireFree } from "../files/read-file.ts";
+import type { LogOptions } from "../logs/choices.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Rules } from "../rules/rules.ts";
 import { parseShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { pc } from "./colors.ts";
-import { requireFree } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { type LogArgs, logOptions } from "./log-options.ts";
+import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
 import { rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args extends LogArgs {
+interface Args extends LogOptions {
   readonly files: readonly string[];
   readonly out?: string | undefined;
   readonly name?: string | undefined;
@@ -182,7 +183,7 @@ async function recordingOf(
   signal: AbortSignal,
 ): Promise<Recording> {
   const { Recorder } = await import("../../sim/fit/recording.ts");
-  const { openLogs, trafficOf } = await import("./log-input.ts");
+  const { openLogs, trafficOf } = await import("../runs/log-input.ts");
   const logs = await openLogs(
     args.files,
     args,
@@ -207,7 +208,7 @@ async function recordingOf(
   }
   if (isTrace && logs.policy === undefined) {
     const { readTrace } = await import("../trace/read.ts");
-    const { copiesOfCalls } = await import("../trace/logs/traffic.ts");
+    const { copiesOfCalls } = await import("../logs/traffic.ts");
     const { header, calls } = await readTrace(file.open());
     const recorder = new Recorder(header);
     const copies = copiesOfCalls(trafficOf(args));
@@ -224,7 +225,7 @@ async function recordingOf(
         `${count(logs.unread)} of ${counted(logs.read + logs.unread, "row")} could not be read, the first: ${logs.examples[0]?.why}`,
       ),
     );
-  const { unplacedWords } = await import("../trace/logs/unplaced-words.ts");
+  const { unplacedWords } = await import("../logs/unplaced-words.ts");
   const apart = unplacedWords(
     logs.unplaced,
     logs.callers.map(({ organization }) => organization),

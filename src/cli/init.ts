@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { requireNoLink, writeNew } from "../files/whole-file.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { version } from "../runs/version.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { readPolicy } from "./files.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
-import { version } from "./version.ts";
 
 interface Args {
   readonly dir?: string | undefined;

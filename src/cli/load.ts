@@ -7,11 +7,11 @@ import type { LoadedScenario } from "../load/scenario-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import type { JobThreads } from "../runs/job-thread.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import type { JobThreads } from "./job-thread.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   codeNote,
@@ -119,7 +119,7 @@ export const verb = defineVerb<Args>({
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
-    const { startJobs } = await import("./job-thread.ts");
+    const { startJobs } = await import("../runs/job-thread.ts");
     const options = await loadOptions(args);
     const importMs = importMsOf(args);
     const interrupt = onInterrupt();
@@ -148,7 +148,7 @@ async function loadOne(
 ): Promise<void> {
   const open = await reportOpener(args.open);
   const { chooseDriver } = await import("../load/driver.ts");
-  const { driverLine, loadInto } = await import("./load-into.ts");
+  const { driverLine, loadInto } = await import("../runs/load-into.ts");
   const { sayLoad } = await import("./say-run.ts");
   const by = await chooseDriver(args.driver, { signal });
   terminal.say(driverLine(by));

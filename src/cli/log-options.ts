@@ -1,12 +1,12 @@
 // Options that verbs which read logs have in common. Nothing that reads logs is loaded for it.
-import type { InferredOptionTypes } from "yargs";
 import {
   type DurationUnit,
   defaultGraphqlPath,
   defaultStatusPath,
+  defaultUnread,
   durationUnits,
   logFormats,
-} from "../trace/logs/choices.ts";
+} from "../logs/choices.ts";
 import type { VerbOption } from "./verb.ts";
 
 const group = "Reading logs";
@@ -129,20 +129,8 @@ export const logOptions = {
   "allow-unread": {
     argument: "SHARE",
     type: "string",
-    default: "1%",
+    default: defaultUnread,
     group,
     describe: "allow the share SHARE of rows to stay unread",
   },
 } as const satisfies Record<string, VerbOption>;
-
-export type LogArgs = InferredOptionTypes<typeof logOptions>;
-
-/** Options as without flags, changed as asked: for whoever opens logs without a command line. */
-export function logArgs(changes: Partial<LogArgs> = {}): LogArgs {
-  const names = Object.keys(logOptions) as (keyof LogArgs)[];
-  const usual = names.map((name) => {
-    const option: VerbOption = logOptions[name];
-    return [name, option.default];
-  });
-  return { ...(Object.fromEntries(usual) as LogArgs), ...changes };
-}

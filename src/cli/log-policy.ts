@@ -1,9 +1,9 @@
 // The policy that logs are read by: the one that is named, or a trace's own.
+import type { LogFile } from "../logs/read-file.ts";
 import type { Policy } from "../policy/policy.ts";
 import { policyOf } from "../policy/shorthand.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { LogFile } from "../trace/logs/read-file.ts";
 import { openTrace } from "../trace/read.ts";
 import { enforceable } from "./as-window.ts";
 

@@ -1,17 +1,17 @@
 // Words of `--dry-run` on logs: what each is, what its columns were taken for and why, and its first rows as read.
 
+import { Callers } from "../logs/callers.ts";
+import type { ColumnUse } from "../logs/column-guesses.ts";
+import type { LogFile } from "../logs/read-file.ts";
+import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/rows.ts";
+import { bareToken, looksSecret, withoutSecrets } from "../logs/secrets.ts";
 import type { Policy } from "../policy/policy.ts";
 import { instant, ownerName } from "../report/format.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
-import { Callers } from "../trace/logs/callers.ts";
-import type { ColumnUse } from "../trace/logs/column-guesses.ts";
-import type { LogFile } from "../trace/logs/read-file.ts";
-import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../trace/logs/rows.ts";
-import { bareToken, looksSecret, withoutSecrets } from "../trace/logs/secrets.ts";
+import { digestOf, type OpenedLogs } from "../runs/log-input.ts";
 import { pc } from "./colors.ts";
-import { digestOf, type OpenedLogs } from "./log-input.ts";
 
 const rowsMost = 5;
 const widthMost = 48;

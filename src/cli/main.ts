@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The program: runs the command of its arguments, with a pipe or a file at its standard output.
 import { errorCodes, SpillwayError } from "../rules/errors.ts";
-import { endIfStuck } from "./interrupt.ts";
+import { endIfStuck } from "../runs/interrupt.ts";
 import { runProgram, tellError } from "./program.ts";
 import { describeError } from "./terminal.ts";
 

@@ -1,12 +1,12 @@
 // `spillway map --from FILES...`: a policy proposed from answers of an API, with questions on what they do not settle.
 import { basename, extname } from "node:path";
+import { openBytes } from "../files/byte-source.ts";
+import { requireFile, requireFree } from "../files/read-file.ts";
 import type { Proposal } from "../map/propose.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
-import { openBytes } from "./byte-source.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
-import { requireFile, requireFree } from "./files.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -57,7 +57,7 @@ export const verb = defineVerb<Args>({
     const [{ readTranscript }, { propose }, { textOfFile }] = await Promise.all([
       import("../map/transcripts.ts"),
       import("../map/propose.ts"),
-      import("../trace/logs/har.ts"),
+      import("../logs/har.ts"),
     ]);
     const secrets = new Set<string>();
     const seen = [];

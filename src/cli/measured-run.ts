@@ -3,12 +3,12 @@ import type { Measurement } from "../../sim/measure.ts";
 import { share } from "../report/format.ts";
 import { isJudgedFigure } from "../rules/figures.ts";
 import { counted } from "../rules/words.ts";
+import { resultOf } from "../runs/job-events.ts";
+import type { EventOf } from "../runs/jobs.ts";
+import { Pace, paceText } from "../runs/pace.ts";
+import type { MeasureFacts } from "../runs/simulate-job.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
-import { resultOf } from "./job-events.ts";
-import type { EventOf } from "./jobs.ts";
-import { Pace, paceText } from "./pace.ts";
 import type { MeasuredRun } from "./say-run.ts";
-import type { MeasureFacts } from "./simulate-job.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** @throws what the job throws */

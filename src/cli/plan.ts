@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import type { PlanResult } from "../summary/plan-result.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   codeNote,
@@ -18,7 +19,6 @@ import {
   runOptions,
   scenarioOperand,
 } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal } from "./terminal.ts";
 import { kebab } from "./usage-mistake.ts";
 import { defineVerb, program } from "./verb.ts";
@@ -147,7 +147,7 @@ export const verb = defineVerb<Args>({
       if (args.csv === true) {
         const [{ renderCsv }, { planTable }] = await Promise.all([
           import("../report/csv.ts"),
-          import("./plan-table.ts"),
+          import("../runs/plan-table.ts"),
         ]);
         terminal.document(renderCsv(planTable(result)));
       } else terminal.result(result);
@@ -178,7 +178,7 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
     durationMs: args.duration === undefined ? undefined : requireDuration("--duration", args.duration),
     ...(await limitsOf(args, "plan")),
   };
-  const { planInto } = await import("./plan-into.ts");
+  const { planInto } = await import("../runs/plan-into.ts");
   const { vary, until, find, storm, within, compare, replications, confidence } = args;
   const inRuns = args.inRuns === undefined ? undefined : requireShare(args.inRuns);
   const command = commandOf(args);

@@ -5,12 +5,12 @@ import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
 import { requireDuration, whichVerb } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 

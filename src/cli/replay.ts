@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { ReplayProgress } from "../../sim/replay/replay.ts";
+import type { LogOptions } from "../logs/choices.ts";
 import { share } from "../report/format.ts";
 import type { AnyReplay } from "../report/replay-view.ts";
 import { runFiles } from "../report/run.ts";
@@ -10,19 +11,19 @@ import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import type { OpenedLogs } from "../runs/log-input.ts";
+import { Pace, paceText } from "../runs/pace.ts";
+import { version } from "../runs/version.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import type { OpenedLogs } from "./log-input.ts";
-import { type LogArgs, logOptions } from "./log-options.ts";
+import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
 import { openOption, reportOpener } from "./open-report.ts";
-import { Pace, paceText } from "./pace.ts";
 import { requireSeed, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb, program } from "./verb.ts";
-import { version } from "./version.ts";
 
-interface Args extends LogArgs {
+interface Args extends LogOptions {
   readonly files: readonly string[];
   readonly rules?: string | undefined;
   readonly "as-window"?: boolean | undefined;
@@ -121,7 +122,7 @@ export const verb = defineVerb<Args>({
     const { rules: name, "as-window": asWindow } = args;
     const given = await limitsOf({ asWindow, rules: name }, "replay LOG");
     if (given.policy !== undefined && (args.set?.length ?? 0) > 0) throw setsNoPolicy();
-    const { openLogs } = await import("./log-input.ts");
+    const { openLogs } = await import("../runs/log-input.ts");
     const progress = new Progress(terminal);
     const interrupt = onInterrupt();
     const { signal } = interrupt;

@@ -5,11 +5,11 @@ import type { KeptResult } from "../report/result-report.ts";
 import type { PageOptions } from "../report/result-writer.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
+import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
-import { version } from "./version.ts";
 
 interface Args {
   readonly folder: string;

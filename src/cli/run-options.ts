@@ -3,8 +3,8 @@
 import { driverNames } from "../load/driver.ts";
 import { parseDuration } from "../rules/duration.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { longestMs } from "../scenario/mistakes.ts";
-import { shellCommand } from "./run-place.ts";
 import type { Operand, VerbOption } from "./verb.ts";
 
 export const scenarioOperand = {

@@ -9,12 +9,12 @@ import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
+import type { KeptRun } from "../runs/keep-run.ts";
+import { driverText, type LoadedRun, wasTooSlow } from "../runs/load-into.ts";
+import type { SimulatedRun } from "../runs/simulate-into.ts";
 import type { ExpectationResult, PopulationSummary, Summary } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { pc } from "./colors.ts";
-import type { KeptRun } from "./keep-run.ts";
-import { driverText, type LoadedRun, wasTooSlow } from "./load-into.ts";
-import type { SimulatedRun } from "./simulate-into.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Measured = Pick<Summary, "figures" | "populations">;

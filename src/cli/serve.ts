@@ -10,13 +10,13 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { adviseRules } from "../rules/parse.ts";
 import type { Token } from "../rules/tokens.ts";
 import { counted } from "../rules/words.ts";
+import { onInterrupt } from "../runs/interrupt.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { asWindowOption, enforceable } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
-import { onInterrupt } from "./interrupt.ts";
 import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 

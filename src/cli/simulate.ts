@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { runFiles } from "../report/run.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import type { SimulateTask } from "../runs/simulate-job.ts";
 import { asWindowOption, limitsOf } from "./as-window.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
 import { readTokens } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import {
   adapterOption,
@@ -19,7 +20,6 @@ import {
   scenarioOperand,
   tokensFormat,
 } from "./run-options.ts";
-import type { SimulateTask } from "./simulate-job.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -136,11 +136,11 @@ async function simulateOne(
 ): Promise<void> {
   const { adapter, out, force } = args;
   const open = await reportOpener(args.open);
-  const { startJobs } = await import("./job-thread.ts");
+  const { startJobs } = await import("../runs/job-thread.ts");
   const files = { adapter, scenario: file ?? undefined };
   const threads = await startJobs(files, { importMs, signal });
   try {
-    const { factsOf, simulateInto } = await import("./simulate-into.ts");
+    const { factsOf, simulateInto } = await import("../runs/simulate-into.ts");
     const parts = threads.thread.run("simulate", task);
     const facts = await factsOf(parts);
     const { scenario, header } = facts;
@@ -190,7 +190,7 @@ function requireRules(args: Args, policy: string): void {
 }
 
 async function measureOne({ task, file, importMs, words, signal }: Asked, terminal: Terminal): Promise<void> {
-  const { startJobs } = await import("./job-thread.ts");
+  const { startJobs } = await import("../runs/job-thread.ts");
   const threads = await startJobs({ scenario: file ?? undefined }, { importMs, signal });
   try {
     const { measuredRun } = await import("./measured-run.ts");

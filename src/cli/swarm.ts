@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { type StateName, stateNames, stateWords } from "../../sim/swarm/states.ts";
 import type { FailingWorld, SwarmProgress, SwarmResult } from "../../sim/swarm/swarm.ts";
 import { count, counted } from "../rules/words.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { resultOf } from "../runs/job-events.ts";
+import { startJobs } from "../runs/job-thread.ts";
+import { Pace, paceText } from "../runs/pace.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { chooseFault, type FaultWords, faultOption, faultWords } from "./fault-list.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
-import { resultOf } from "./job-events.ts";
-import { startJobs } from "./job-thread.ts";
-import { Pace, paceText } from "./pace.ts";
 import {
   adapterOption,
   codeNote,
@@ -19,7 +20,6 @@ import {
   requireWhole,
   runOptions,
 } from "./run-options.ts";
-import { shellCommand } from "./run-place.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -121,7 +121,7 @@ function progressOf(worlds: number, terminal: Terminal): (progress: SwarmProgres
 /** @returns the files of the worlds that fail, in their order */
 async function write(result: SwarmResult, { out, force }: Args): Promise<string[]> {
   if (out === undefined && result.failures.length === 0) return [];
-  const { openPlace } = await import("./open-place.ts");
+  const { openPlace } = await import("../runs/open-place.ts");
   const { json, placeResult, resultFiles } = await import("../report/result-writer.ts");
   const writer = await openPlace({ out, name: `swarm-${result.seed}`, force }, "swarm");
   try {

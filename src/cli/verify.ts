@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { openBytes } from "../files/byte-source.ts";
+import { requireFile } from "../files/read-file.ts";
 import { k6Files } from "../load/run-k6.ts";
 import { instant } from "../report/format.ts";
 import { k6Folder, runFiles } from "../report/run.ts";
@@ -21,17 +23,15 @@ import { parseExpectation } from "../rules/figures.ts";
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
+import { acceptedBy } from "../runs/accepted.ts";
+import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
+import { version } from "../runs/version.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
-import { acceptedBy } from "./accepted.ts";
-import { openBytes } from "./byte-source.ts";
 import { pc } from "./colors.ts";
-import { requireFile } from "./files.ts";
-import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
 import { openOption, reportOpener } from "./open-report.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
-import { version } from "./version.ts";
 
 interface Args {
   readonly trace: string;

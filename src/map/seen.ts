@@ -1,6 +1,6 @@
 // An answer as a transcript shows it, with what is known of its request. No credential is among its members.
+import { looksSecret } from "../logs/secrets.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import { looksSecret } from "../trace/logs/secrets.ts";
 
 /** A request's credential, as far as a policy names it. */
 export interface SeenAuth {

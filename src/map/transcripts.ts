@@ -1,8 +1,8 @@
 // Records of an API's answers → answers seen: a HAR, curl's output, JSON lines, an access log.
+import { entriesOf } from "../logs/har.ts";
+import { memberOf, textOfValue } from "../logs/json-lines.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import { entriesOf } from "../trace/logs/har.ts";
-import { memberOf, textOfValue } from "../trace/logs/json-lines.ts";
 import { headerNames } from "../wire/fields.ts";
 import { isCurl, readCurl } from "./curl.ts";
 import { isLimitLike } from "./header-names.ts";

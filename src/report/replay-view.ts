@@ -1,4 +1,6 @@
 // A replay as its documents tell it, whether it was under rules or under a policy.
+import { defaultOrganization } from "../logs/rows.ts";
+import { unplacedWords } from "../logs/unplaced-words.ts";
 import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Owner, Rules, Scope } from "../rules/rules.ts";
@@ -15,8 +17,6 @@ import type {
   WindowUse,
 } from "../summary/replay-result.ts";
 import type { ExpectationResult } from "../summary/summary.ts";
-import { defaultOrganization } from "../trace/logs/rows.ts";
-import { unplacedWords } from "../trace/logs/unplaced-words.ts";
 import { ownerName } from "./format.ts";
 import { scopeUnits, scopeWords } from "./source.ts";
 

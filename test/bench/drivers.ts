@@ -103,7 +103,7 @@ function rowsOf(driver: string, loop: string, { bare: peers, ours, lost }: Measu
 /** One run of ours, as the command does it; both keep their connections: what is compared is the work on each answer. */
 async function loadOnce(folder: string, url: string, by: DriverChoice) {
   const { load } = await built<typeof import("../../src/load/load.ts")>("load/load.js");
-  const { startJobs } = await built<typeof import("../../src/cli/job-thread.ts")>("cli/job-thread.js");
+  const { startJobs } = await built<typeof import("../../src/runs/job-thread.ts")>("runs/job-thread.js");
   const { tokenScopes } = await built<typeof import("../../src/rules/tokens.ts")>("rules/tokens.js");
   const tokens = Array.from({ length: CLIENTS }, (_, index) => ({
     token: `token-${index}`,

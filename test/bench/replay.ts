@@ -10,9 +10,8 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { replay } from "../../sim/replay/replay.ts";
-import { openLogs } from "../../src/cli/log-input.ts";
-import { logArgs } from "../../src/cli/log-options.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { openLogs } from "../../src/runs/log-input.ts";
 import { below, type RandomState, seedRandom } from "../../src/scenario/random.ts";
 import { type BenchRow, median } from "./row.ts";
 
@@ -59,7 +58,7 @@ interface Counts {
 type Contender = (path: string, form: Form) => Promise<Counts>;
 
 const reader: Contender = async (path) => {
-  const logs = await openLogs([path], logArgs());
+  const logs = await openLogs([path]);
   const counts = new Int32Array(users);
   const found = { groups: 0, rows: 0 };
   let minute = -1;
@@ -118,7 +117,7 @@ function fieldsOf(line: string): { ts: number; user: string } {
 }
 
 const whole: Contender = async (path, form) => {
-  const logs = await openLogs([path], logArgs());
+  const logs = await openLogs([path]);
   await replay(logs, parseRules({}), { files: [path] });
   return { groups: (await expected(path, form)).groups, rows: logs.read };
 };

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bundleAdapterFile, importAdapter } from "../../src/cli/adapter-file.ts";
 import type { CheckReport } from "../../src/laws/index.ts";
 import { type PlacedModule, placeModules } from "../../src/load/user-module.ts";
+import { bundleAdapterFile, importAdapter } from "../../src/runs/adapter-file.ts";
 import { spillwayHere } from "../support/command.ts";
 
 /** A limiter that forgets the organization's window: users in TypeScript, one window each. */

@@ -3,10 +3,10 @@ import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { bundleAdapterFile } from "../../src/cli/adapter-file.ts";
 import { readConnection } from "../../src/cli/connection-options.ts";
 import { readTokens } from "../../src/cli/files.ts";
 import { readRecord, traceOf } from "../../src/report/run-folder.ts";
+import { bundleAdapterFile } from "../../src/runs/adapter-file.ts";
 
 let folder = "";
 beforeAll(async () => {

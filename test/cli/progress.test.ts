@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Pace, paceText } from "../../src/cli/pace.ts";
-import { factsOf, simulateInto } from "../../src/cli/simulate-into.ts";
-import { measureJob, simulateJob } from "../../src/cli/simulate-job.ts";
+import { Pace, paceText } from "../../src/runs/pace.ts";
+import { factsOf, simulateInto } from "../../src/runs/simulate-into.ts";
+import { measureJob, simulateJob } from "../../src/runs/simulate-job.ts";
 import { defineScenario, rest, worker } from "../../src/scenario/index.ts";
 
 describe("a pace", () => {

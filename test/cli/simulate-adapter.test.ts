@@ -4,9 +4,9 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { limiterNotes } from "../../src/cli/simulated-limiter.ts";
 import { engineFactory } from "../../src/laws/engine-factory.ts";
 import { keyedLimiter } from "../../src/laws/keyed.ts";
+import { limiterNotes } from "../../src/runs/simulated-limiter.ts";
 import { spillwayHere } from "../support/command.ts";
 
 /** Its windows end by a timer, and it tells their ends by `Date`, as many packages do. */

@@ -4,9 +4,9 @@ import { fitScenario } from "../../sim/fit/fit.ts";
 import { Recorder, recordedUntil } from "../../sim/fit/recording.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulate } from "../../sim/simulate.ts";
+import type { LogBatch } from "../../src/logs/rows.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { poller, rest, waitReset, worker } from "../../src/scenario/index.ts";
-import type { LogBatch } from "../../src/trace/logs/rows.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { recorded, traced, world } from "./recordings.ts";
 

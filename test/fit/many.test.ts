@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
+import { REST_CALL } from "../../src/logs/rows.ts";
 import { below, type RandomState, seedRandom } from "../../src/scenario/random.ts";
-import { REST_CALL } from "../../src/trace/logs/rows.ts";
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);

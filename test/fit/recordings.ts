@@ -2,9 +2,9 @@
 // instants alone.
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { simulate } from "../../sim/simulate.ts";
+import { GRAPHQL_CALL, type LogBatch, REST_CALL, STATUS_CALL } from "../../src/logs/rows.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import type { PopulationInput, Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
-import { GRAPHQL_CALL, type LogBatch, REST_CALL, STATUS_CALL } from "../../src/trace/logs/rows.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 
 export function world(

@@ -249,7 +249,7 @@ const method: readonly string[] = [
   "",
   "- Limits of 1 to 8 calls (1 to 12 points where a call may cost more than 1) in windows of 1 to 60 s are drawn, and calls that crowd at limits and at the ends of windows. The same seed gives the same table.",
   "- Each package is the published one, pinned in `test/limiters/package-lock.json`. An adapter of some fifty lines (`test/limiters/adapters`) makes a key of an organization's user and reads the answer's headers or result.",
-  "- Time: while a package's code runs, `Date`, timers, `performance.now` and `process.hrtime` are a clock of ours (`src/cli/virtual-clock.ts`); a microsecond passes at each reading of the monotonic one.",
+  "- Time: while a package's code runs, `Date`, timers, `performance.now` and `process.hrtime` are a clock of ours (`src/runs/virtual-clock.ts`); a microsecond passes at each reading of the monotonic one.",
   "- Redis is a real one, Debian's `redis-server`. It runs under libfaketime, which gives it our clock by a file (`test/limiters/redis.ts`). Redis keeps a key for the whole millisecond in which it ends, so windows on Redis end late here.",
   "- *Overlapping calls*: two or three calls of one instant are started together, in every order; some order of them, one after the other, must explain who was admitted, by the laws that the limiter claims. In all other rows calls follow one another. [Over HTTP](overlap.md) they go wrong like this.",
   "- `ratelimiter` and `async-ratelimiter` round their reset down, and it is read as the next unit: that waiting is over a moment later is no fault.",

@@ -1,7 +1,7 @@
 // Who drives a run: k6 where it is found, else Node.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { driverLine } from "../../src/cli/load-into.ts";
 import { chooseDriver, type DriverName } from "../../src/load/driver.ts";
+import { driverLine } from "../../src/runs/load-into.ts";
 import { bareEnv, program, says } from "./k6-programs.ts";
 import { failure, newFolder, removed } from "./support.ts";
 

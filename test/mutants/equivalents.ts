@@ -13,21 +13,21 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
-    path: "src/trace/logs/instant.ts",
+    path: "src/logs/instant.ts",
     text: "if (high < 0 || middle < 0 || low < 0 || last < 0 || last > 9) return -1;",
     was: "<",
     becomes: "<=",
     reason: "what this fast way leaves out is read by sinceEpoch, to the same number",
   },
   {
-    path: "src/trace/logs/instant.ts",
+    path: "src/logs/instant.ts",
     text: "if (to - from < 17 || view.getUint8(from + 11) !== colon) return Number.NaN;",
     was: "-",
     becomes: "+",
     reason: "a shorter text is refused by the clock, too, which asks for five characters behind the twelve",
   },
   {
-    path: "src/trace/logs/row-reader.ts",
+    path: "src/logs/row-reader.ts",
     text: "const start = from[PATH] ?? 0;",
     was: "0",
     becomes: "1",

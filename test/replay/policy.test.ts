@@ -3,13 +3,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { replay, replayQuotas } from "../../sim/replay/replay.ts";
+import type { LogBatch, LogCaller, RoutedRows } from "../../src/logs/rows.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { switchValues } from "../../src/rules/switches.ts";
 import { exponential } from "../../src/scenario/retries/exponential.ts";
-import type { LogBatch, LogCaller, RoutedRows } from "../../src/trace/logs/rows.ts";
 import { property } from "../support/property.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 

@@ -7,7 +7,7 @@ import {
   OTHER_CALL,
   REST_CALL,
   STATUS_CALL,
-} from "../../src/trace/logs/rows.ts";
+} from "../../src/logs/rows.ts";
 
 export interface Row {
   readonly atMs: number;

@@ -1,11 +1,11 @@
 // A log's own refusals: what was tried again is one wish, wanted when it was first sent; what cannot be told is said.
 import { describe, expect, test } from "vitest";
 import { demandRowsMost, replay } from "../../sim/replay/replay.ts";
+import { type LogBatch, REST_CALL } from "../../src/logs/rows.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { fixed } from "../../src/scenario/retries/fixed.ts";
 import { none } from "../../src/scenario/retries/none.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
-import { type LogBatch, REST_CALL } from "../../src/trace/logs/rows.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
 const minute = 60_000;

@@ -34,7 +34,7 @@ const longest: readonly string[] = [
   "test/load/ctrl-c.test.ts",
   "test/cli/simulate-adapter.test.ts",
   "test/probe/hard.test.ts",
-  "test/cli/simulate-swarm.test.ts",
+  "test/cli/swarm.test.ts",
 ];
 
 /** Sorts as vitest does, by what the last run took where there was one, and puts the longest files before the others. */

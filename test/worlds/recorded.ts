@@ -1,6 +1,6 @@
 // A played week as people have it: CSV, or an access log; and as `fit` sees it when it has read the CSV.
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
-import { type LogCaller, REST_CALL } from "../../src/trace/logs/rows.ts";
+import { type LogCaller, REST_CALL } from "../../src/logs/rows.ts";
 import { chanceOf } from "./chance.ts";
 import { organizationLimit, type Row, userLimit } from "./world.ts";
 

@@ -1,8 +1,8 @@
 // Who calls in a log, as handles of a limiter under some rules: found by the log's number of a caller, so that no name
 // is looked up per row.
 import { LimiterCore, type ScopeIndex } from "../../../src/engine/core.ts";
+import type { LogCaller } from "../../../src/logs/rows.ts";
 import { organizationLimit, type Rules, userLimit, type WindowLimit } from "../../../src/rules/rules.ts";
-import type { LogCaller } from "../../../src/trace/logs/rows.ts";
 
 /** An organization or a user; limits and lengths of windows by `ScopeIndex`. */
 export interface LimitedOwner {

@@ -1,16 +1,10 @@
 // The log as it is, under rules; and beside it the world that refuses nobody. It is the policy's run with columns of its
 // own for two owners and two scopes: of ten million rows it takes a fifth less time than `../replay-run.ts`.
 import { ADMITTED, GRAPHQL, REST, type ScopeIndex } from "../../../src/engine/core.ts";
+import { GRAPHQL_CALL, type LogBatch, type LogRows, REST_CALL, STATUS_CALL } from "../../../src/logs/rows.ts";
 import { type Rules, semanticsOf } from "../../../src/rules/rules.ts";
 import { pointsMost } from "../../../src/scenario/calls.ts";
 import type { ReplayedLog, ReplayResult } from "../../../src/summary/replay-result.ts";
-import {
-  GRAPHQL_CALL,
-  type LogBatch,
-  type LogRows,
-  REST_CALL,
-  STATUS_CALL,
-} from "../../../src/trace/logs/rows.ts";
 import { DueHeap } from "../due.ts";
 import type { KeptRows } from "../reaction.ts";
 import type { RulesCallers } from "./callers.ts";

@@ -1,7 +1,6 @@
 // What the adapters share: strangers keep one window a key, here one for each user of an organization, all of
 // the same limit and length; and they read a clock of the process, which is ours while they run.
 
-import { Clock } from "../../../src/cli/virtual-clock.ts";
 import type {
   Call,
   LimiterAdapter,
@@ -13,6 +12,7 @@ import { stillSeam } from "../../../src/laws/seam.ts";
 import type { Algorithm } from "../../../src/rules/algorithms.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
 import { type Rules, type Scope, userLimit } from "../../../src/rules/rules.ts";
+import { Clock } from "../../../src/runs/virtual-clock.ts";
 import type { RealRedis } from "../redis.ts";
 
 /** One clock for all of them: some read it once, when they are loaded. */

@@ -1,0 +1,52 @@
+// Files that users name, read with errors that say what is wrong with the path.
+import { stat } from "node:fs/promises";
+import { SpillwayError } from "../rules/errors.ts";
+import { openBytes } from "./byte-source.ts";
+
+/**
+ * @param isRegular refuses pipes and devices, too: what reads the file does not bound it
+ * @throws SpillwayError `FILE_UNREADABLE` where there is no such file, or it is a directory
+ */
+export async function requireFile(path: string, what: string, isRegular = false): Promise<void> {
+  const unreadable = (got: string, cause?: unknown): SpillwayError =>
+    new SpillwayError("FILE_UNREADABLE", `the ${what} cannot be read`, {
+      problems: [{ path, got, allowed: "a readable file" }],
+      cause,
+    });
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    throw unreadable(cause.code === "ENOENT" ? "no such file" : String(cause.code), cause);
+  });
+  if (found.isDirectory()) throw unreadable("a directory");
+  if (isRegular && !found.isFile()) throw unreadable("no regular file");
+}
+
+/** @throws SpillwayError `FILE_UNWRITABLE` where something is there already */
+export async function requireFree(path: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return;
+  throw new SpillwayError("FILE_UNWRITABLE", "nothing is overwritten", {
+    problems: [
+      { path, got: found.isDirectory() ? "a folder" : "a file that is already there", allowed: "a new file" },
+    ],
+    ...(found.isDirectory() ? {} : { hint: "--force overwrites it" }),
+  });
+}
+
+/** Files of rules, tokens and certificates have at most so many bytes. */
+const bytesMost = 64 * 2 ** 20;
+
+/** @throws SpillwayError `FILE_UNREADABLE`, where it is larger than any such file, too: `/dev/zero` */
+export async function readText(path: string, what: string): Promise<string> {
+  await requireFile(path, what);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (await openBytes(path)) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMost)
+      throw new SpillwayError("FILE_UNREADABLE", `the ${what} is too large`, {
+        problems: [{ path, got: "more than 64 MiB", allowed: "at most 64 MiB" }],
+      });
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,225 @@
+// Places where a log tells the attributes that a policy's quotas are kept by: a column of that name, the columns of
+// users and organizations, or what options say.
+import { isShared } from "../policy/attributes.ts";
+import type { AttributeSource, Policy } from "../policy/policy.ts";
+import { attributesOfRoute } from "../policy/routes.ts";
+import { closest } from "../rules/closest.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import { roles } from "./cells.ts";
+import { plainName } from "./column-guesses.ts";
+import type { LogMapping } from "./mapping.ts";
+import type { Sample } from "./sniff.ts";
+
+/** Options about callers, by attribute. */
+export interface CallerFlags {
+  /** Columns that tell an attribute. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Values for all rows. */
+  readonly values: Readonly<Record<string, string>>;
+  /** True if rows that name no organization are of one that an option names. */
+  readonly hasOrganization: boolean;
+}
+
+/** The place of an attribute: a value, a field of the row, or who the row's user or organization is. */
+export type CallerSource =
+  | { readonly kind: "value"; readonly text: string }
+  | { readonly kind: "field"; readonly role: number }
+  | { readonly kind: "user" }
+  | { readonly kind: "organization" };
+
+/** A field that no role has. */
+interface FurtherField {
+  /** Among the sample's columns; -1 where the first rows have none. */
+  readonly index: number;
+  readonly path: readonly string[];
+  readonly role: number;
+  /** Of a HAR, where the request has it. */
+  readonly source?: AttributeSource | undefined;
+}
+
+export interface CallerMapping {
+  /** By attribute; those that routes fill by their paths are left out. */
+  readonly sources: ReadonlyMap<string, CallerSource>;
+  readonly further: readonly FurtherField[];
+  /** The header that says who calls. */
+  readonly authHeader: string;
+}
+
+/**
+ * Finds where a log tells each attribute.
+ * @param file for errors
+ * @throws SpillwayError `LOG_INVALID` where a quota's key cannot be filled; `USAGE` where an option names no attribute of
+ *   the policy, or no column
+ */
+export function callerMapping(
+  policy: Policy,
+  { sample, mapping }: { readonly sample: Sample; readonly mapping: LogMapping },
+  flags: CallerFlags,
+  file: string,
+): CallerMapping {
+  const needed = neededOf(policy, flags);
+  const authHeader = policy.auth.header;
+  // Its calls tell who they are.
+  if (sample.format === "trace") {
+    const values = Object.entries(flags.values).map(
+      ([name, text]) => [name, { kind: "value", text }] as const,
+    );
+    return { sources: new Map(values), further: [], authHeader };
+  }
+  const found = new Found(sample, mapping, file);
+  const open: string[] = [];
+  const sources = new Map<string, CallerSource>();
+  for (const attribute of needed) {
+    const source = found.named(attribute, flags) ?? found.sent(policy, attribute);
+    if (source !== null) sources.set(attribute, source);
+    else if (policy.auth.attributes.includes(attribute)) open.push(attribute);
+    else if (!isInPaths(policy, attribute)) throw missing(policy, attribute, file);
+  }
+  for (const [attribute, source] of whoCalls(open, mapping, sample, flags)) sources.set(attribute, source);
+  const without = open.find((attribute) => !sources.has(attribute));
+  if (without !== undefined) throw missing(policy, without, file);
+  return { sources, further: found.further, authHeader };
+}
+
+/** @throws SpillwayError `USAGE` where an option names an attribute that no quota is kept by */
+function neededOf(policy: Policy, { columns, values }: CallerFlags): string[] {
+  const { quotas, overrides } = policy;
+  const keys = Object.values(quotas).flatMap(({ key }) => key);
+  const needed = [...new Set([...keys, ...overrides.flatMap(({ match }) => Object.keys(match))])];
+  for (const [option, names] of [
+    ["--caller-column", Object.keys(columns)],
+    ["--caller", Object.keys(values)],
+  ] as const) {
+    const strange = names.find((name) => !needed.includes(name));
+    if (strange === undefined) continue;
+    const near = closest(strange, needed);
+    throw new SpillwayError("USAGE", `${option} names no attribute of this policy`, {
+      problems: [
+        { path: option, got: quote(strange), allowed: needed.join(", ") || "none: all callers share" },
+      ],
+      ...(near === null ? {} : { hint: `did you mean ${near}?` }),
+    });
+  }
+  return needed;
+}
+
+/** Tells whether every route that needs an attribute fills it by its path. */
+const isInPaths = ({ routes }: Policy, attribute: string): boolean =>
+  routes.every(
+    (route) => !attributesOfRoute(route).includes(attribute) || route.attributes[attribute] === undefined,
+  ) && routes.some((route) => attributesOfRoute(route).includes(attribute));
+
+class Found {
+  readonly further: FurtherField[] = [];
+  readonly #sample: Sample;
+  readonly #mapping: LogMapping;
+  readonly #file: string;
+
+  constructor(sample: Sample, mapping: LogMapping, file: string) {
+    this.#sample = sample;
+    this.#mapping = mapping;
+    this.#file = file;
+  }
+
+  /** The column that an option names, else that of the attribute's name. */
+  named(attribute: string, { columns, values }: CallerFlags): CallerSource | null {
+    const text = values[attribute];
+    if (text !== undefined) return { kind: "value", text };
+    const column = columns[attribute];
+    if (column !== undefined) return this.#column(attribute, column);
+    return this.#alike(attribute);
+  }
+
+  /** A value that a route takes of a request's headers or body: a column of that name, or the request's own in a HAR. */
+  sent({ routes }: Policy, attribute: string): CallerSource | null {
+    const source = routes.map((route) => route.attributes[attribute]).find((each) => each !== undefined);
+    if (source === undefined) return null;
+    // The values that another route of it writes out are the best that is known.
+    if ("text" in source) return { kind: "value", text: source.text };
+    if (this.#sample.format === "har") return this.#further(-1, [], source);
+    const name = "header" in source ? source.header : (source.pointer.split("/").at(-1) ?? "");
+    return this.#alike(name);
+  }
+
+  #alike(name: string): CallerSource | null {
+    const { columns } = this.#sample;
+    const index = columns.findIndex(
+      (column) =>
+        plainName(column.name) === plainName(name) || plainName(column.path.at(-1) ?? "") === plainName(name),
+    );
+    return index < 0 ? null : this.#field(index);
+  }
+
+  #column(attribute: string, name: string): CallerSource {
+    const { columns, format } = this.#sample;
+    const index = columns.findIndex((column) => column.name === name);
+    if (index >= 0) return this.#field(index);
+    const names = columns.map((column) => column.name);
+    const near = closest(name, names);
+    // A member may be rare; a column is there from the beginning.
+    if (format === "ndjson" && near === null) return this.#further(-1, name.split("."));
+    throw new SpillwayError("USAGE", "this log has no such column", {
+      problems: [
+        {
+          path: `--caller-column ${attribute}`,
+          got: quote(name),
+          allowed: `${names.join(", ") || "none: it has no columns"} (${this.#file})`,
+        },
+      ],
+      ...(near === null ? {} : { hint: `did you mean --caller-column ${attribute}=${near}?` }),
+    });
+  }
+
+  /** A column's field: that of its role, where it has one. */
+  #field(index: number): CallerSource {
+    const use = this.#mapping.uses.find((each) => each.index === index);
+    if (use?.role === "user") return { kind: "user" };
+    if (use !== undefined) return { kind: "field", role: roles.indexOf(use.role) };
+    const known = this.further.find((each) => each.index === index);
+    if (known !== undefined) return { kind: "field", role: known.role };
+    return this.#further(index, this.#sample.columns[index]?.path ?? []);
+  }
+
+  #further(index: number, path: readonly string[], source?: AttributeSource): CallerSource {
+    const role = roles.length + this.further.length;
+    this.further.push({ index, path, role, source });
+    return { kind: "field", role };
+  }
+}
+
+/** Who calls: of attributes that tokens stand for, what organizations share, and the one that the log's users are. */
+function whoCalls(
+  open: readonly string[],
+  { uses, organization }: LogMapping,
+  { format }: Sample,
+  { hasOrganization }: CallerFlags,
+): (readonly [string, CallerSource])[] {
+  const has = (role: string): boolean => uses.some((use) => use.role === role);
+  const knowsOrganization = hasOrganization || organization !== null || has("organization");
+  const knowsUser = format === "har" || has("user") || has("address");
+  const user = { kind: "user" } as const;
+  const shared = open.filter((attribute) => isShared(attribute));
+  const own = open.filter((attribute) => !isShared(attribute));
+  if (open.length === 1 && shared.length === 1 && !knowsOrganization && knowsUser)
+    return shared.map((attribute) => [attribute, user] as const);
+  return [
+    ...(knowsOrganization ? shared.map((attribute) => [attribute, { kind: "organization" }] as const) : []),
+    ...(knowsUser && own.length === 1 ? own.map((attribute) => [attribute, user] as const) : []),
+  ];
+}
+
+function missing(policy: Policy, attribute: string, file: string): SpillwayError {
+  const [quota = ""] = Object.keys(policy.quotas).filter((name) =>
+    policy.quotas[name]?.key.includes(attribute),
+  );
+  return new SpillwayError("LOG_INVALID", "this log does not tell whose calls share a count", {
+    problems: [
+      {
+        path: `quotas.${quota}.key`,
+        got: `no ${attribute} in ${file}`,
+        allowed: `a column that tells the ${attribute}, or one ${attribute} for all rows`,
+      },
+    ],
+    hint: `--caller-column ${attribute}=COLUMN names the column, --caller ${attribute}=NAME takes all rows for one`,
+  });
+}

@@ -1,0 +1,58 @@
+// The choices that people have for a log, and their defaults: apart from all that reads logs, so that a
+// command line can name it without loading any of that.
+
+export const logFormats = ["access-log", "ndjson", "csv", "har", "k6", "trace", "parquet"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+/** In milliseconds. */
+export const durationUnits = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 } as const;
+export type DurationUnit = keyof typeof durationUnits;
+
+/** Paths of the API that SPEC.md describes. */
+export const defaultStatusPath = "/v2/organizations/:organization/rate_limit";
+export const defaultGraphqlPath = "/v1/graphql";
+
+/** Default share of rows that may stay unread. */
+export const defaultUnread = "1%";
+
+/** Choices about logs, as people type them. A column that no member names is guessed. */
+export interface LogOptions {
+  readonly format?: LogFormat | undefined;
+  readonly timeColumn?: string | undefined;
+  readonly userColumn?: string | undefined;
+  /** Its values become fingerprints. */
+  readonly tokenColumn?: string | undefined;
+  readonly addressColumn?: string | undefined;
+  readonly organizationColumn?: string | undefined;
+  readonly methodColumn?: string | undefined;
+  readonly pathColumn?: string | undefined;
+  readonly statusColumn?: string | undefined;
+  readonly costColumn?: string | undefined;
+  readonly actualColumn?: string | undefined;
+  readonly durationColumn?: string | undefined;
+  readonly scopeColumn?: string | undefined;
+  /** Columns of a policy's attributes of callers, `NAME=COLUMN`. */
+  readonly callerColumn?: readonly string[] | undefined;
+  /** Attributes that all rows have, `NAME=VALUE`. */
+  readonly caller?: readonly string[] | undefined;
+  readonly durationUnit?: DurationUnit | undefined;
+  readonly timeIs?: "start" | "end" | undefined;
+  /** Zone of times that name none: `UTC`, `+02:00`. */
+  readonly zone?: string | undefined;
+  /** Organization of rows that name none. */
+  readonly organization?: string | undefined;
+  /** Points of a GraphQL call whose row does not say. */
+  readonly graphqlCost?: number | undefined;
+  readonly statusPath?: string | undefined;
+  readonly graphqlPath?: string | undefined;
+  /** Globs; only rows whose path fits one are read. */
+  readonly path?: readonly string[] | undefined;
+  /** Factor on callers: `2x`, `0.5`. */
+  readonly traffic?: string | undefined;
+  /** A condition of SQL on rows of Parquet, CSV or JSON lines. */
+  readonly sql?: string | undefined;
+  /** Puts all rows in order first, in memory. */
+  readonly sort?: boolean | undefined;
+  /** Share of rows that may stay unread: `1%`. */
+  readonly allowUnread?: string | undefined;
+}

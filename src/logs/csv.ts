@@ -1,0 +1,100 @@
+// Rows of CSV: fields between commas, semicolons or tabs, in quotes where they hold one of these. A quote that is not
+// closed on its line makes that line unreadable, rather than swallow the lines behind it.
+import { counted } from "../rules/words.ts";
+import { newline } from "../trace/blocks.ts";
+import { type Cells, NO_ROLE, roles } from "./cells.ts";
+import { ColumnRoles, type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
+import { WordSkip } from "./word-skip.ts";
+
+const [quoteMark, carriageReturn] = [0x22, 0x0d] as const;
+
+const [PLAIN, SEPARATOR, LINE_END, CARRIAGE_RETURN, QUOTE] = [0, 1, 2, 3, 4] as const;
+
+export const separators = [",", ";", "\t"] as const;
+export type Separator = (typeof separators)[number];
+
+export class CsvFormat implements LineFormat {
+  readonly isRow = true;
+  /** Meaning of each byte. */
+  readonly #marks = new Uint8Array(256);
+  readonly #skip: WordSkip;
+  readonly #separatorText: Separator;
+  readonly #roles: ColumnRoles;
+
+  /** @param columns of each column its role, or `null` */
+  constructor(separator: Separator, columns: readonly (number | null)[]) {
+    this.#separatorText = separator;
+    this.#marks[separator.charCodeAt(0)] = SEPARATOR;
+    this.#skip = new WordSkip(1 + Math.max(separator.charCodeAt(0), quoteMark));
+    this.#marks[newline] = LINE_END;
+    this.#marks[carriageReturn] = CARRIAGE_RETURN;
+    this.#marks[quoteMark] = QUOTE;
+    this.#roles = new ColumnRoles(columns);
+  }
+
+  scan(view: DataView, from: number, cells: Cells): number {
+    const marks = this.#marks;
+    const skip = this.#skip;
+    const columnRoles = this.#roles;
+    cells.view = view;
+    let column = 0;
+    let start = from;
+    for (let at = from; ; at++) {
+      at = skip.over(view, at);
+      let mark = marks[view.getUint8(at)];
+      for (; mark === PLAIN; mark = marks[view.getUint8(at)]) at += 1;
+      if (mark === QUOTE) return NOT_SCANNED;
+      const isCrLf = mark === CARRIAGE_RETURN;
+      if (isCrLf && view.getUint8(at + 1) !== newline) return NOT_SCANNED;
+      const role = columnRoles.of(column);
+      if (role !== NO_ROLE) {
+        cells.from[role] = start;
+        cells.to[role] = at;
+      }
+      column += 1;
+      start = at + 1;
+      if (mark !== SEPARATOR) return column === columnRoles.count ? start + (isCrLf ? 1 : 0) : NOT_SCANNED;
+    }
+  }
+
+  parse(line: string): ParsedLine {
+    const fields = splitCsv(line, this.#separatorText);
+    if (fields === null) return { why: "a quote is not closed on its line" };
+    const { count } = this.#roles;
+    if (fields.length !== count) return { why: `it has ${counted(fields.length, "column")}, not ${count}` };
+    const texts = new Array<string | undefined>(roles.length).fill(undefined);
+    for (const [column, field] of fields.entries()) {
+      const role = this.#roles.of(column);
+      if (role !== NO_ROLE) texts[role] = field;
+    }
+    return texts;
+  }
+}
+
+/** A line's fields; `null` where its quotes are not in order. */
+export function splitCsv(line: string, separator: Separator): string[] | null {
+  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+  const fields: string[] = [];
+  for (let at = 0; ; ) {
+    let field = "";
+    if (text[at] === '"') {
+      for (at += 1; ; ) {
+        const end = text.indexOf('"', at);
+        if (end === -1) return null;
+        field += text.slice(at, end);
+        at = end + 1;
+        if (text[at] !== '"') break;
+        field += '"';
+        at += 1;
+      }
+      if (at < text.length && text[at] !== separator) return null;
+    } else {
+      const end = text.indexOf(separator, at);
+      field = text.slice(at, end === -1 ? text.length : end);
+      at += field.length;
+    }
+    fields.push(field);
+    if (at >= text.length) return fields;
+    at += 1;
+  }
+}

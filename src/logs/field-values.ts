@@ -1,0 +1,110 @@
+// Values of a field, from its bytes: numbers, statuses, methods.
+import { hashStep } from "../trace/names.ts";
+import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
+import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
+
+const [zero, dot, dash, quoteMark] = [0x30, 0x2e, 0x2d, 0x22] as const;
+
+/** HTTP methods, as far as it matters which. */
+export const [NO_METHOD, GET, HEAD, POST] = [0, 1, 2, 3] as const;
+const OTHER_METHOD = 4;
+
+/** Neither empty nor `-`, nor `"-"`. */
+export function isNamed({ view, from, to }: Cells, role: number): boolean {
+  const start = from[role] ?? 0;
+  const length = (to[role] ?? 0) - start;
+  return length > 1 || (length === 1 && view.getUint8(start) !== dash && view.getUint8(start) !== quoteMark);
+}
+
+/** A hash of a name's bytes, for `Names.find`: by words, then what is left by bytes. */
+export function hashOf(view: DataView, from: number, to: number): number {
+  let hash = to - from;
+  let at = from;
+  for (; at + 4 <= to; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e37_79b1);
+  for (; at < to; at++) hash = hashStep(hash, view.getUint8(at));
+  return hash ^ (hash >>> 13);
+}
+
+/** `A` to `Z`. */
+export const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a;
+
+const methods: readonly (readonly [number, string])[] = [
+  [GET, "get"],
+  [HEAD, "head"],
+  [POST, "post"],
+];
+
+export function methodOf({ view, from, to }: Cells, role: number): number {
+  const start = from[role] ?? 0;
+  const length = (to[role] ?? 0) - start;
+  if (length <= 0 || (length === 1 && view.getUint8(start) === dash)) return NO_METHOD;
+  for (const [method, word] of methods) {
+    if (word.length !== length) continue;
+    let at = 0;
+    while (at < length && (view.getUint8(start + at) | 0x20) === word.charCodeAt(at)) at += 1;
+    if (at === length) return method;
+  }
+  return OTHER_METHOD;
+}
+
+/** An HTTP status; 0 for none, -1 for what is none. */
+export function statusOf({ view, from, to }: Cells): number {
+  const start = from[STATUS] ?? 0;
+  const length = (to[STATUS] ?? 0) - start;
+  if (length <= 0) return 0;
+  if (length === 1) {
+    const byte = view.getUint8(start);
+    return byte === dash || byte === zero ? 0 : -1;
+  }
+  const value = whole(view, start, start + length);
+  // nginx writes 000 where a connection ended before there was anything to answer.
+  return value === 0 || (value >= 100 && value <= 999) ? value : -1;
+}
+
+/** `REST_CALL`, `GRAPHQL_CALL`, `null` where the row does not say, -1 for another word. */
+export function scopeOf(cells: Cells): number | null {
+  if (!isNamed(cells, SCOPE)) return null;
+  const word = cells.text(SCOPE).toLowerCase();
+  return word === "rest" ? REST_CALL : word === "graphql" ? GRAPHQL_CALL : -1;
+}
+
+/** A whole number up to 2^31 - 1, `503` or `503.0`; -1 where it is none. */
+export function whole(view: DataView, from: number, to: number): number {
+  let value = 0;
+  let at = from;
+  for (; at < to && at < from + 10; at++) {
+    const digit = view.getUint8(at) - zero;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === from || value > 0x7fff_ffff) return -1;
+  if (at < to && view.getUint8(at) === dot) for (at += 1; at < to && view.getUint8(at) === zero; ) at += 1;
+  return at === to ? value : -1;
+}
+
+const powersOfTen = Array.from({ length: 16 }, (_, digits) => 10 ** digits);
+
+/**
+ * A number that is not negative; -1 where it is none. Up to 15 digits and a power of ten are both exact, so their
+ * quotient is the double that `Number` gives.
+ */
+export function decimal(view: DataView, from: number, to: number): number {
+  let value = 0;
+  let point = -1;
+  let at = from;
+  for (; at < to; at++) {
+    const byte = view.getUint8(at);
+    if (byte >= zero && byte <= zero + 9) value = value * 10 + byte - zero;
+    else if (byte === dot && point === -1 && at > from) point = at;
+    else break;
+  }
+  if (at !== to || to - from > 15 || point === to - 1) return numberOf(view, from, to);
+  return point === -1 ? value : value / (powersOfTen[to - point - 1] ?? 1);
+}
+
+/** Reads a number that is not a few plain digits: rare enough to be a text first. */
+function numberOf(view: DataView, from: number, to: number): number {
+  const text = to - from > 40 ? "" : textOf(view, from, to);
+  const value = /^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : -1;
+  return value === Number.POSITIVE_INFINITY ? -1 : value;
+}

@@ -1,0 +1,162 @@
+// HAR, what browsers and proxies keep of their requests: one JSON document, so it is read whole, up to a bound.
+
+import { costHeader } from "../policy/policy.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { nodeHeaders } from "../wire/fields.ts";
+import type { CallerMapping } from "./caller-sources.ts";
+import { Cells, COST, type Role, roles, USER } from "./cells.ts";
+import type { ColumnUse, NamedRole } from "./column-guesses.ts";
+import { memberOf, textOfValue } from "./json-lines.ts";
+import { plain } from "./log-blocks.ts";
+import type { LogMapping } from "./mapping.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
+import type { AddsRows, LogFile } from "./read-file.ts";
+import type { Tally } from "./rejections.ts";
+import type { LogBatch } from "./rows.ts";
+
+/** A document is read up to so many bytes: what JSON.parse makes of it takes several times as much. */
+const bytesMost = 1 << 28;
+/** A request's body is read for its callers up to so many characters. */
+const bodyMost = 1 << 20;
+
+/** Places of the roles in an entry; a header's name stands behind `response` and `request`. */
+const places: readonly (readonly [NamedRole, readonly string[]])[] = [
+  ["time", ["startedDateTime"]],
+  ["duration", ["time"]],
+  ["method", ["request", "method"]],
+  ["path", ["request", "url"]],
+  ["status", ["response", "status"]],
+];
+const headers: readonly (readonly [NamedRole, "request" | "response", string])[] = [
+  ["user", "request", "authorization"],
+  ["cost", "response", nodeHeaders.requested],
+  ["actual", "response", nodeHeaders.actual],
+];
+
+const use = (role: NamedRole, path: readonly string[]): ColumnUse => ({
+  role,
+  column: path.join("."),
+  path,
+  index: -1,
+  why: "where HAR has it",
+});
+
+export const harMapping: LogMapping = {
+  uses: [
+    ...places.map(([role, path]) => use(role, path)),
+    ...headers.map(([role, side, name]) => use(role, [side, "headers", name])),
+  ],
+  userIsToken: true,
+  hasTokens: true,
+  durationUnit: "ms",
+  timeIs: "start",
+  organization: null,
+};
+
+/** @throws SpillwayError `LOG_INVALID` where it is no HAR, or too large */
+export async function* readHar(
+  file: LogFile,
+  reader: AddsRows,
+  tally: Tally,
+  rows: OrderedRows,
+): AsyncGenerator<LogBatch, void> {
+  const { callers } = file;
+  const cells = new Cells(callers?.further.length);
+  for (const [index, entry] of entriesOf(await textOfFile(file), file.name).entries()) {
+    const texts = textsOf(entry);
+    if (callers !== undefined) addCallerTexts(texts, entry, callers);
+    cells.write(texts);
+    const why = reader.add(cells, rows);
+    if (why === null) tally.read += 1;
+    else tally.reject(file.name, index + 1, why, () => "an entry of a HAR");
+    if (rows.isFull) yield* rows.drain();
+  }
+  yield* rows.rest();
+}
+
+/**
+ * Reads a document whole, packed or not.
+ * @throws SpillwayError `LOG_INVALID` where it is too large, or its gzip is broken
+ */
+export async function textOfFile({ open, name }: Pick<LogFile, "open" | "name">): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of plain(open(), name)) {
+    bytes += chunk.length;
+    if (bytes > bytesMost)
+      throw invalid(
+        name,
+        "this file is too large",
+        `more than ${bytesMost} bytes`,
+        `at most ${bytesMost} bytes`,
+      );
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** @throws SpillwayError `LOG_INVALID` where it is no HAR */
+export function entriesOf(text: string, file: string): readonly unknown[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw invalid(file, "this HAR is no JSON", "text that ends or goes wrong somewhere", "one JSON document");
+  }
+  const entries = memberOf(document, ["log", "entries"]);
+  if (Array.isArray(entries)) return entries;
+  throw invalid(file, "this HAR has no entries", "no array", "log.entries, an array");
+}
+
+function textsOf(entry: unknown): (string | undefined)[] {
+  const texts = new Array<string | undefined>(roles.length).fill(undefined);
+  const put = (role: Role, text: string | undefined): void => {
+    texts[roles.indexOf(role)] = text;
+  };
+  for (const [role, path] of places) put(role, textOfValue(memberOf(entry, path)));
+  for (const [role, side, name] of headers) put(role, headerOf(memberOf(entry, [side, "headers"]), name));
+  // An entry that a browser did not wait for has a negative time.
+  if (texts[roles.indexOf("duration")]?.startsWith("-")) put("duration", undefined);
+  return texts;
+}
+
+/** A policy's callers: who a token is, what a route takes of the request, and what the request declares. */
+function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: CallerMapping): void {
+  const sent = memberOf(entry, ["request", "headers"]);
+  texts[USER] = headerOf(sent, callers.authHeader.toLowerCase()) ?? texts[USER];
+  texts[COST] ??= headerOf(sent, costHeader);
+  for (const { role, source } of callers.further) {
+    if (source === undefined || "text" in source) continue;
+    texts[role] =
+      "header" in source
+        ? headerOf(sent, source.header.toLowerCase())
+        : textOfValue(pointedAt(memberOf(entry, ["request", "postData", "text"]), source.pointer));
+  }
+}
+
+/** The member of a JSON text that a pointer names. */
+function pointedAt(text: unknown, pointer: string): unknown {
+  if (typeof text !== "string" || text.length > bodyMost) return undefined;
+  try {
+    const path = pointer.split("/").slice(1);
+    return memberOf(
+      JSON.parse(text),
+      path.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function headerOf(list: unknown, name: string): string | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const header = list.find(
+    (each) => textOfValue(memberOf(each, ["name"]))?.toLowerCase() === name,
+  ) as unknown;
+  return textOfValue(memberOf(header, ["value"]));
+}
+
+function invalid(file: string, summary: string, got: string, allowed: string): SpillwayError {
+  return new SpillwayError("LOG_INVALID", summary, { problems: [{ path: file, got, allowed }] });
+}

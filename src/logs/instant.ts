@@ -1,0 +1,235 @@
+// Times as logs write them → milliseconds since the epoch, byte by byte: seconds, milliseconds, micro- or nanoseconds
+// since the epoch, told apart by their size; ISO 8601 with any zone; and the dates of access logs.
+
+import { fourDigits } from "../trace/digits.ts";
+
+const [zero, dot, comma, dash, slash, colon, plus, space] = [
+  0x30, 0x2e, 0x2c, 0x2d, 0x2f, 0x3a, 0x2b, 0x20,
+] as const;
+const dayMs = 86_400_000;
+
+/**
+ * The digits that stand at `at`, as a number of exactly `count` of them.
+ * @returns -1 where one is no digit
+ */
+function digits(view: DataView, at: number, count: number): number {
+  let value = 0;
+  for (let index = 0; index < count; index++) {
+    const digit = view.getUint8(at + index) - zero;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Days from 1970-01-01 to a date of the Gregorian calendar, `month` from 1 (H. Hinnant's days_from_civil). */
+function daysTo(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
+
+const lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isDate(year: number, month: number, day: number): boolean {
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > (lengths[month - 1] ?? 0)) return false;
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
+}
+
+/** Reads times; remembers the last date, since the next row is mostly of the same day. */
+export class InstantReader {
+  /** Minutes east of Greenwich that a time without a zone is taken to have. */
+  readonly #zoneMinutes: number;
+  #date = -1;
+  #dateMs = 0;
+  /** Place that `#fraction` and `#zone` have come to. */
+  #at = 0;
+
+  constructor(zoneMinutes = 0) {
+    this.#zoneMinutes = zoneMinutes;
+  }
+
+  /**
+   * @param to where the text ends; one byte behind it must be there to be read
+   * @returns whole ms since the epoch, rounded down; `NaN` where it is no time
+   */
+  read(view: DataView, start: number, end: number): number {
+    let from = start;
+    let to = end;
+    if (to - from > 2 && view.getUint8(from) === 0x5b && view.getUint8(to - 1) === 0x5d) {
+      from += 1;
+      to -= 1;
+    }
+    const length = to - from;
+    if (length < 1) return Number.NaN;
+    if (length === 13) {
+      const ms = thirteenDigits(view, from);
+      if (ms >= 0) return ms;
+    }
+    if (length >= 10 && length <= 64) {
+      const fifth = view.getUint8(from + 4);
+      if (fifth === dash || fifth === slash) return this.#iso(view, from, to);
+      if (view.getUint8(from + 2) === slash && view.getUint8(from + 6) === slash)
+        return this.#accessLog(view, from, to);
+    }
+    return sinceEpoch(view, from, to);
+  }
+
+  /** `2026-01-02T03:04:05.678+01:00`, with `/` for `-`, a space for `T`, `,` for `.`; seconds may be missing. */
+  #iso(view: DataView, from: number, to: number): number {
+    const year = digits(view, from, 4);
+    const month = digits(view, from + 5, 2);
+    const day = digits(view, from + 8, 2);
+    if (view.getUint8(from + 7) !== view.getUint8(from + 4)) return Number.NaN;
+    const date = this.#dateOf(year, month, day);
+    this.#at = from + 10;
+    if (this.#at === to) return date - this.#zoneMinutes * 60_000;
+    const between = view.getUint8(this.#at);
+    if ((between | 0x20) !== 0x74 && between !== space && between !== 0x5f) return Number.NaN;
+    this.#at += 1;
+    return date + this.#clock(view, to);
+  }
+
+  /** `10/Oct/2000:13:55:36 -0700`. */
+  #accessLog(view: DataView, from: number, to: number): number {
+    const day = digits(view, from, 2);
+    const month = monthOf(view, from + 3);
+    const year = digits(view, from + 7, 4);
+    if (to - from < 17 || view.getUint8(from + 11) !== colon) return Number.NaN;
+    const date = this.#dateOf(year, month, day);
+    this.#at = from + 12;
+    return date + this.#clock(view, to);
+  }
+
+  #dateOf(year: number, month: number, day: number): number {
+    const date = (year * 16 + month) * 32 + day;
+    if (date === this.#date) return this.#dateMs;
+    if (!isDate(year, month, day)) return Number.NaN;
+    this.#date = date;
+    this.#dateMs = daysTo(year, month, day) * dayMs;
+    return this.#dateMs;
+  }
+
+  /** From the hour on: what is to be added to the day's beginning. */
+  #clock(view: DataView, to: number): number {
+    const at = this.#at;
+    if (to - at < 5 || view.getUint8(at + 2) !== colon) return Number.NaN;
+    const hour = digits(view, at, 2);
+    const minute = digits(view, at + 3, 2);
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return Number.NaN;
+    this.#at = at + 5;
+    let ms = (hour * 60 + minute) * 60_000;
+    if (this.#at < to && view.getUint8(this.#at) === colon) {
+      if (to - this.#at < 3) return Number.NaN;
+      const second = digits(view, this.#at + 1, 2);
+      // A leap second is the one after it: time since the epoch has no other place for it.
+      if (second < 0 || second > 60) return Number.NaN;
+      this.#at += 3;
+      ms += second * 1000 + this.#fraction(view, to);
+    }
+    return ms - this.#zone(view, to) * 60_000;
+  }
+
+  #fraction(view: DataView, to: number): number {
+    if (this.#at >= to) return 0;
+    const mark = view.getUint8(this.#at);
+    if (mark !== dot && mark !== comma) return 0;
+    let at = this.#at + 1;
+    let ms = 0;
+    let unit = 100;
+    for (; at < to; at++) {
+      const digit = view.getUint8(at) - zero;
+      if (digit < 0 || digit > 9) break;
+      ms += digit * unit;
+      unit = unit === 100 ? 10 : unit === 10 ? 1 : 0;
+    }
+    if (at === this.#at + 1) return Number.NaN;
+    this.#at = at;
+    return ms;
+  }
+
+  /** Minutes east of Greenwich, of what is left of the text. */
+  #zone(view: DataView, to: number): number {
+    let at = this.#at;
+    if (at < to && view.getUint8(at) === space) at += 1;
+    if (at >= to) return this.#zoneMinutes;
+    const sign = view.getUint8(at);
+    if (sign !== plus && sign !== dash) return isGreenwich(view, at, to) ? 0 : Number.NaN;
+    const hours = to - at < 3 ? -1 : digits(view, at + 1, 2);
+    if (hours < 0 || hours > 23) return Number.NaN;
+    let minutes = 0;
+    if (to - at > 3) {
+      at += view.getUint8(at + 3) === colon ? 4 : 3;
+      minutes = to - at === 2 ? digits(view, at, 2) : -1;
+      if (minutes < 0 || minutes > 59) return Number.NaN;
+    }
+    return (sign === plus ? 1 : -1) * (hours * 60 + minutes);
+  }
+}
+
+const months = "janfebmaraprmayjunjulaugsepoctnovdec";
+
+function monthOf(view: DataView, at: number): number {
+  for (let month = 0; month < 12; month++)
+    if (
+      (view.getUint8(at) | 0x20) === months.charCodeAt(3 * month) &&
+      (view.getUint8(at + 1) | 0x20) === months.charCodeAt(3 * month + 1) &&
+      (view.getUint8(at + 2) | 0x20) === months.charCodeAt(3 * month + 2)
+    )
+      return month + 1;
+  return -1;
+}
+
+/** `Z`, `UTC`, `GMT`. */
+function isGreenwich(view: DataView, at: number, to: number): boolean {
+  const letter = (index: number): number => view.getUint8(at + index) | 0x20;
+  if (to - at === 1) return letter(0) === 0x7a;
+  if (to - at !== 3) return false;
+  const word = String.fromCharCode(letter(0), letter(1), letter(2));
+  return word === "utc" || word === "gmt";
+}
+
+/** Milliseconds as they are from 2001 to 2286; negative where there are no thirteen digits. */
+function thirteenDigits(view: DataView, at: number): number {
+  const high = fourDigits(view.getInt32(at, true));
+  const middle = fourDigits(view.getInt32(at + 4, true));
+  const low = fourDigits(view.getInt32(at + 8, true));
+  const last = view.getUint8(at + 12) - zero;
+  if (high < 0 || middle < 0 || low < 0 || last < 0 || last > 9) return -1;
+  return (high * 10_000 + middle) * 100_000 + (low * 10 + last);
+}
+
+/**
+ * A number, whole or with a fraction. 11 digits before the point are seconds up to the year 5138, and milliseconds in
+ * 1973: no log of an API is as old as that. So up to 11 digits are seconds, up to 14 milliseconds, up to 17
+ * microseconds, up to 19 nanoseconds.
+ */
+function sinceEpoch(view: DataView, from: number, to: number): number {
+  let at = from;
+  // Only the digits that milliseconds have are kept: 13 for each unit, exact in a double.
+  let value = 0;
+  let fraction = 0;
+  for (; at < to; at++) {
+    const digit = view.getUint8(at) - zero;
+    if (digit < 0 || digit > 9) break;
+    if (at - from < 14) value = value * 10 + digit;
+  }
+  const count = at - from;
+  if (count === 0 || count > 19) return Number.NaN;
+  if (at < to) {
+    if (view.getUint8(at) !== dot || at + 1 === to) return Number.NaN;
+    let unit = 100;
+    for (at += 1; at < to; at++) {
+      const digit = view.getUint8(at) - zero;
+      if (digit < 0 || digit > 9) return Number.NaN;
+      fraction += digit * unit;
+      unit = unit === 100 ? 10 : unit === 10 ? 1 : 0;
+    }
+  }
+  if (count <= 11) return value * 1000 + fraction;
+  if (count <= 14) return value;
+  return count <= 17 ? Math.floor(value / 10 ** (17 - count)) : Math.floor(value / 10 ** (20 - count));
+}

@@ -1,0 +1,165 @@
+// Which column of a log is what: by its name, then by what stands there; a guess that is shown, and that flags set
+// right. A column that is named by a flag is taken as it is.
+import { closest } from "../rules/closest.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
+import type { DurationUnit } from "./choices.ts";
+import {
+  type ColumnUse,
+  guesses,
+  isMostly,
+  isTokenColumn,
+  type NamedRole,
+  plainName,
+  shareOf,
+  unitless,
+} from "./column-guesses.ts";
+import { durationUnitOf, loneOrganization, meaningOfTime } from "./column-meaning.ts";
+import type { Sample, SampledColumn } from "./sniff.ts";
+
+/** The choices of the flags. */
+export interface MappingFlags {
+  /** Columns by role. */
+  readonly columns?: Readonly<Partial<Record<NamedRole, string>>>;
+  /** The column of tokens, in place of a user's. */
+  readonly tokenColumn?: string | undefined;
+  readonly durationUnit?: DurationUnit | undefined;
+  readonly timeIs?: "start" | "end" | undefined;
+}
+
+export interface LogMapping {
+  readonly uses: readonly ColumnUse[];
+  readonly userIsToken: boolean;
+  /** Some column holds tokens, whether it is used or not. */
+  readonly hasTokens: boolean;
+  readonly durationUnit: DurationUnit;
+  readonly timeIs: "start" | "end";
+  /** The only organization that the first rows name in their paths: it is that of rows that name none. */
+  readonly organization: string | null;
+}
+
+/** The mapping of traces, for which nothing is to be guessed. */
+export const noMapping: LogMapping = {
+  uses: [],
+  userIsToken: false,
+  hasTokens: false,
+  durationUnit: "ms",
+  timeIs: "start",
+  organization: null,
+};
+
+/**
+ * Guesses the meaning of each column.
+ * @param file for errors
+ * @throws SpillwayError `LOG_INVALID` where there is no time, or nothing else; `USAGE` where a flag names a column that
+ *   is not there
+ */
+export function guessMapping(sample: Sample, flags: MappingFlags, file: string): LogMapping {
+  const uses: ColumnUse[] = sample.format === "k6" ? k6Uses(sample, flags) : [];
+  const isTaken = (index: number): boolean => uses.some((use) => use.index === index && index !== -1);
+  const named = { ...flags.columns };
+  if (flags.tokenColumn !== undefined) named.user = flags.tokenColumn;
+  for (const [role, name] of Object.entries(named) as [NamedRole, string][])
+    uses.push(namedColumn(sample, role, name));
+  const open = Object.keys(guesses) as NamedRole[];
+  const search = (find: (role: NamedRole, isTaken: (index: number) => boolean) => ColumnUse | null): void => {
+    for (const role of open) {
+      if (uses.some((use) => use.role === role)) continue;
+      const found = find(role, isTaken);
+      if (found !== null) uses.push(found);
+    }
+  };
+  search((role, taken) => byName(sample, role, taken));
+  search((role, taken) => byValue(sample, role, taken));
+  requireEnough(uses, sample, file);
+  const user = uses.find(({ role }) => role === "user");
+  const userIsToken =
+    user !== undefined &&
+    (flags.tokenColumn !== undefined || isTokenColumn(sample.columns[user.index], user.path));
+  const durationUnit = flags.durationUnit ?? durationUnitOf(sample, uses);
+  return {
+    uses,
+    userIsToken,
+    hasTokens: userIsToken || sample.columns.some((column) => isTokenColumn(column, column.path)),
+    durationUnit,
+    timeIs: flags.timeIs ?? meaningOfTime(sample, uses, durationUnit),
+    organization: loneOrganization(sample, uses),
+  };
+}
+
+/** Of k6, `http_req_duration` points: when a request was over, and how long it took. */
+function k6Uses(sample: Sample, { columns = {} }: MappingFlags): ColumnUse[] {
+  const fixed = { time: "data.time", duration: "data.value" } as const;
+  return (["time", "duration"] as const)
+    .filter((role) => columns[role] === undefined)
+    .map((role) => {
+      const path = fixed[role].split(".");
+      const index = sample.columns.findIndex(({ name }) => name === fixed[role]);
+      return { role, column: fixed[role], path, index, why: "where k6 writes it" };
+    });
+}
+
+function namedColumn(sample: Sample, role: NamedRole, name: string): ColumnUse {
+  const index = sample.columns.findIndex((column) => column.name === name);
+  const found = sample.columns[index];
+  if (found !== undefined) return { role, column: name, path: found.path, index, why: "as told" };
+  const names = sample.columns.map((column) => column.name);
+  const meant = closest(name, names);
+  // A member may be rare; a column is there from the beginning.
+  if ((sample.format === "ndjson" || sample.format === "k6") && meant === null)
+    return { role, column: name, path: name.split("."), index: -1, why: "as told; the first rows have none" };
+  const option = `--${role}-column`;
+  throw new SpillwayError("USAGE", "this log has no such column", {
+    problems: [{ path: option, got: quote(name), allowed: names.join(", ") || "none: it has no columns" }],
+    ...(meant === null ? {} : { hint: `did you mean ${option} ${quote(meant)}?` }),
+  });
+}
+
+function byName(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+  const { names, fits } = guesses[role];
+  for (const wanted of names)
+    for (const [index, column] of sample.columns.entries()) {
+      if (isTaken(index) || !hasName(column, wanted, role) || shareOf(column, fits) < 0.5) continue;
+      return { role, column: column.name, path: column.path, index, why: "by its name" };
+    }
+  return null;
+}
+
+function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole): boolean {
+  const last = path.at(-1) ?? name;
+  const forms = role === "duration" || role === "time" ? [unitless(last), last] : [last];
+  return [name, ...forms].some((form) => plainName(form) === wanted);
+}
+
+/** Tells a request's time as nginx writes it: the last field of many a log, without a name. */
+const isSeconds = (value: string): boolean => /^\d+\.\d{3}$/.test(value) || value === "-";
+
+function byValue(sample: Sample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+  const isExtra = role === "duration" && sample.format === "access-log";
+  const fits = isExtra ? isSeconds : guesses[role].byValue;
+  if (fits === undefined) return null;
+  for (const [index, column] of sample.columns.entries()) {
+    // Referers look like paths.
+    if (isTaken(index) || /refer/i.test(column.name) || !isMostly(column, fits)) continue;
+    return { role, column: column.name, path: column.path, index, why: "by what stands there" };
+  }
+  return null;
+}
+
+function requireEnough(uses: readonly ColumnUse[], sample: Sample, file: string): void {
+  const has = (role: NamedRole): boolean => uses.some((use) => use.role === role);
+  const columns = sample.columns.map(({ name }) => name).join(", ");
+  const fail = (summary: string, allowed: string, hint: string): never => {
+    throw new SpillwayError("LOG_INVALID", summary, {
+      problems: [{ path: file, got: `the columns ${columns}`, allowed }],
+      hint,
+    });
+  };
+  if (!has("time"))
+    fail("no column of this log is a time", "a time in one of them", "--time-column names it");
+  if (!["user", "address", "path", "status", "organization"].some((role) => has(role as NamedRole)))
+    fail(
+      "this log tells when, but not who asked for what",
+      "a user, token, address or path in one of them",
+      "--user-column, --token-column and --path-column name them",
+    );
+}

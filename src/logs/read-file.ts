@@ -1,0 +1,154 @@
+// One log → rows in the order of their time, line by line. Nothing is lost: a line is a row, or a line that has none
+// (blank, a header), or unread and counted with its reason.
+import { type Block, lineLengthMost, newline } from "../trace/blocks.ts";
+import { AccessLogFormat } from "./access-log.ts";
+import type { CallerMapping } from "./caller-sources.ts";
+import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
+import type { NamedRole } from "./column-guesses.ts";
+import { CsvFormat } from "./csv.ts";
+import { JsonLinesFormat } from "./json-lines.ts";
+import { type LineFormat, NOT_SCANNED } from "./line-format.ts";
+import { readLogBlocks, tooLong } from "./log-blocks.ts";
+import type { LogMapping } from "./mapping.ts";
+import type { OrderedRows } from "./ordered-rows.ts";
+import type { Tally } from "./rejections.ts";
+import type { RowReader } from "./row-reader.ts";
+import type { LogBatch } from "./rows.ts";
+import { withoutSecrets } from "./secrets.ts";
+import { formatOfLine, type Sample } from "./sniff.ts";
+
+/** A log, and what was found out about it. */
+export interface LogFile {
+  /** As it is named to people. */
+  readonly name: string;
+  /** Its bytes, packed or not. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly sample: Sample;
+  readonly mapping: LogMapping;
+  /** Names that callers are known by, under a policy. */
+  readonly callers?: CallerMapping | undefined;
+}
+
+/** Makes rows of a line's fields. @returns `null`, or why it cannot be read */
+export type AddsRows = Pick<RowReader, "add">;
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+const roleNumber = (role: NamedRole): number => roles.indexOf(role);
+
+/** Reads the lines of one log. */
+export class FileReader {
+  readonly rows: OrderedRows;
+  readonly #file: LogFile;
+  readonly #format: LineFormat;
+  readonly #reader: AddsRows;
+  readonly #tally: Tally;
+  readonly #cells: Cells;
+  /** The line of a CSV that names its columns. */
+  #header: string | null = null;
+
+  /** @param rows where they wait until they are in order */
+  constructor(file: LogFile, reader: AddsRows, tally: Tally, rows: OrderedRows) {
+    this.rows = rows;
+    this.#file = file;
+    this.#cells = new Cells(file.callers?.further.length);
+    this.#format = lineFormat(file);
+    this.#reader = reader;
+    this.#tally = tally;
+  }
+
+  /** @throws SpillwayError `LOG_INVALID` */
+  async *read(): AsyncGenerator<LogBatch, void> {
+    const { rows } = this;
+    for await (const block of readLogBlocks(this.#file.open(), this.#file.name)) {
+      let at = block.line === 1 ? textStart(block) : 0;
+      while (at < block.end) {
+        at = this.#readLine(block, at);
+        block.line += 1;
+        if (rows.isFull) yield* rows.drain();
+      }
+    }
+    yield* rows.rest();
+  }
+
+  /** @returns where the next line begins */
+  #readLine(block: Block, from: number): number {
+    const isHeader = this.#header === null && this.#file.sample.hasHeader;
+    const next = isHeader ? NOT_SCANNED : this.#format.scan(block.view, from, this.#cells);
+    if (next === NOT_SCANNED) return this.#parseLine(block, from, isHeader);
+    if (next - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
+    if (this.#format.isRow) this.#add(block, from, next - 1);
+    return next;
+  }
+
+  #parseLine(block: Block, from: number, isHeader: boolean): number {
+    const end = block.bytes.indexOf(newline, from);
+    if (end - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
+    const line = decoder.decode(block.bytes.subarray(from, end));
+    if (line.trim() === "") return end + 1;
+    if (isHeader) this.#header = line;
+    if (line === this.#header) return end + 1;
+    const parsed = this.#format.parse(line);
+    if (parsed === "no row") return end + 1;
+    if ("why" in parsed) this.#reject(block.line, this.#whyNot(line, parsed.why), line, true);
+    else {
+      this.#cells.write(parsed);
+      this.#add(block, from, end);
+    }
+    return end + 1;
+  }
+
+  #add(block: Block, from: number, end: number): void {
+    const why = this.#reader.add(this.#cells, this.rows);
+    if (why === null) this.#tally.read += 1;
+    else {
+      const token = this.#file.mapping.userIsToken ? this.#cells.text(USER) : "";
+      const line = decoder.decode(block.bytes.subarray(from, end));
+      // Files that were put together have their columns' names in the middle.
+      if (line === this.#header) return;
+      const isCut = token !== "" && line.includes(token);
+      this.#reject(block.line, this.#withValue(why), isCut ? line.replaceAll(token, "***") : line, !isCut);
+    }
+  }
+
+  /** A time that cannot be read is shown: it is no secret, and says at once what is the matter. */
+  #withValue(why: string): string {
+    if (why !== "its time cannot be read") return why;
+    const text = this.#cells.text(TIME).slice(0, 40);
+    return text.length === 0 || withoutSecrets(text, true) !== text ? why : `${why}: ${text}`;
+  }
+
+  #whyNot(line: string, why: string): string {
+    const { format } = this.#file.sample;
+    const other = formatOfLine(line);
+    const isOther = other !== null && other !== format && !(format === "k6" && other === "ndjson");
+    return isOther ? `a line of the format ${other}, in a log of the format ${format}` : why;
+  }
+
+  /** @param isWhole the line may hold a token, and it is not known where */
+  #reject(line: number, why: string, text: string, isWhole: boolean): void {
+    const strict = isWhole && this.#file.mapping.hasTokens;
+    this.#tally.reject(this.#file.name, line, why, () => withoutSecrets(text, strict));
+  }
+}
+
+/** Behind a byte order mark. */
+function textStart({ bytes }: Block): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+function lineFormat({ sample, mapping, callers }: LogFile): LineFormat {
+  const columns: (number | null)[] = sample.columns.map(() => null);
+  for (const { role, index } of mapping.uses) if (index !== -1) columns[index] = roleNumber(role);
+  for (const { index, role } of callers?.further ?? []) columns[index] = role;
+  if (sample.format === "csv") return new CsvFormat(sample.separator, columns);
+  if (sample.format === "access-log") return new AccessLogFormat(columns);
+  const uses = mapping.uses.map(({ path, role }) => ({ path, role: roleNumber(role) }));
+  const members = [...uses, ...(callers?.further ?? [])];
+  if (sample.format === "ndjson") return new JsonLinesFormat(members);
+  if (sample.format !== "k6") throw new RangeError(`${sample.format} is not read line by line`);
+  return new JsonLinesFormat(
+    [...members, { path: ["metric"], role: SELECT }, { path: ["type"], role: SELECT_TOO }],
+    ["http_req_duration", "Point"],
+  );
+}

@@ -1,0 +1,198 @@
+// Several logs → one reading, in the order of time over all of them: those of two servers side by side are merged, and
+// a file is opened only when its time has come, so that a year of rotated logs needs no more memory than a day of them.
+
+import type { Policy } from "../policy/policy.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { Callers } from "./callers.ts";
+import { durationUnits } from "./choices.ts";
+import { readHar } from "./har.ts";
+import { MergedRows, type OrderedStream } from "./merged-rows.ts";
+import { OrderedRows } from "./ordered-rows.ts";
+import { PathFilter } from "./path-filter.ts";
+import { PolicyCallers } from "./policy-callers.ts";
+import { PolicyRowReader } from "./policy-reader.ts";
+import { PolicyRouting, Unrouted } from "./policy-routing.ts";
+import { QuotaTraceRows } from "./quota-trace-rows.ts";
+import { FileReader, type LogFile } from "./read-file.ts";
+import { Tally } from "./rejections.ts";
+import { RowReader, type RowSettings } from "./row-reader.ts";
+import type { LogBatch, RoutedRows } from "./rows.ts";
+import type { Digest } from "./secrets.ts";
+import { instantOf } from "./sniff.ts";
+import { TraceRows } from "./trace-rows.ts";
+
+/** The meaning of rows, beside what each file's mapping says. */
+export interface LogSettings
+  extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
+  /** Globs of the paths whose rows are read; all rows where it is left out. */
+  readonly paths?: readonly string[] | undefined;
+  /** The share of rows that may stay unread. */
+  readonly unreadMost: number;
+  /** All rows are sorted first, in memory, however far from order they stand. */
+  readonly sort: boolean;
+  readonly digest: Digest;
+  /** Rows are read by this policy; by the API of SPEC.md where it is left out. */
+  readonly policy?: Policy | undefined;
+}
+
+/** The same as without flags, but for the digest. */
+export const usualSettings: Omit<LogSettings, "digest"> = {
+  organization: null,
+  graphqlCost: null,
+  zoneMinutes: 0,
+  unreadMost: 0.01,
+  sort: false,
+};
+
+/** Rows may begin so much earlier than the first ones of their file. */
+const disorderMs = 120_000;
+
+/**
+ * Reads logs as one.
+ * @param files in any order
+ * @returns rows in the order of `atMs`; `batches` can be gone through once
+ * @throws SpillwayError `LOG_INVALID` while batches are read, and at their end `LOG_UNREAD` where more rows than
+ *   `unreadMost` could not be read, and `LOG_INVALID` where there were none at all, or none of the paths
+ */
+export function readLogs(files: readonly LogFile[], settings: LogSettings): RoutedRows {
+  const callers = new Callers(settings.digest);
+  const { policy } = settings;
+  const unrouted = new Unrouted();
+  const byPolicy =
+    policy === undefined
+      ? null
+      : { policy, callers: new PolicyCallers(callers), routing: new PolicyRouting(policy, unrouted) };
+  const tally = new Tally();
+  const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
+  const streams = files.map((file): OrderedStream => {
+    const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
+      const rows = new OrderedRows(settings.sort, undefined, file.sample.format === "trace");
+      rows.floor = floorMs;
+      const rowSettings = settingsFor(file, { ...settings, paths });
+      return byPolicy === null
+        ? readFile(file, rowSettings, callers, tally, rows)
+        : readFileBy(byPolicy, file, rowSettings, tally, rows);
+    };
+    return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
+  });
+  const batches = async function* (): AsyncGenerator<LogBatch, void> {
+    yield* new MergedRows(streams).read();
+    requireRead(tally, settings.unreadMost, files);
+    paths?.requireKept();
+    if (policy !== undefined) unrouted.requireSome(policy);
+  };
+  return {
+    batches: batches(),
+    callers: byPolicy?.callers.list ?? callers.list,
+    get read() {
+      return tally.read;
+    },
+    get unread() {
+      return tally.unread;
+    },
+    examples: tally.examples,
+    get unplaced() {
+      return callers.unplaced;
+    },
+    get unrouted() {
+      return unrouted.unrouted;
+    },
+    paths: unrouted.paths,
+  };
+}
+
+type FileSettings = Omit<LogSettings, "paths"> & Pick<RowSettings, "paths">;
+
+const settingsFor = ({ mapping, sample }: LogFile, settings: FileSettings): RowSettings => ({
+  ...settings,
+  organization: settings.organization ?? mapping.organization,
+  userIsToken: mapping.userIsToken,
+  durationUnitMs: durationUnits[mapping.durationUnit],
+  timeIs: mapping.timeIs,
+  hasPaths: sample.format === "access-log" || mapping.uses.some(({ role }) => role === "path"),
+});
+
+function readFile(
+  file: LogFile,
+  settings: RowSettings,
+  callers: Callers,
+  tally: Tally,
+  rows: OrderedRows,
+): AsyncGenerator<LogBatch, void> {
+  const { format } = file.sample;
+  if (format === "trace") return new TraceRows(file, settings.graphqlCost, callers, tally, rows).read();
+  const reader = new RowReader(settings, callers);
+  if (format === "har") return readHar(file, reader, tally, rows);
+  return new FileReader(file, reader, tally, rows).read();
+}
+
+interface ByPolicy {
+  readonly policy: Policy;
+  readonly callers: PolicyCallers;
+  readonly routing: PolicyRouting;
+}
+
+function readFileBy(
+  { policy, callers, routing }: ByPolicy,
+  file: LogFile,
+  settings: RowSettings,
+  tally: Tally,
+  rows: OrderedRows,
+): AsyncGenerator<LogBatch, void> {
+  const { format } = file.sample;
+  const mapping = file.callers;
+  if (mapping === undefined)
+    throw new RangeError("a log that is read by a policy needs what tells its callers");
+  const { graphqlCost } = settings;
+  if (format === "trace")
+    return new QuotaTraceRows(file, policy, mapping, callers, routing, tally, graphqlCost, rows).read();
+  const reader = new PolicyRowReader(policy, settings, mapping, callers, routing);
+  if (format === "har") return readHar(file, reader, tally, rows);
+  return new FileReader(file, reader, tally, rows).read();
+}
+
+/** A time that no row of a file is likely to be before. */
+function firstMsOf({ sample, mapping }: LogFile): number {
+  const use = mapping.uses.find(({ role }) => role === "time");
+  const values = use === undefined ? [] : (sample.columns[use.index]?.values ?? []);
+  let first = Number.POSITIVE_INFINITY;
+  for (const value of values) {
+    const ms = value === undefined ? Number.NaN : instantOf(value);
+    if (ms < first) first = ms;
+  }
+  return first === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : first - disorderMs;
+}
+
+function requireRead({ read, unread, examples }: Tally, most: number, files: readonly LogFile[]): void {
+  const problems = examples.map(({ file, line, text, why }) => ({
+    path: `${file}:${line}`,
+    got: text,
+    allowed: `a row (${why})`,
+  }));
+  if (read + unread === 0)
+    throw new SpillwayError("LOG_INVALID", "there are no rows in this log", {
+      problems: files.map(({ name }) => ({ path: name, got: "no rows", allowed: "at least one" })),
+    });
+  if (unread <= most * (read + unread)) return;
+  const share = (value: number): string => `${Math.round(value * 10_000) / 100} %`;
+  throw new SpillwayError(
+    "LOG_UNREAD",
+    `${unread} of ${read + unread} rows could not be read, ${share(unread / (read + unread))}; at most ${share(most)} may be`,
+    { problems, hint: nextStep(examples.map(({ why }) => why)) },
+  );
+}
+
+function nextStep(reasons: readonly string[]): string {
+  if (reasons.some((why) => why.includes("of declared cost")))
+    return "--cost-column says where a call's cost stands, --graphql-cost N what one costs that does not say";
+  if (reasons.some((why) => why.includes("whose cost is not known")))
+    return "--cost-column says where a query's points stand, --graphql-cost N what one costs that does not say";
+  const lacked = reasons
+    .map((why) => /^its caller has no (\S+),/.exec(why)?.[1])
+    .find((name) => name !== undefined);
+  if (lacked !== undefined)
+    return `--caller-column ${lacked}=COLUMN says where the ${lacked} stands, --caller ${lacked}=NAME takes all rows for one`;
+  if (reasons.some((why) => why.includes("time goes back")))
+    return "--sort puts all rows in order first, in memory; parts of a log may be given as several files";
+  return "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows";
+}

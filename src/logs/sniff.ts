@@ -1,0 +1,235 @@
+// The kind of a log, from its first bytes: the format that most of its first lines have, its columns, and the first
+// values of each.
+import { quote, SpillwayError } from "../rules/errors.ts";
+import {
+  type AccessLogField,
+  accessLogColumns,
+  requestColumn,
+  splitAccessLog,
+  splitRequest,
+} from "./access-log.ts";
+import type { LogFormat } from "./choices.ts";
+import { type Separator, separators, splitCsv } from "./csv.ts";
+import { InstantReader } from "./instant.ts";
+import { textOfValue } from "./json-lines.ts";
+
+/** One column of a log, and what stands there in the first rows. */
+export interface SampledColumn {
+  readonly name: string;
+  /** Of JSON, the keys that lead to it. */
+  readonly path: readonly string[];
+  /** One text a sampled row; `undefined` where that row has none. */
+  readonly values: readonly (string | undefined)[];
+}
+
+export interface Sample {
+  readonly format: LogFormat;
+  readonly columns: readonly SampledColumn[];
+  /** Of CSV. */
+  readonly separator: Separator;
+  /** Of CSV: the first line names the columns. */
+  readonly hasHeader: boolean;
+}
+
+/** So many bytes of a log are looked at. */
+export const headBytes = 1 << 17;
+const sampledRows = 200;
+/** So many lines decide what the format is. */
+const decidingLines = 20;
+
+const decoder = new TextDecoder();
+
+/**
+ * @param head the first bytes, unpacked; up to `headBytes`
+ * @param isWhole there are no others
+ * @throws SpillwayError `LOG_INVALID` where they are of no format that is known, or say one thing alone
+ */
+export function sniffLog(
+  head: Uint8Array,
+  isWhole: boolean,
+  file: string,
+  forced: LogFormat | null = null,
+): Sample {
+  if (head.length === 0) throw invalid(file, "this log is empty", "nothing", "at least one row");
+  const text = decoder.decode(head);
+  const lines = linesOf(text, isWhole);
+  const format = forced ?? formatOf(head, text, lines);
+  if (format === null) throw unknown(file, text, lines);
+  const sample = { format, columns: [], separator: "," as Separator, hasHeader: false };
+  if (format === "access-log") return { ...sample, columns: accessColumns(lines) };
+  if (format === "ndjson" || format === "k6") return { ...sample, columns: jsonColumns(lines) };
+  return format === "csv" ? sampleCsv(lines, file) : sample;
+}
+
+/** Returns the format that a line by itself looks like; `null` where it may be of any. */
+export function formatOfLine(line: string): LogFormat | null {
+  if (isJsonObject(line)) return "ndjson";
+  return splitAccessLog(line) === null ? null : "access-log";
+}
+
+function linesOf(text: string, isWhole: boolean): string[] {
+  const lines = text.split("\n");
+  // The last line is cut, unless there is nothing behind it or before it.
+  if (!isWhole && lines.length > 1) lines.pop();
+  return lines.map((line) => line.replace(/\r$/, "")).filter((line) => line.trim() !== "");
+}
+
+function formatOf(head: Uint8Array, text: string, lines: readonly string[]): LogFormat | null {
+  if (decoder.decode(head.subarray(0, 4)) === "PAR1") return "parquet";
+  if (/^\s*\{\s*"log"\s*:\s*\{/.test(text)) return "har";
+  const [first = ""] = lines;
+  if (isJsonObject(first) && /"format"\s*:\s*"spillway-trace"/.test(first)) return "trace";
+  const deciding = lines.slice(0, decidingLines);
+  const share = (test: (line: string) => boolean): number =>
+    deciding.filter(test).length / Math.max(1, deciding.length);
+  if (share(isJsonObject) > 0.5) return share(isK6Line) > 0.5 ? "k6" : "ndjson";
+  if (share((line) => splitAccessLog(line) !== null) > 0.5) return "access-log";
+  return deciding.length > 0 && separatorOf(deciding) !== null ? "csv" : null;
+}
+
+const isK6Line = (line: string): boolean =>
+  /"metric"\s*:\s*"/.test(line) && /"type"\s*:\s*"(?:Point|Metric)"/.test(line);
+
+function isJsonObject(line: string): boolean {
+  if (!line.trimStart().startsWith("{")) return false;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The separator that cuts most lines into the same number of columns, more than one. */
+function separatorOf(lines: readonly string[]): Separator | null {
+  let best: Separator | null = null;
+  let most = 0;
+  for (const separator of separators) {
+    const counts = new Map<number, number>();
+    for (const line of lines) {
+      const count = splitCsv(line, separator)?.length ?? 0;
+      if (count > 1) counts.set(count, (counts.get(count) ?? 0) + 1);
+    }
+    const alike = Math.max(0, ...counts.values());
+    if (alike > most) [best, most] = [separator, alike];
+  }
+  return most > lines.length / 2 ? best : null;
+}
+
+function sampleCsv(lines: readonly string[], file: string): Sample {
+  const separator = separatorOf(lines.slice(0, decidingLines));
+  if (separator === null) throw oneColumn(file, lines[0] ?? "");
+  const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);
+  const [first = []] = rows;
+  const hasHeader = !first.some((field) => isTime(field) || /^-?\d+(?:\.\d+)?$/.test(field));
+  // The names stand there again where files were put together.
+  const isNames = (row: readonly string[]): boolean =>
+    hasHeader && row.join(separator) === first.join(separator);
+  const others = rows.filter((row) => row.length === first.length && !isNames(row));
+  const columns = first.map((field, index) => {
+    const name = hasHeader && field !== "" ? field.trim() : `column${index + 1}`;
+    return { name, path: [name], values: others.map((row) => row[index]) };
+  });
+  return { format: "csv", columns, separator, hasHeader };
+}
+
+function accessColumns(lines: readonly string[]): SampledColumn[] {
+  const rows = lines.slice(0, sampledRows).flatMap((line) => {
+    const fields = splitAccessLog(line);
+    return fields === null ? [] : [fields];
+  });
+  const count = Math.max(...rows.map((row) => row.length), 0);
+  return Array.from({ length: count }, (_, index) => {
+    const name = accessColumnName(rows, index);
+    return { name, path: [name], values: rows.map((row) => shownAs(row[index]?.text, index)) };
+  });
+}
+
+/** Of a request, the path. */
+const shownAs = (text: string | undefined, column: number): string | undefined =>
+  column === requestColumn && text !== undefined ? splitRequest(text).path : text;
+
+function accessColumnName(rows: readonly (readonly AccessLogField[])[], index: number): string {
+  const written = rows.find((row) => row[index]?.name != null)?.[index]?.name;
+  return accessLogColumns[index] ?? written ?? `extra${index + 1 - accessLogColumns.length}`;
+}
+
+/** Columns of objects: every member of the first rows, by the keys that lead to it. */
+function jsonColumns(lines: readonly string[]): SampledColumn[] {
+  const rows = lines.slice(0, sampledRows).filter(isJsonObject);
+  const columns = new Map<string, { path: string[]; values: (string | undefined)[] }>();
+  for (const [row, line] of rows.entries())
+    for (const [path, value] of membersOf(JSON.parse(line), [])) {
+      const key = JSON.stringify(path);
+      let column = columns.get(key);
+      if (column === undefined) {
+        column = { path, values: new Array<string | undefined>(rows.length).fill(undefined) };
+        columns.set(key, column);
+      }
+      column.values[row] = value;
+    }
+  return [...columns.values()].map(({ path, values }) => ({ name: path.join("."), path, values }));
+}
+
+/** Members nest at most so deep in what is sampled. */
+const depthMost = 6;
+
+function* membersOf(value: unknown, path: string[]): Generator<[string[], string | undefined]> {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || path.length === depthMost)
+    yield [path, textOfValue(value)];
+  else for (const [key, member] of Object.entries(value)) yield* membersOf(member, [...path, key]);
+}
+
+const instants = new InstantReader();
+const encoder = new TextEncoder();
+
+/** A text as a time, in ms; `NaN` for none. */
+export function instantOf(text: string): number {
+  const bytes = new Uint8Array(3 * text.length + 64);
+  const { written } = encoder.encodeInto(text, bytes);
+  return instants.read(new DataView(bytes.buffer), 0, written);
+}
+
+/** Tells whether a text is a time that a log of our days may hold. */
+export function isTime(text: string): boolean {
+  const ms = instantOf(text.trim());
+  return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
+}
+
+function invalid(file: string, summary: string, got: string, allowed: string, hint?: string): SpillwayError {
+  const problems = [{ path: file, got, allowed }];
+  return new SpillwayError("LOG_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
+}
+
+const allFormats =
+  "lines of an access log, JSON lines, CSV, HAR, k6's --out json, a spillway trace, or Parquet";
+
+function unknown(file: string, text: string, lines: readonly string[]): SpillwayError {
+  const [first = ""] = lines;
+  if (/^\s*\[/.test(text) && !splitAccessLog(first))
+    return invalid(
+      file,
+      "this log is one JSON array",
+      "an array",
+      allFormats,
+      `jq -c '.[]' ${file} makes lines of it`,
+    );
+  if (lines.length > 0 && lines.every((line) => separators.every((each) => !line.includes(each))))
+    return oneColumn(file, first);
+  return invalid(
+    file,
+    "what this log is cannot be told from its first lines",
+    quote(first.replace(/[\w~+=.-]{6,}/g, "***")),
+    allFormats,
+    "--format says what it is",
+  );
+}
+
+function oneColumn(file: string, first: string): SpillwayError {
+  return invalid(
+    file,
+    "this log has one column alone",
+    quote(first.replace(/[A-Za-z_][\w~+=.-]{11,}/g, "***")),
+    "a time, and who asked for what: at least two columns, between commas, semicolons or tabs",
+  );
+}

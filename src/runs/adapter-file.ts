@@ -1,0 +1,120 @@
+// A user's limiter for `--adapter FILE`: a module whose default export is a LimiterFactory, or by a policy a
+// QuotaLimiterFactory.
+import { basename, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { LimiterFactory } from "../engine/adapter.ts";
+import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
+import { requireFile } from "../files/read-file.ts";
+import {
+  type BundledModule,
+  bundleModule,
+  importModule,
+  invalidModule,
+  type ModuleKind,
+  type PlacedModule,
+} from "../load/user-module.ts";
+import { algorithmHint, claimProblems, promiseProblems } from "../rules/algorithms.ts";
+import { type Problem, quote } from "../rules/errors.ts";
+
+// The same code runs from `src` (tests) and from `dist/src` (installed).
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const entry = (room: string): string =>
+  fileURLToPath(new URL(`../${room}/index.${extension}`, import.meta.url));
+const aliases = { "spillway/engine": entry("engine"), "spillway/laws": entry("laws") };
+
+const kind: ModuleKind = {
+  name: "adapter",
+  invalid: "ADAPTER_INVALID",
+  failed: "ADAPTER_FAILED",
+  hint: 'export default { name, algorithm: "fixed-window", claims: "all", create(rules) { return { decide(call, nowMs) { ... } } } }',
+};
+
+const policyKind: ModuleKind = {
+  ...kind,
+  limits: "policy",
+  hint: 'export default { name, limits: "any", claims: "all", create(policy) { return { decide(call, nowMs) { ... } } } }',
+};
+
+/**
+ * Bundles a limiter's file; none of its code is run.
+ * @param byPolicy the limiter is made by a policy, not by rules
+ * @throws SpillwayError `FILE_UNREADABLE`, or `ADAPTER_INVALID` with file, line and reason where it does not parse
+ */
+export async function bundleAdapterFile(file: string, byPolicy = false): Promise<BundledModule> {
+  await requireFile(file, "adapter file", true);
+  const path = resolve(file);
+  // CommonJS packages that are bundled here still find `require`, as seen from the user's file. No name of the user's
+  // may stand in its way: esbuild renames a `require` of theirs, and knows nothing of the banner's other name.
+  const js = `import { createRequire as $spillwayRequireFrom } from "node:module"; const require = $spillwayRequireFrom(${JSON.stringify(pathToFileURL(path).href)});`;
+  return {
+    ...(await bundleModule(byPolicy ? policyKind : kind, path, { alias: aliases, banner: { js } })),
+    isBuiltIn: false,
+  };
+}
+
+/**
+ * Imports a limiter: the file's code is run, in this thread.
+ * @param during runs the code that imports the module: under a clock that some read when they are loaded
+ * @throws SpillwayError `ADAPTER_INVALID` with file, line and reason where the module throws, or has no LimiterFactory
+ *   as its default export
+ */
+export async function importAdapter(
+  module: PlacedModule,
+  during?: <T>(run: () => T) => T,
+): Promise<LimiterFactory> {
+  const loaded = await importModule(module, during);
+  return factoryOf(loaded.default, module);
+}
+
+function noLimiter(made: ModuleKind, problems: readonly Problem[]): Error {
+  const isAlgorithm = problems.some(({ path }) => path === "algorithm");
+  return invalidModule({ ...made, ...(isAlgorithm && { hint: algorithmHint }) }, "has no limiter", problems);
+}
+
+/** What a limiter by a policy says of itself, where that is wrong. */
+function quotaPromiseProblems({ limits, claims, callers, operations }: Exported): Problem[] {
+  const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
+  return [
+    ...(limits === "any" || limits === "given"
+      ? []
+      : [
+          {
+            path: "limits",
+            got: quote(limits),
+            allowed: '"any", or "given" where it has the policy\'s own alone',
+          },
+        ]),
+    ...claimProblems(claims, undefined),
+    ...Object.entries({ callers, operations }).flatMap(([path, value]) =>
+      isList(value) ? [] : [{ path, got: quote(value), allowed: "a list, or nothing" }],
+    ),
+  ];
+}
+
+type Exported = Partial<Record<keyof LimiterFactory | keyof QuotaLimiterFactory, unknown>>;
+
+/** Checks what a module exports before anything is asked of it. */
+function factoryOf(exported: unknown, { path, kind: made }: PlacedModule): LimiterFactory {
+  const byPolicy = made.limits === "policy";
+  if (typeof exported !== "object" || exported === null) {
+    const got = exported === undefined ? "nothing" : typeof exported;
+    const allowed = byPolicy ? "a QuotaLimiterFactory" : "a LimiterFactory";
+    throw noLimiter(made, [{ path: "default export", got, allowed }]);
+  }
+  const { name, create, restore } = exported as Exported;
+  const problems: Problem[] = [];
+  if (name !== undefined && typeof name !== "string")
+    problems.push({ path: "name", got: quote(name), allowed: "a string" });
+  if (typeof create !== "function")
+    problems.push({
+      path: "create",
+      got: quote(create),
+      allowed: `a function of the ${byPolicy ? "policy" : "rules"}`,
+    });
+  if (restore !== undefined && typeof restore !== "function")
+    problems.push({ path: "restore", got: quote(restore), allowed: "a function, or nothing" });
+  problems.push(...(byPolicy ? quotaPromiseProblems(exported) : promiseProblems(exported)));
+  if (problems.length > 0) throw noLimiter(made, problems);
+  const factory = exported as LimiterFactory;
+  return name === undefined ? Object.assign(Object.create(factory), { name: basename(path) }) : factory;
+}

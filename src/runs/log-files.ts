@@ -1,0 +1,39 @@
+// Which files are meant: a shell that knows globs has opened them up already; in quotes, or on Windows, it is on us.
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import { globMatcher } from "../logs/glob.ts";
+import { runFiles } from "../report/run.ts";
+import { SpillwayError } from "../rules/errors.ts";
+
+/**
+ * The files that paths and globs (`*`, `?`, `**`) stand for, those of each glob in the order of their names, each file
+ * once; a run's folder stands for its trace.
+ * @throws SpillwayError `FILE_UNREADABLE` where nothing fits a glob
+ */
+export async function filesOf(paths: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const path of paths) {
+    const trace = join(path, runFiles.trace);
+    if (path !== "-" && existsSync(trace)) files.push(trace);
+    else if (/[*?]/.test(path) && !existsSync(path)) files.push(...(await matching(path)));
+    else files.push(path);
+  }
+  return [...new Set(files)];
+}
+
+async function matching(glob: string): Promise<string[]> {
+  const base = dirname(`${glob.slice(0, glob.search(/[*?]/))}x`);
+  const fits = globMatcher(join(glob).split(sep).join("/"));
+  const recursive = glob.includes("**") || glob.slice(glob.search(/[*?]/)).includes("/");
+  const entries = await readdir(base, { recursive, withFileTypes: true }).catch(() => []);
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => fits(path.split(sep).join("/")))
+    .sort();
+  if (files.length > 0) return files;
+  throw new SpillwayError("FILE_UNREADABLE", "no file is called like that", {
+    problems: [{ path: glob, got: "no file", allowed: "a file's name, or a pattern that some have" }],
+  });
+}

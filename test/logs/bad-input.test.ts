@@ -1,0 +1,240 @@
+// What is wrong with a log is said, with the file and the line, or counted and shown by example; nothing is passed over.
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { readLogs, usualSettings } from "../../src/logs/read-logs.ts";
+import { lineLengthMost } from "../../src/trace/blocks.ts";
+import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
+import { call, header, text } from "../trace/samples.ts";
+import { digest, failure, fileOf, lines, read } from "./reading.ts";
+
+const csv = (...rows: readonly string[]): string => lines("time,user,path,status", ...rows);
+const good = "1767323045,alice,/v2/organizations/acme/x,200";
+
+/** Summary and first problem of the error that reading a log ends with. */
+async function mistake(log: string | Uint8Array, options = {}): Promise<readonly unknown[]> {
+  const { code, message, problems, hint } = await failure(read(log, options));
+  const [{ path, got, allowed } = { path: "", got: "", allowed: "" }] = problems;
+  return [code, message.split("\n")[0], path, got, allowed, hint];
+}
+
+describe("a log that cannot be used", () => {
+  test("is empty", async () => {
+    expect(await mistake("")).toEqual([
+      "LOG_INVALID",
+      "this log is empty",
+      "log",
+      "nothing",
+      "at least one row",
+      undefined,
+    ]);
+    expect(await mistake(gzipSync(""))).toContain("this log is empty");
+  });
+
+  test("has a header alone", async () => {
+    expect(await mistake(csv())).toEqual([
+      "LOG_INVALID",
+      "there are no rows in this log",
+      "log",
+      "no rows",
+      "at least one",
+      undefined,
+    ]);
+  });
+
+  test("has one column alone", async () => {
+    expect(await mistake(lines("time", "1767323045", "1767323046"))).toEqual([
+      "LOG_INVALID",
+      "this log has one column alone",
+      "log",
+      '"time"',
+      "a time, and who asked for what: at least two columns, between commas, semicolons or tabs",
+      undefined,
+    ]);
+    expect(await mistake(lines("1767323045", "1767323046"), { format: "csv" })).toContain(
+      "this log has one column alone",
+    );
+  });
+
+  test("has no time, or nothing but times", async () => {
+    expect(await mistake(lines("who,what", "alice,/x", "bob,/y"))).toEqual([
+      "LOG_INVALID",
+      "no column of this log is a time",
+      "log",
+      "the columns who, what",
+      "a time in one of them",
+      "--time-column names it",
+    ]);
+    expect(await mistake(lines('{"time":1767323045}', '{"time":1767323046}'))).toContain(
+      "this log tells when, but not who asked for what",
+    );
+  });
+
+  test("is of no format that is known, or one JSON array", async () => {
+    expect(
+      await mistake("these are words and no rows, at all\nsome more of them\nand so on; and on\n"),
+    ).toContain("what this log is cannot be told from its first lines");
+    expect(await mistake('[\n{"a":1},\n{"a":2}\n]\n')).toEqual(
+      expect.arrayContaining(["this log is one JSON array", "jq -c '.[]' log makes lines of it"]),
+    );
+    expect(await mistake('{"log":{"entries":[{]}}')).toContain("this HAR is no JSON");
+    expect(await mistake('{"log":{"version":"1.2"}}')).toContain("this HAR has no entries");
+  });
+
+  test("is gzip that was cut", async () => {
+    const whole = gzipSync(
+      csv(...Array.from({ length: 3000 }, (_, row) => `${1767323045 + row},u${row},/x,200`)),
+    );
+    expect(await mistake(whole.subarray(0, whole.length / 2))).toEqual(
+      expect.arrayContaining(["LOG_INVALID", "this log's gzip cannot be unpacked"]),
+    );
+  });
+
+  test("names a column by a flag that it does not have: the one that was meant is suggested", async () => {
+    expect(await mistake(csv(good), { flags: { columns: { status: "statsu" } } })).toEqual([
+      "USAGE",
+      "this log has no such column",
+      "--status-column",
+      '"statsu"',
+      "time, user, path, status",
+      'did you mean --status-column "status"?',
+    ]);
+  });
+
+  test("is one line of 5 GB: it is given up after 16 MiB, with the file and the line, and not held", async () => {
+    let given = 0;
+    const chunk = new Uint8Array(1 << 16).fill(0x61);
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      yield new TextEncoder().encode(csv(good));
+      for (; given < 5 * 2 ** 30; given += chunk.length) yield chunk;
+    };
+    const known = await fileOf("access.csv", async function* () {
+      yield new TextEncoder().encode(csv(good));
+    });
+    const { batches } = readLogs([{ ...known, open: endless }], { ...usualSettings, digest });
+    const error = await failure(
+      (async () => {
+        for await (const _ of batches);
+      })(),
+    );
+    expect([error.code, error.problems[0]?.path]).toEqual(["LOG_INVALID", "access.csv:3"]);
+    expect(given).toBeLessThan(lineLengthMost + 2 * chunk.length);
+  });
+});
+
+describe("rows that cannot be read", () => {
+  const many = (count: number): string[] => Array.from({ length: count }, () => good);
+
+  test("are counted and shown, and the log is read, up to 1 %", async () => {
+    const { rows, unread, examples } = await read(csv(...many(60), "x,alice,/y,200", ...many(60)));
+    expect([rows.length, unread]).toEqual([120, 1]);
+    expect(examples).toEqual([
+      { file: "log", line: 62, text: "x,alice,/y,200", why: "its time cannot be read: x" },
+    ]);
+  });
+
+  test("are an error above it, unless more is allowed", async () => {
+    const log = csv(...many(60), "x,alice,/y,200", "1767323045,alice,/y,2000");
+    expect(await mistake(log)).toEqual([
+      "LOG_UNREAD",
+      "2 of 62 rows could not be read, 3.23 %; at most 1 % may be",
+      "log:62",
+      "x,alice,/y,200",
+      "a row (its time cannot be read: x)",
+      "--dry-run shows what each column was taken for; --allow-unread 5% goes on without such rows",
+    ]);
+    expect((await read(log, { unreadMost: 0.05 })).unread).toBe(2);
+  });
+
+  test.each([
+    ["1767323045,alice,/y", "it has 3 columns, not 4"],
+    ["1767323045,alice,/y,200,", "it has 5 columns, not 4"],
+    ['1767323045,"alice,/y,200', "a quote is not closed on its line"],
+    [",alice,/y,200", "it has no time"],
+    ["2026-02-30T00:00:00Z,alice,/y,200", "its time cannot be read: 2026-02-30T00:00:00Z"],
+    ["1960-01-05T12:00:00Z,alice,/y,200", "it began before 1970"],
+    ["1767323045,alice,/y,OK", "its status is none of HTTP's"],
+    ["1767323045,alice,/v1/graphql,200", "a GraphQL call whose cost is not known"],
+    ['{"time":1767323045,"user":"alice"}', "a line of the format ndjson, in a log of the format csv"],
+    [
+      '203.0.113.9 - - [02/Jan/2026:03:04:05 +0000] "GET / HTTP/1.1" 200 5',
+      "a line of the format access-log, in a log of the format csv",
+    ],
+  ])("%s", async (row, why) => {
+    const { examples } = await read(csv(...many(9), row), { unreadMost: 1 });
+    expect(examples.map((example) => example.why)).toEqual([why]);
+  });
+
+  test("of JSON", async () => {
+    const log = lines(
+      ...Array.from({ length: 20 }, () => '{"time":1767323045,"user":"alice","cost":1,"took":5}'),
+      '{"time":1767323045,"user":"alice","cost":1',
+      "[1]",
+      '{"time":1767323045,"user":"alice","cost":1.5}',
+      '{"time":1767323045,"user":"alice","took":"soon"}',
+      '{"time":1767323045,"user":"alice","took":1e999}',
+      '{"user":"alice"}',
+      "203.0.113.9 alice",
+    );
+    const { unread, examples } = await read(log, { unreadMost: 1, format: "ndjson" });
+    expect(unread).toBe(7);
+    expect(examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
+      "21: it is no JSON",
+      "22: it is no JSON object",
+      "23: its cost is no whole number",
+      "24: its duration is no number",
+      "25: its duration is no number",
+    ]);
+  });
+
+  test("of two formats mixed in halves are told by what the other half is", async () => {
+    const log = lines(
+      ...Array.from(
+        { length: 12 },
+        () => '203.0.113.9 - a [02/Jan/2026:03:04:05 +0000] "GET / HTTP/1.1" 200 5',
+      ),
+      ...Array.from({ length: 11 }, () => '{"time":1767323045,"user":"alice"}'),
+    );
+    expect(await mistake(log)).toEqual(
+      expect.arrayContaining([
+        "LOG_UNREAD",
+        "11 of 23 rows could not be read, 47.83 %; at most 1 % may be",
+        "log:13",
+        "a row (a line of the format ndjson, in a log of the format access-log)",
+      ]),
+    );
+  });
+
+  test("for want of a query's cost name the flag that gives it", async () => {
+    const log = csv(good, "1767323045,alice,/v1/graphql,200");
+    expect((await mistake(log)).at(-1)).toContain("--graphql-cost N");
+    const { rows } = await read(log, { graphqlCost: 503 });
+    expect(rows.map(({ kind, cost }) => [kind, cost])).toEqual([
+      ["rest", 1],
+      ["graphql", 503],
+    ]);
+  });
+
+  test("of a trace were sent at times that are none", async () => {
+    const trace = (sent: number): string =>
+      text(
+        encodeHeader(header),
+        encodeCall(call({ call: 0 })),
+        encodeCall(call({ sent, received: sent, call: 1 })),
+      );
+    const late = await read(trace(1e300), { unreadMost: 1 });
+    expect(late.examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
+      "3: it was sent at no time of our days",
+    ]);
+    expect((await read(trace(1_767_322_800_123.75))).rows.map(({ at }) => at)).toEqual([
+      "2026-01-02T03:00:00.123Z",
+      "2026-01-02T03:00:00.123Z",
+    ]);
+  });
+
+  test("of a trace name the file and the line", async () => {
+    const { code, problems } = await failure(
+      read('{"format":"spillway-trace","version":1}\n', { unreadMost: 1 }),
+    );
+    expect([code, problems[0]?.path]).toEqual(["TRACE_INVALID", "log, line 1: source"]);
+  });
+});

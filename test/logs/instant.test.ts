@@ -1,0 +1,128 @@
+// Times as logs write them, in every form and zone.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { InstantReader } from "../../src/logs/instant.ts";
+import { accessLogTime, offsetOf } from "./written.ts";
+
+const encoder = new TextEncoder();
+
+/** As ISO text, or `null` where it is no time. */
+function read(text: string, zoneMinutes = 0): string | null {
+  const bytes = new Uint8Array(text.length * 3 + 64).fill(0x39);
+  const { written } = encoder.encodeInto(text, bytes.subarray(7));
+  const ms = new InstantReader(zoneMinutes).read(new DataView(bytes.buffer), 7, 7 + written);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+const instant = "2026-01-02T03:04:05.678Z";
+const second = "2026-01-02T03:04:05.000Z";
+
+describe("a time", () => {
+  test.each([
+    ["1767323045", second],
+    ["1767323045.678", instant],
+    ["1767323045.6789", instant],
+    ["1767323045678", instant],
+    ["1767323045678901", instant],
+    ["1767323045678901234", instant],
+    ["2026-01-02T03:04:05.678Z", instant],
+    ["2026-01-02T03:04:05.678901234Z", instant],
+    ["2026-01-02T04:04:05.678+01:00", instant],
+    ["2026-01-02T12:04:05.678+0900", instant],
+    ["2026-01-01T19:04:05.678-08", instant],
+    ["2026-01-02T08:34:05.678+05:30", instant],
+    ["2026-01-02 03:04:05,678", instant],
+    ["2026-01-02 03:04:05.678 UTC", instant],
+    ["2026-01-02 04:04:05.678+01", instant],
+    ["2026/01/02 03:04:05", second],
+    ["2026-01-02T03:04Z", "2026-01-02T03:04:00.000Z"],
+    ["2026-01-02", "2026-01-02T00:00:00.000Z"],
+    ["02/Jan/2026:03:04:05 +0000", second],
+    ["[02/Jan/2026:04:04:05 +0100]", second],
+    ["01/Jan/2026:19:04:05 -0800", second],
+    ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
+    ["2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"],
+    ["1969-12-31T23:59:59Z", "1969-12-31T23:59:59.000Z"],
+  ])("%s is %s", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  test.each([
+    "",
+    "-",
+    "yesterday",
+    "2026-13-01T00:00:00Z",
+    "2026-02-29T00:00:00Z",
+    "2100-02-29T00:00:00Z",
+    "2026-01-02T24:00:00Z",
+    "2026-01-02T03:60:00Z",
+    "2026-01-02T03:04:61Z",
+    "2026-01-02T03:04:05.Z",
+    "2026-01-02T03:04:05+1",
+    "2026-01-02T03:04:05+01:",
+    "2026-01-02T03:04:05+05:60",
+    "2026-01-02T03:04:05+24:00",
+    "2026-01-02T03:04:05 CET",
+    "2026-01/02T03:04:05Z",
+    "2026-01-02T",
+    "02/Jam/2026:03:04:05 +0000",
+    "2026-01-02T03:04:05Zx",
+    "12345678901234567890",
+    "1767323045.",
+    "1767323045.6x",
+    "-5",
+    "1e9",
+  ])("%j is none", (text) => {
+    expect(read(text)).toBeNull();
+  });
+
+  test("without a zone is of the zone that was given for such", () => {
+    expect(read("2026-01-02 04:04:05", 60)).toBe(second);
+    expect(read("2026-01-02T04:04", 60)).toBe("2026-01-02T03:04:00.000Z");
+    expect(read("2026-01-02T03:04:05Z", 60)).toBe(second);
+    expect(read("1767323045", 60)).toBe(second);
+  });
+
+  test("reads back, in any form and zone", () => {
+    const zone = fc.integer({ min: -14 * 60, max: 14 * 60 });
+    const ms = fc.integer({ min: Date.UTC(2001, 8, 10), max: Date.UTC(2199, 0) });
+    fc.assert(
+      fc.property(ms, zone, (at, minutes) => {
+        const expected = new Date(at).toISOString();
+        const toSecond = new Date(Math.floor(at / 1000) * 1000).toISOString();
+        const local = new Date(at + minutes * 60_000).toISOString();
+        const offset = offsetOf(minutes);
+        expect(read(`${local.slice(0, -1)}${offset}`)).toBe(expected);
+        expect(read(`${local.slice(0, 10)} ${local.slice(11, 19)}${offset.replace(":", "")}`)).toBe(toSecond);
+        expect(read(accessLogTime(at, minutes))).toBe(toSecond);
+        expect(read(local.slice(0, -1), minutes)).toBe(expected);
+        expect(read(String(at))).toBe(expected);
+        expect(read(`${at}123`)).toBe(expected);
+        expect(read(`${Math.floor(at / 1000)}.${String(at % 1000).padStart(3, "0")}`)).toBe(expected);
+      }),
+    );
+  });
+
+  test("is what Date.parse makes of ISO 8601, or none", () => {
+    const part = (most: number, width = 2) =>
+      fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(width, "0"));
+    const date = fc.tuple(part(2200, 4), part(14), part(33)).map((parts) => parts.join("-"));
+    const clock = fc.tuple(part(25), part(61), part(61)).map((parts) => parts.join(":"));
+    fc.assert(
+      fc.property(date, clock, fc.constantFrom("Z", "+01:00", "-09:30"), (day, time, zone) => {
+        const text = `${day}T${time}${zone}`;
+        const parsed = Date.parse(text);
+        const isOdd = Number.isNaN(parsed) || /T24|:60/.test(text) || !isRealDay(day);
+        if (!isOdd) expect(read(text)).toBe(new Date(parsed).toISOString());
+        else if (!/:60/.test(text)) expect(read(text)).toBeNull();
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** Date.parse takes the 31st of any month, and goes on into the next one. */
+function isRealDay(day: string): boolean {
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}

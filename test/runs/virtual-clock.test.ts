@@ -1,0 +1,157 @@
+// The clock that strangers read: theirs while they run, the process's before and after.
+import { performance } from "node:perf_hooks";
+import { expect, test } from "vitest";
+import { Clock } from "../../src/runs/virtual-clock.ts";
+
+const atMs = Date.UTC(2026, 0, 1);
+
+function clockAt(nowMs: number): Clock {
+  const clock = new Clock();
+  clock.set(nowMs);
+  return clock;
+}
+
+test("dates, and the monotonic clock's differences, are the clock's while code runs under it", () => {
+  const clock = clockAt(atMs);
+  const dates = clock.during(() => [
+    Date.now(),
+    new Date().toISOString(),
+    performance.now(),
+    new Date(5).toISOString(),
+  ]);
+  expect(dates).toEqual([atMs, "2026-01-01T00:00:00.000Z", atMs, "1970-01-01T00:00:00.005Z"]);
+  const start = clock.during(() => process.hrtime());
+  clock.set(atMs + 1_500);
+  // A microsecond has passed besides: no two readings are equal.
+  expect(clock.during(() => process.hrtime(start))).toEqual([1, 500_001_000]);
+  clock.set(atMs - 250);
+  expect(clock.during(() => process.hrtime(start))).toEqual([-1, 750_002_000]);
+  const read = () => clock.during(() => process.hrtime.bigint());
+  const first = read();
+  expect(read() - first).toBe(1000n);
+});
+
+test("the process's own are back after an answer, a throw, a resolved and a rejected promise", async () => {
+  const clock = clockAt(atMs);
+  const own = [Date, setTimeout, setInterval, clearTimeout, clearInterval, performance.now, process.hrtime];
+  const now = () => [
+    Date,
+    setTimeout,
+    setInterval,
+    clearTimeout,
+    clearInterval,
+    performance.now,
+    process.hrtime,
+  ];
+  clock.during(() => 1);
+  expect(now()).toEqual(own);
+  expect(() =>
+    clock.during(() => {
+      throw new Error("no");
+    }),
+  ).toThrow("no");
+  expect(now()).toEqual(own);
+  const kept = clock.during(async () => {
+    await Promise.resolve();
+    return Date.now();
+  });
+  expect(await kept).toBe(atMs);
+  expect(now()).toEqual(own);
+  await expect(clock.during(() => Promise.reject(new Error("late")))).rejects.toThrow("late");
+  expect(now()).toEqual(own);
+});
+
+test("timers fire in order, at their own time, and repeat", () => {
+  const clock = clockAt(atMs);
+  const fired: [string, number][] = [];
+  const note = (name: string) => () => fired.push([name, Date.now() - atMs]);
+  clock.during(() => {
+    setTimeout(note("late"), 900);
+    const every = setInterval(note("every"), 400);
+    setTimeout(note("early"), 100);
+    setTimeout(() => clearInterval(every), 1_000);
+    clearTimeout(setTimeout(note("never"), 50));
+  });
+  clock.set(atMs + 2_000);
+  expect(fired).toEqual([
+    ["early", 100],
+    ["every", 400],
+    ["every", 800],
+    ["late", 900],
+  ]);
+});
+
+test("a timer past 2^31 - 1 ms fires after 1 ms, as in Node", () => {
+  const clock = clockAt(atMs);
+  let fired = 0;
+  clock.during(() => {
+    setTimeout(() => {
+      fired += 1;
+    }, 2_592_000_000);
+  });
+  clock.set(atMs + 1);
+  expect(fired).toBe(1);
+});
+
+test("no timer fires while the process is frozen", () => {
+  const clock = clockAt(atMs);
+  clock.frozen = true;
+  let fired = 0;
+  clock.during(() => {
+    setTimeout(() => {
+      fired += 1;
+    }, 10);
+  });
+  clock.set(atMs + 1_000);
+  expect(fired).toBe(0);
+});
+
+test("a long timer that is due in 1 ms is no yield to the event loop", async () => {
+  const clock = clockAt(atMs);
+  const fired: string[] = [];
+  clock.during(() => void setTimeout(() => fired.push("window"), 10_000));
+  clock.set(atMs + 9_999);
+  await clock.yielding(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    fired.push("yielded");
+  });
+  expect(fired).toEqual(["yielded"]);
+  clock.set(atMs + 10_000);
+  expect(fired).toEqual(["yielded", "window"]);
+});
+
+test("what a timer began is done before the next one fires, as in Node", async () => {
+  const clock = clockAt(atMs);
+  const done: string[] = [];
+  const begin = (name: string) => async () => {
+    done.push(`${name} fires`);
+    for (let step = 0; step < 5; step += 1) await Promise.resolve();
+    done.push(`${name} is done`);
+  };
+  clock.during(() => {
+    setTimeout(begin("first"), 10);
+    setTimeout(begin("second"), 20);
+  });
+  await clock.advance(atMs + 1_000);
+  expect(done).toEqual(["first fires", "first is done", "second fires", "second is done"]);
+  expect(clock.nowMs).toBe(atMs + 1_000);
+  done.length = 0;
+  await clock.yielding(async () => {
+    setTimeout(begin("first"), 0);
+    setTimeout(begin("second"), 0);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  });
+  expect(done).toEqual(["first fires", "first is done", "second fires", "second is done"]);
+});
+
+test("an interval that falls due a million times in one step ends", async () => {
+  const clock = clockAt(atMs);
+  let fired = 0;
+  clock.during(() => {
+    setInterval(() => {
+      fired += 1;
+    }, 1);
+  });
+  await clock.advance(atMs + 100_000);
+  expect(fired).toBe(100_000);
+});
