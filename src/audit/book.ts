@@ -2,7 +2,7 @@
 import { quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { QuotaReading } from "../trace/quota-record.ts";
-import type { Answer } from "./experiment.ts";
+import type { Answer } from "./step.ts";
 
 /** A count at one answer. */
 export interface Seen {

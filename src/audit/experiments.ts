@@ -4,6 +4,7 @@ import type { Experiment } from "./experiment.ts";
 import { costExperiments } from "./experiments/costs.ts";
 import { headerExperiments } from "./experiments/headers.ts";
 import { isolationExperiments } from "./experiments/isolation.ts";
+import { queryExperiments } from "./experiments/queries.ts";
 import { raceExperiments } from "./experiments/races.ts";
 import { refusalExperiments } from "./experiments/refusals.ts";
 import { statusExperiments } from "./experiments/status.ts";
@@ -14,6 +15,7 @@ const all = [
   ...isolationExperiments,
   ...statusExperiments,
   ...costExperiments,
+  ...queryExperiments,
   ...twinExperiments,
   ...raceExperiments,
   ...refusalExperiments,

@@ -5,7 +5,7 @@ import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
 import { Book, isSameWindow, type Seen, seenIn, windowMs } from "./book.ts";
-import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./experiment.ts";
+import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./step.ts";
 import { dearer, graphqlKind, subjectsOf } from "./subjects.ts";
 
 export interface LabOptions {
@@ -122,10 +122,14 @@ export class Lab {
 
   /** Any request of a caller, as an operation. */
   request(caller: Caller, sample: RequestSample, operation: string, cost: number | null): Shot {
-    const fill = (text: string): string =>
-      text.replace(/\{(\w+)\}/g, (whole, name: string) => caller.attributes[name] ?? whole);
+    const filled = (text: string, write: (value: string) => string): string =>
+      text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+        const value = caller.attributes[name];
+        return value === undefined ? whole : write(value);
+      });
+    const fill = (text: string): string => filled(text, (value) => JSON.stringify(value).slice(1, -1));
     const { method, body } = sample;
-    const path = fill(sample.path);
+    const path = filled(sample.path, encodeURIComponent);
     const text = body === undefined ? null : fill(typeof body === "string" ? body : JSON.stringify(body));
     const found = this.route({ method, path, body: text });
     const attributes = { ...found?.attributes, ...caller.attributes };
@@ -308,6 +312,18 @@ export class Lab {
       const lengthMs = this.windowMs(name, caller) ?? ms;
       return left >= each * calls && end - nowMs >= Math.min(ms, lengthMs / 2);
     });
+  }
+
+  /** Waits, without a call, until all windows that a caller has been told of are surely over. */
+  *windowsOver(subject: Subject, caller: Caller): Steps<void> {
+    const nowMs = yield* this.now();
+    const ends = this.windows(subject, caller).map((name) => {
+      const end = this.book.endOf(name, caller.attributes, nowMs);
+      const most = this.book.latest(name, caller.attributes)?.end?.most ?? 0;
+      const lengthMs = this.windowMs(name, caller) ?? 0;
+      return end === null ? nowMs + lengthMs : most > end && most < end + lengthMs ? most : end + 1000;
+    });
+    yield* this.wait(Math.max(nowMs, ...ends) + 50);
   }
 
   /** Waits until the windows of these callers have surely ended; the earliest of them. */

@@ -1,6 +1,7 @@
 // The plan of an audit: which experiment can be made with which operation, what it spends, and how long it takes.
-import type { Experiment, Subject } from "./experiment.ts";
+import type { Experiment } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
+import type { Subject } from "./step.ts";
 
 /** One experiment with one operation. */
 export interface Task {

@@ -6,8 +6,8 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { readBody } from "../wire/bodies.ts";
 import { readAnswer } from "../wire/read-answer.ts";
-import type { Caller, Shot } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
+import type { Caller, Shot } from "./step.ts";
 import type { Raw, Wires } from "./wires.ts";
 
 interface Problem {

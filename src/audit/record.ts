@@ -10,7 +10,7 @@ import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { readBody } from "../wire/bodies.ts";
 import { readAnswer } from "../wire/read-answer.ts";
-import type { Answer, Shot } from "./experiment.ts";
+import type { Answer, Shot } from "./step.ts";
 import type { Raw } from "./wires.ts";
 
 export class AuditRecord {

@@ -2,8 +2,9 @@
 import type { Policy } from "../policy/policy.ts";
 import { agreementName, type Row, type ShownBroken, type ShownCall } from "../summary/audit-result.ts";
 import { type Agreement, oracleOn } from "./agreement.ts";
-import type { Answer, Broken, Experiment, Finding } from "./experiment.ts";
+import type { Experiment } from "./experiment.ts";
 import type { Task } from "./plan.ts";
+import type { Answer, Broken, Finding } from "./step.ts";
 
 export interface Found {
   readonly task: Task;

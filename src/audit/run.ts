@@ -7,21 +7,21 @@ import type { Rules } from "../rules/rules.ts";
 import { type AuditResult, interruptedWhy, type Row } from "../summary/audit-result.ts";
 import { agreement } from "./agreement.ts";
 import { isSameWindow, seenIn } from "./book.ts";
-import {
-  type Answer,
-  type Broken,
-  type Done,
-  type Experiment,
-  type Finding,
-  type Step,
-  Unexercised,
-  unexercised,
-} from "./experiment.ts";
+import type { Experiment } from "./experiment.ts";
 import { Lab } from "./lab.ts";
 import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
 import { AuditRecord } from "./record.ts";
 import { type Found, rowsOf } from "./rows.ts";
+import {
+  type Answer,
+  type Broken,
+  type Done,
+  type Finding,
+  type Step,
+  Unexercised,
+  unexercised,
+} from "./step.ts";
 import { Wires, type WiresOptions } from "./wires.ts";
 
 export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
@@ -50,7 +50,7 @@ export interface Audited {
 }
 
 const triesMost = 3;
-const callersMost = 16;
+const callersMost = 24;
 /** Calls in a row without an answer; beyond it nothing will come of going on. */
 const silentMost = 6;
 /** Time of an idle look at a count, ms: whoever else calls shows in it. */

@@ -1,7 +1,7 @@
 // The operations of a policy under audit, who calls which, and the requests of their samples.
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
-import type { Caller, Subject } from "./experiment.ts";
+import type { Caller, Subject } from "./step.ts";
 
 /** Kind of the GraphQL operation in a body. */
 export function graphqlKind(body: string | null): "query" | "mutation" | null {

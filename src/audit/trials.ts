@@ -1,8 +1,8 @@
 // Trials: some calls between two looks at the same counts, and what they were charged. A trial in which a window may have
 // rolled says nothing, and is made anew.
 import { isSameWindow, type Seen, seenIn } from "./book.ts";
-import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./experiment.ts";
 import type { Lab } from "./lab.ts";
+import { type Answer, type Caller, type Shot, type Steps, type Subject, Unexercised } from "./step.ts";
 
 /** What a trial's calls were charged in one quota. */
 export interface Charged {

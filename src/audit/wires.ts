@@ -2,6 +2,7 @@
 // pipelining, HTTP/1.0, requests that break off. Tokens go into requests, and nowhere else.
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import type { Dispatcher } from "undici";
 import { type ConnectionOptions, openDispatcher } from "../connect/connection.ts";
@@ -9,8 +10,9 @@ import { reasonOf } from "../connect/no-answer.ts";
 import type { Target } from "../connect/target.ts";
 import type { Policy } from "../policy/policy.ts";
 import { headerText } from "../wire/fields.ts";
-import type { Shot } from "./experiment.ts";
+import { BodyBytes } from "./content-coding.ts";
 import { readMessages } from "./http1.ts";
+import type { Shot } from "./step.ts";
 
 export interface WiresOptions extends ConnectionOptions {
   readonly target: Target;
@@ -33,7 +35,6 @@ export interface Raw {
   readonly error: string | null;
 }
 
-const bodyMost = 1 << 20;
 const connectionsMost = 64;
 
 export class Wires {
@@ -98,16 +99,13 @@ export class Wires {
         reset: shot.way === "lone",
         signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       });
-      const decoder = new TextDecoder();
-      let body = "";
-      for await (const chunk of answer.body) {
-        body += decoder.decode(chunk as Uint8Array, { stream: true });
-        if (body.length > bodyMost) break;
-      }
-      const headers = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)]);
-      const { statusCode: status } = answer;
+      const bytes = new BodyBytes();
+      for await (const chunk of answer.body) if (!bytes.add(chunk as Uint8Array)) break;
       const receivedMs = Date.now();
-      return { sentMs, receivedMs, status, headers: Object.fromEntries(headers), body, error: null };
+      const named = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)]);
+      const headers = Object.fromEntries(named) as Raw["headers"];
+      const body = bytes.text(headers["content-encoding"]);
+      return { sentMs, receivedMs, status: answer.statusCode, headers, body, error: null };
     } catch (cause) {
       signal?.throwIfAborted();
       return none(sentMs, timeout.aborted ? "timeout" : reasonOf(cause as NodeJS.ErrnoException));
@@ -134,13 +132,12 @@ export class Wires {
           ...this.#headers(shot),
         });
         let head: Record<string, string | string[] | number | undefined> = {};
-        let body = "";
-        stream.setEncoding("utf8");
+        const bytes = new BodyBytes();
         stream.on("response", (given) => {
           head = given as typeof head;
         });
-        stream.on("data", (chunk: string) => {
-          body += chunk;
+        stream.on("data", (chunk: Buffer) => {
+          if (!bytes.add(chunk)) stream.close();
         });
         stream.on("error", reject);
         stream.on("end", () => {
@@ -150,6 +147,7 @@ export class Wires {
           );
           clearTimeout(timer);
           const status = Number(head[":status"] ?? 0);
+          const body = bytes.text(headers["content-encoding"]);
           resolve({ sentMs, receivedMs: Date.now(), status, headers, body, error: null });
         });
         stream.end(shot.body ?? undefined);
@@ -180,8 +178,15 @@ export class Wires {
         return [none(sentMs, "cut off")];
       }
       const methods = shots.map(({ method }) => method);
-      const messages = readMessages(socket, methods, timeoutMs, cut === "cut-reading");
-      socket.write(text);
+      const holdMs = shots[0]?.holdMs ?? 0;
+      const messages = readMessages(socket, methods, timeoutMs + holdMs, cut === "cut-reading");
+      const half = holdMs === 0 ? 0 : halfOf(text);
+      if (half > 0) {
+        socket.write(text.slice(0, half));
+        // An answer that comes before the request is whole is one, too.
+        await Promise.race([sleep(holdMs, undefined, { signal }), messages.catch(() => undefined)]);
+      }
+      socket.write(text.slice(half));
       if (cut === "cut-waiting") {
         // As long as a request takes to be on its way, and no answer is waited for.
         messages.catch(() => undefined);
@@ -227,6 +232,12 @@ export class Wires {
       socket.on("error", reject);
     });
   }
+}
+
+/** Half of a body where there is one, else of the head. */
+function halfOf(text: string): number {
+  const head = text.indexOf("\r\n\r\n") + 4;
+  return head < text.length ? Math.floor((head + text.length) / 2) : Math.floor(head / 2);
 }
 
 const pathOf = ({ base, origin }: Target, { path }: Shot): string => base.slice(origin.length) + path;

@@ -2,7 +2,7 @@
 import { Limiter } from "../engine/limiter.ts";
 import { quotaNames } from "../policy/names.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
-import type { HttpAnswer } from "../wire/answer.ts";
+import { type HttpAnswer, headers } from "../wire/answer.ts";
 import { refusalBody, statusBody } from "../wire/bodies.ts";
 import { headerNames, nodeHeaders, shownFields } from "../wire/fields.ts";
 import { isRefusal, REFUSED } from "../wire/outcome.ts";
@@ -160,6 +160,39 @@ export const answerFaults: readonly Fault[] = [
         const readings = limiter.readings(organization, user, "rest", nowMs);
         if (kind !== "status" || readings.user.remaining > 0) return null;
         return { status: REFUSED, body: refusalBody("rest", "user", readings) };
+      }),
+  },
+  {
+    name: "refusal-shows-other-scope",
+    wrong: "REST's refusal shows GraphQL's windows in its headers",
+    shows: "the other scope's names and numbers on a refusal",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) =>
+      sending(rules, ({ status, headers: sent }, { organization, user, scope, nowMs }, limiter) => {
+        if (!isRefusal(status) || scope !== "rest") return null;
+        const readings = limiter.readings(organization, user, "graphql", nowMs);
+        return { headers: { ...sent, ...headers("graphql", readings) } };
+      }),
+  },
+  {
+    name: "rejected-query-charged",
+    wrong: "a GraphQL query that is not executed is charged one point",
+    shows: "the count rises by the queries that were answered with errors alone",
+    seenIn: [],
+    nets: ["A"],
+    rate: null,
+    processes: "one",
+    quotas: null,
+    inject: (rules) =>
+      sending(rules, ({ status, headers: sent }, { kind, organization, user, scope, nowMs }, limiter) => {
+        if (kind !== "other" || scope !== "graphql" || status === 403) return null;
+        const charged = limiter.decide({ organization, user, scope, cost: 1 }, nowMs);
+        if (charged.reservation !== null) limiter.settle(charged.reservation, 1, nowMs);
+        return { headers: { ...sent, ...headers("graphql", charged) } };
       }),
   },
   {

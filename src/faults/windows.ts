@@ -78,6 +78,49 @@ class ImmortalByPolling extends StruckCounter {
   }
 }
 
+/** While a window is young, those that open it do not see each other: each sets the count anew. */
+class FirstCallsLost extends Counter {
+  readonly #youngMs: number;
+  readonly #opened = new Map<string, { readonly number: number; readonly atMs: number }>();
+
+  constructor(policy: Policy, { rate }: FaultWorld) {
+    super(policy);
+    this.#youngMs = rate;
+  }
+
+  override charge(key: WindowKey, amount: number, nowMs: number, found: Found): void {
+    super.charge(key, amount, nowMs, this.#isYoung(key, nowMs) ? { ...found, count: 0 } : found);
+  }
+
+  #isYoung(key: WindowKey, nowMs: number): boolean {
+    if (!this.isWindow(key)) return false;
+    const { number } = this.window(key, nowMs);
+    const name = this.nameOf(key, nowMs);
+    const known = this.#opened.get(name);
+    const opened = known?.number === number ? known : { number, atMs: nowMs };
+    this.#opened.set(name, opened);
+    return nowMs < opened.atMs + this.#youngMs;
+  }
+}
+
+/** A window ends before the end that it tells. */
+class RollsEarly extends Counter {
+  readonly #earlyMs: number;
+
+  constructor(policy: Policy, { rate }: FaultWorld) {
+    super(policy);
+    this.#earlyMs = rate * 1000;
+  }
+
+  override endOf(key: WindowKey, nowMs: number): number {
+    return super.endOf(key, nowMs + this.#earlyMs);
+  }
+
+  override isOver(key: WindowKey, window: CounterWindow, nowMs: number): boolean {
+    return super.isOver(key, window, nowMs + this.#earlyMs);
+  }
+}
+
 class RearmedPerHit extends Counter {
   override look(call: PolicyCall, nowMs: number): FoundAll {
     for (const { key } of this.usesOf(call)) {
@@ -321,6 +364,26 @@ export const windowFaults: readonly Fault[] = [
     processes: "one",
     semantics: { anchor: ["epoch"] },
     ...counted((policy, world) => new OrganizationOffGrid(policy, world), hasWindows),
+  },
+  {
+    name: "first-calls-lost",
+    wrong: "while a window is young, each call sets its count anew, since none sees the others",
+    shows: "the first calls of a window, made at once, are counted as one",
+    seenIn: [],
+    nets: ["A"],
+    rate: { default: 40, least: 1, most: 60_000, meaning: "ms for which a window is young" },
+    processes: "one",
+    ...counted((policy, world) => new FirstCallsLost(policy, world), hasWindows),
+  },
+  {
+    name: "rolls-early",
+    wrong: "a window ends before the end that it tells",
+    shows: "the count is back at 0, and the next window is told, before the reset that was told",
+    seenIn: [],
+    nets: ["A"],
+    rate: { default: 1.5, least: 0.001, most: 3600, meaning: "seconds before the end that is told" },
+    processes: "one",
+    ...counted((policy, world) => new RollsEarly(policy, world), hasWindows),
   },
   {
     name: "boundary-inclusive",

@@ -29,12 +29,26 @@ const users = (organization: string, count: number): Token[] =>
     organization,
     scopes: tokenScopes,
   }));
-export const tokens = [
-  ...users("acme", 8),
-  ...users("globex", 3),
-  // Joined by a dash, its names are those of a user of acme.
-  { token: "planted-secret-collides", user: "0", organization: "acme-user", scopes: tokenScopes },
-];
+const longName = "u".repeat(1024);
+
+/** Callers whose names are one with another's once they are joined, cased, normalized or cut off. */
+const lookingAlike = [
+  ["0", "acme-user"],
+  ["USER-0", "acme"],
+  ["x/y", "acme"],
+  ["y", "acme/x"],
+  ["zo\u00eb", "acme"],
+  ["zoe\u0308", "acme"],
+  [`${longName}1`, "acme"],
+  [`${longName}2`, "acme"],
+].map(([user = "", organization = ""], index) => ({
+  token: `planted-secret-alike-${index}`,
+  user,
+  organization,
+  scopes: tokenScopes,
+}));
+
+export const tokens = [...users("acme", 8), ...users("globex", 3), ...lookingAlike];
 
 const callers = tokens.map(({ token, user, organization }) => ({
   token,

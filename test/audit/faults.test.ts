@@ -59,6 +59,10 @@ const laws: Readonly<Record<string, readonly LimiterLawName[]>> = {
   "status-refused-when-empty": ["status-free"],
   "headers-missing-on-404": ["headers-present"],
   "refusal-body-disagrees": ["refusal-agrees"],
+  "refusal-shows-other-scope": ["headers-present"],
+  "rejected-query-charged": ["conserved"],
+  "first-calls-lost": ["conserved"],
+  "rolls-early": ["reset-agrees", "monotone"],
 };
 
 /** A network shows those that the oracle, the checks of a load or the audit must catch, but for two: a count of 2^32, one instant. */

@@ -63,8 +63,8 @@ class Asking {
   }
 
   /** An answer as it is sent in place of the right one. */
-  changed(answer: HttpAnswer, kind: "call" | "status"): HttpAnswer {
-    const about = { kind, organization: "acme", user: "ann", scope: "rest", nowMs: startMs } as const;
+  changed(answer: HttpAnswer, kind: "call" | "status" | "other", scope: Scope = "rest"): HttpAnswer {
+    const about = { kind, organization: "acme", user: "ann", scope, nowMs: startMs } as const;
     return this.#faulty.change?.(answer, about) ?? answer;
   }
 
@@ -153,6 +153,28 @@ const rows: readonly Row[] = [
     1,
     0,
   ],
+  [
+    "refusal-shows-other-scope",
+    (a) => a.changed({ status: 429, headers: {} }, "call").headers["RateLimit-Scope"],
+    undefined,
+    "graphql",
+  ],
+  [
+    "rejected-query-charged",
+    (a) => {
+      a.changed({ status: 400, headers: {} }, "other", "graphql");
+      return a.left("ann", 0, "graphql", 9);
+    },
+    "21 41",
+    "20 40",
+  ],
+  [
+    "first-calls-lost",
+    (a) => [0, 5, 60].map((at) => a.left("ann", at)),
+    ["2 4", "1 3", "0 2"],
+    ["2 4", "2 4", "1 3"],
+  ],
+  ["rolls-early", (a) => [7000, 9000].map((at) => a.left("ann", at)), ["2 4", "1 3"], ["2 4", "2 4"]],
   [
     "refusal-body-disagrees",
     (a) => a.changed({ status: 429, headers: {}, body: { limit: 3 } }, "call").body,

@@ -1,8 +1,9 @@
 // What calls cost: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
-import { broken, type Caller, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
+import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { broken, type Caller, kept, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
 
 const common = {

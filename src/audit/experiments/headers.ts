@@ -1,15 +1,8 @@
 // What answers show: readings on each that owes them, once, in numbers, of the right quota (SPEC.md §5).
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
-import {
-  type Answer,
-  type Broken,
-  broken,
-  type Experiment,
-  type Finding,
-  kept,
-  unexercised,
-} from "../experiment.ts";
+import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { type Answer, type Broken, broken, type Finding, kept, unexercised } from "../step.ts";
 
 const common = { section: "SPEC.md §5", needs: "a format that shows counts", empties: 0, waits: 0 } as const;
 

@@ -1,14 +1,7 @@
 // Nobody's quota moves but the caller's: users, organizations, operations, unknown callers, names that look alike (SPEC.md §7).
-import {
-  broken,
-  type Caller,
-  type Experiment,
-  kept,
-  type Shot,
-  type Subject,
-  unexercised,
-} from "../experiment.ts";
+import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { broken, type Caller, kept, type Shot, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
 
 const common = {
@@ -26,45 +19,43 @@ const apart = (lab: Lab, { quotas }: Subject, one: Caller, other: Caller): strin
     (lab.policy.quotas[name]?.key ?? []).some((part) => one.attributes[part] !== other.attributes[part]),
   );
 
-/** Calls of one caller move no count of another that is its own. */
-function experiment(
-  name: string,
-  promise: string,
-  needs: string,
-  findOther: (lab: Lab, subject: Subject, caller: Caller) => Caller | null,
-): Experiment {
-  const partners = (lab: Lab, subject: Subject): readonly [Caller, Caller] | null => {
-    for (const caller of subject.callers) {
-      const other = findOther(lab, subject, caller);
-      if (other !== null) return [caller, other];
-    }
-    return null;
-  };
+type FindOther = (lab: Lab, subject: Subject, caller: Caller) => Caller | null;
+
+/** Calls of one caller move no count of another that is its own: of one pair of callers for each way to find one. */
+function experiment(name: string, promise: string, needs: string, ...ways: readonly FindOther[]): Experiment {
+  const pairsOf = (lab: Lab, subject: Subject): readonly (readonly [Caller, Caller])[] =>
+    ways.flatMap((findOther) => {
+      for (const caller of subject.callers) {
+        const other = findOther(lab, subject, caller);
+        if (other !== null) return [[caller, other] as const];
+      }
+      return [];
+    });
+  const shownApart = (lab: Lab, subject: Subject, caller: Caller, other: Caller): string[] =>
+    apart(lab, subject, caller, other).filter((quota) => lab.windows(subject, caller).includes(quota));
   return {
     ...common,
     name,
     promise,
     needs,
     lacks(lab, subject) {
-      const found = partners(lab, subject);
-      if (found === null) return `no ${needs}`;
-      return apart(lab, subject, ...found).some((quota) => lab.windows(subject, found[0]).includes(quota))
+      const pairs = pairsOf(lab, subject);
+      if (pairs.length === 0) return `no ${needs}`;
+      return pairs.some((pair) => shownApart(lab, subject, ...pair).length > 0)
         ? null
         : "answers show no count that these callers keep apart";
     },
     *run(lab, subject) {
-      const found = partners(lab, subject);
-      if (found === null) return unexercised(`no ${needs}`);
-      const [caller, other] = found;
-      const quotas = apart(lab, subject, caller, other).filter((quota) =>
-        lab.windows(subject, caller).includes(quota),
-      );
-      const shots = [1, 2, 3].map(() => lab.shot(other, subject.operation));
-      const made = yield* trial(lab, subject, caller, shots, { quotas });
-      const wrong = made.charged.filter(({ units }) => units !== 0);
-      return wrong.length === 0
-        ? kept
-        : broken(made.all, "three calls of the other caller are charged to its own", usedWords(wrong));
+      for (const [caller, other] of pairsOf(lab, subject)) {
+        const quotas = shownApart(lab, subject, caller, other);
+        if (quotas.length === 0) continue;
+        const shots = [1, 2, 3].map(() => lab.shot(other, subject.operation));
+        const made = yield* trial(lab, subject, caller, shots, { quotas });
+        const wrong = made.charged.filter(({ units }) => units !== 0);
+        if (wrong.length > 0)
+          return broken(made.all, "three calls of the other caller are charged to its own", usedWords(wrong));
+      }
+      return kept;
     },
   };
 }
@@ -72,18 +63,17 @@ function experiment(
 const differsIn = (one: Caller, other: Caller): string[] =>
   Object.keys(one.attributes).filter((name) => one.attributes[name] !== other.attributes[name]);
 
-/** Callers whose names are one once they are joined, cased or normalized. */
-function isAlike(one: Caller, other: Caller): boolean {
-  if (differsIn(one, other).length === 0) return false;
-  const texts = (joint: string, { attributes }: Caller): string => Object.values(attributes).join(joint);
-  const same = (of: (caller: Caller) => string): boolean => of(one) === of(other);
-  return (
-    ["", "/", ":", "-", "_", ".", "|"].some((joint) => same((caller) => texts(joint, caller))) ||
-    same((caller) => texts("\n", caller).toLowerCase()) ||
-    same((caller) => texts("\n", caller).normalize("NFKC")) ||
-    same((caller) => texts("\n", caller).slice(0, 255))
-  );
-}
+const lastOf = ({ attributes }: Caller): string | undefined => Object.keys(attributes).at(-1);
+
+const joined = (joint: string, { attributes }: Caller): string => Object.values(attributes).join(joint);
+
+/** Finds callers of different names of which one and the same is left. */
+const alike =
+  (left: (caller: Caller) => string): FindOther =>
+  (_lab, { callers }, caller) =>
+    callers.find((other) => differsIn(caller, other).length > 0 && left(other) === left(caller)) ?? null;
+
+const lookAlike = "callers whose names look alike are counted apart";
 
 /** Calls that no known caller makes, before which and after which a caller looks. */
 function stranger(name: string, promise: string, make: (lab: Lab, shot: Shot) => Shot): Experiment {
@@ -130,10 +120,37 @@ export const isolationExperiments: readonly Experiment[] = [
       ) ?? null,
   ),
   experiment(
-    "names-that-look-alike",
-    "callers whose names look alike are counted apart",
-    "callers whose names are one once joined, cased or normalized",
-    (_lab, { callers }, caller) => callers.find((other) => isAlike(caller, other)) ?? null,
+    "one-user-elsewhere",
+    "calls of a user in one organization move no count of the same name in another",
+    "one user in two organizations",
+    (_lab, { callers }, caller) =>
+      callers.find(
+        (other) => differsIn(caller, other).length === 1 && differsIn(caller, other)[0] !== lastOf(caller),
+      ) ?? null,
+  ),
+  experiment(
+    "names-once-joined",
+    lookAlike,
+    "callers whose names are one once joined",
+    ...["/", "-", ":", ".", "_", "|", ""].map((joint) => alike((caller) => joined(joint, caller))),
+  ),
+  experiment(
+    "names-in-other-letters",
+    lookAlike,
+    "callers whose names differ in letter case alone",
+    alike((caller) => joined("\n", caller).toLowerCase()),
+  ),
+  experiment(
+    "names-in-other-unicode",
+    lookAlike,
+    "callers whose names differ in their Unicode form alone",
+    alike((caller) => joined("\n", caller).normalize("NFKC")),
+  ),
+  experiment(
+    "names-that-begin-alike",
+    lookAlike,
+    "callers whose names are one up to their 255th character",
+    alike((caller) => joined("\n", caller).slice(0, 255)),
   ),
   {
     ...common,

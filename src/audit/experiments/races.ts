@@ -1,7 +1,7 @@
 // Calls at once: for the last place of a window, as its first, and across its end (SPEC.md §2.2).
 import { seenIn } from "../book.ts";
-import { broken, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
-import type { Lab } from "../lab.ts";
+import type { Experiment } from "../experiment.ts";
+import { broken, kept, unexercised } from "../step.ts";
 import { isOneWindow, isRefused } from "../trials.ts";
 
 const needsEmptying = "a quota that can be emptied";
@@ -55,15 +55,6 @@ const lastPlace = (calls: number): Experiment => ({
     return kept;
   },
 });
-
-/** A caller whose window is fresh: nothing in it but a look. */
-function* fresh(lab: Lab, subject: Subject) {
-  const [caller] = subject.callers;
-  if (caller === undefined) return null;
-  yield* lab.look(subject, caller);
-  yield* lab.nextWindow(subject, [caller]);
-  return caller;
-}
 
 export const raceExperiments: readonly Experiment[] = [
   lastPlace(2),
@@ -124,20 +115,29 @@ export const raceExperiments: readonly Experiment[] = [
         ? null
         : "answers show no count of a window",
     *run(lab, subject) {
-      const caller = yield* fresh(lab, subject);
-      if (caller === null) return unexercised("nobody can call it");
-      const before = yield* lab.look(subject, caller);
-      const answers = yield* lab.together(
-        Array.from({ length: 4 }, () => lab.shot(caller, subject.operation)),
-      );
+      const [caller] = subject.callers;
+      if (caller === undefined) return unexercised("nobody can call it");
+      yield* lab.look(subject, caller);
+      yield* lab.windowsOver(subject, caller);
+      const shots = Array.from({ length: 8 }, () => lab.shot(caller, subject.operation));
+      const answers = yield* lab.together(shots);
       const after = yield* lab.look(subject, caller);
       const refused = answers.find(isRefused);
+      const isWhole = [...answers, after].every(({ call }) => call.outcome === "admitted");
       for (const quota of lab.windows(subject, caller)) {
-        const one = seenIn(before, quota);
-        if (one === null || !isOneWindow(lab, caller, quota, [one, seenIn(after, quota)])) continue;
-        if (refused !== undefined && one.left >= 6 * (yield* lab.plainCharge(subject, caller, quota)))
-          if (lab.showsRoom(subject, refused))
-            return broken([before, refused], `admitted: ${quota} had ${one.left} left`, "refused");
+        const seen = [...answers, after].map((answer) => seenIn(answer, quota));
+        const [one, other] = [seen[0], seen.at(-1)];
+        if (one == null || other == null || !isOneWindow(lab, caller, quota, seen)) continue;
+        const due = 9 * (yield* lab.plainCharge(subject, caller, quota));
+        if (isWhole && other.used < due)
+          return broken(
+            [...answers, after],
+            `${quota} shows ${due} used at least, of nine calls`,
+            `${other.used} used`,
+            "conserved",
+          );
+        if (refused !== undefined && lab.alone && lab.showsRoom(subject, refused))
+          return broken([refused], `admitted: ${quota} has ${other.left} left`, "refused");
       }
       return kept;
     },

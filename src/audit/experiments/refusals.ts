@@ -1,16 +1,8 @@
 // Which quota refuses, what its refusal says, and what it costs (SPEC.md §2; POLICY.md §2).
 import { seenIn } from "../book.ts";
-import {
-  type Answer,
-  broken,
-  type Caller,
-  type Experiment,
-  kept,
-  type Steps,
-  type Subject,
-  unexercised,
-} from "../experiment.ts";
+import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { type Answer, broken, type Caller, kept, type Steps, type Subject, unexercised } from "../step.ts";
 import { isRefused } from "../trials.ts";
 
 const common = { section: "SPEC.md §2", empties: 1, waits: 1 } as const;

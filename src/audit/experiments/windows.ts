@@ -1,8 +1,9 @@
 // When windows begin and end, and what is shown of it (SPEC.md §3).
 import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
-import { type Answer, broken, type Experiment, kept, type Subject, unexercised } from "../experiment.ts";
+import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
+import { type Answer, broken, kept, type Subject, unexercised } from "../step.ts";
 import { isRefused } from "../trials.ts";
 
 const section = "SPEC.md §3";
@@ -12,6 +13,9 @@ const showsWindow = (lab: Lab, { callers, ...subject }: Subject): string | null 
   if (caller === undefined) return "nobody can call it";
   return lab.windows({ callers, ...subject }, caller).length > 0 ? null : "answers show no count of a window";
 };
+
+/** Servers wait so long for the rest of a request, most of them. */
+const slowMostMs = 20_000;
 
 /** How long a caller is to wait by an answer, ms, for each thing that it tells; rounded down by less than `slackMs`. */
 function told(
@@ -65,6 +69,7 @@ export const windowExperiments: readonly Experiment[] = [
       const lengthMs = lab.windowMs(quota, caller) ?? 1000;
       let last = yield* lab.look(subject, caller);
       const charges = yield* lab.plainCharge(subject, caller, quota);
+      const settles = lab.policy.quotas[quota]?.charge.when !== "admission";
       const begin = yield* lab.now();
       const end = (lab.book.endOf(quota, caller.attributes, begin) ?? begin) + 1300;
       const every = Math.max(120, Math.min(lengthMs, end - begin) / 16);
@@ -76,8 +81,14 @@ export const windowExperiments: readonly Experiment[] = [
         const [now] = answers;
         if (now === undefined) break;
         const [one, other] = [seenIn(last, quota), seenIn(now, quota)];
+        const until = one?.end?.least ?? 0;
+        if (one !== null && other !== null && other.used < one.used && !settles && now.call.received < until)
+          return broken(
+            [last, now],
+            `${quota} keeps its count for ${((until - now.call.received) / 1000).toFixed(1)} s more at least`,
+            `${other.used} used, after ${one.used}`,
+          );
         if (one !== null && other !== null && !isRefused(now) && isSameWindow(one, other, lengthMs)) {
-          const settles = lab.policy.quotas[quota]?.charge.when !== "admission";
           if (other.used < one.used + (settles ? 0 : charges))
             return broken(
               [last, now],
@@ -241,6 +252,45 @@ export const windowExperiments: readonly Experiment[] = [
           );
       }
       if (told === 0) return unexercised("somebody else called meanwhile, or no reset was told");
+      return kept;
+    },
+  },
+  {
+    name: "call-slower-than-its-window",
+    isGentle: true,
+    law: "conserved",
+    section: "SPEC.md §2.2",
+    promise: "a call that takes longer than a window is charged once, to one window",
+    needs: `a window of ${slowMostMs / 1000} s at most, whose count answers show`,
+    calls: 4,
+    empties: 0,
+    waits: 1,
+    lacks(lab, subject) {
+      const [caller] = subject.callers;
+      const why = showsWindow(lab, subject);
+      if (why !== null || caller === undefined) return why;
+      const lengths = lab.windows(subject, caller).map((name) => lab.windowMs(name, caller) ?? 0);
+      return Math.max(...lengths) <= slowMostMs ? null : "servers wait less long for a request";
+    },
+    *run(lab, subject) {
+      const [caller] = subject.callers;
+      if (caller === undefined) return unexercised("nobody can call it");
+      const names = lab.windows(subject, caller);
+      const holdMs = Math.max(...names.map((name) => lab.windowMs(name, caller) ?? 0)) + 300;
+      yield* lab.look(subject, caller);
+      const slow = { ...lab.shot(caller, subject.operation), way: "slow" as const, holdMs };
+      const answer = yield* lab.one(slow);
+      if (answer.call.status === 0 || answer.call.status >= 400)
+        return unexercised(`answered ${answer.call.status}`);
+      const after = yield* lab.look(subject, caller);
+      for (const name of names) {
+        const [one, other] = [seenIn(answer, name), seenIn(after, name)];
+        const plain = yield* lab.plainCharge(subject, caller, name);
+        const isOwn = lab.alone && lab.policy.quotas[name]?.key.length === lab.policy.auth.attributes.length;
+        if (one === null || other === null || !isSameWindow(one, other, lab.windowMs(name, caller))) continue;
+        if (other.used < plain || (isOwn && other.used > 2 * plain))
+          return broken([answer, after], `${name} shows ${plain} or ${2 * plain} used`, `${other.used} used`);
+      }
       return kept;
     },
   },

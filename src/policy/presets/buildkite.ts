@@ -126,6 +126,12 @@ export const buildkiteAnswers: Omit<Preset, "policy"> = {
         status: [429],
         body: { ...restBody, "/scope": "rest_user", "/message": [sentence("You have"), "*"] },
       },
+      // A query that is not executed.
+      {
+        outcome: "exempt",
+        headers: { "RateLimit-Scope": "graphql", "RateLimit-Complexity-Actual": "0" },
+        body: { "/errors/0/message": "*" },
+      },
       { outcome: "exempt", status: [401, 403] },
       { outcome: "exempt", status: [404], lacks: ["RateLimit-Scope"] },
     ],

@@ -1,0 +1,55 @@
+// The charges of a trial's calls, held to what their answers allow.
+import { seenIn } from "./book.ts";
+import { type Answer, type Broken, broken } from "./step.ts";
+import { type Trial, usedWords } from "./trials.ts";
+
+/** All that a call may be charged, whatever its answer is. */
+type Charges = "nothing" | "once at most";
+
+/** A body that tells of errors, and has no data: nothing was executed. */
+export function isRejected(body: unknown): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  const { errors, data } = body as { readonly errors?: unknown; readonly data?: unknown };
+  return Array.isArray(errors) && (data === undefined || data === null);
+}
+
+/** Charges that an answer allows, in plain calls: at least, and at most. */
+function allowed({ call, shot, body }: Answer, charges?: Charges): readonly [least: number, most: number] {
+  if (charges === "nothing" || call.outcome === "exempt" || call.outcome === "refused") return [0, 0];
+  const isUnsure = call.outcome === "unknown" || shot.isVague === true || charges === "once at most";
+  if (isUnsure || call.status >= 400 || call.status === 304 || isRejected(body)) return [0, 1];
+  return Array.isArray(body) && shot.parts !== undefined ? [shot.parts, shot.parts] : [1, 1];
+}
+
+/** Returns what is wrong with the charges of a trial; `null` where each answer was charged as it may be. */
+export function judgeCharges({ answers, charged, all }: Trial, charges?: Charges): Broken | null {
+  const bounds = answers.map((answer) => allowed(answer, charges));
+  const least = bounds.reduce((sum, [each]) => sum + each, 0);
+  const most = bounds.reduce((sum, [, each]) => sum + each, 0);
+  const wrong = charged.filter(({ units, plain }) => units < least * plain || units > most * plain);
+  const words = least === most ? `${least}` : `${least} to ${most}`;
+  const [first] = wrong;
+  if (first !== undefined)
+    return broken(
+      all,
+      `charged as ${words} plain calls in ${first.quota} (${first.plain} each)`,
+      usedWords(wrong),
+    );
+  // All quotas of a call are charged, or none.
+  const shares = new Set(charged.filter(({ plain }) => plain > 0).map(({ units, plain }) => units / plain));
+  if (shares.size > 1)
+    return broken(all, "all quotas of a call are charged alike", usedWords(charged), "all-or-nothing");
+  // The answer to a twin that was admitted shows its own charge.
+  for (const answer of answers)
+    for (const { quota, plain } of charged) {
+      const [seen, before] = [seenIn(answer, quota), seenIn(all[0] as Answer, quota)];
+      if (seen === null || before === null || answer.call.status >= 400 || answers.length > 1) continue;
+      if (least === 1 && (seen.used < before.used + plain || seen.limit !== before.limit))
+        return broken(
+          [all[0] as Answer, answer],
+          `${quota} shows ${before.used + plain} used of ${before.limit}`,
+          `${seen.used} of ${seen.limit}`,
+        );
+    }
+  return null;
+}

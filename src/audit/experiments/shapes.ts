@@ -1,0 +1,166 @@
+// The same request in another shape: another way to send it, another spelling of it, headers that change nothing.
+import type { Experiment } from "../experiment.ts";
+import type { Lab } from "../lab.ts";
+import type { Shot } from "../step.ts";
+
+export interface Shape {
+  /** Behind `twin-` or `status-`. */
+  readonly name: string;
+  /** The shape in words: `HEAD`, `a query string`. */
+  readonly what: string;
+  readonly law?: Experiment["law"];
+  readonly needs?: string;
+  /** Returns why a request cannot have this shape; `null` where it can. */
+  readonly lacks?: (lab: Lab, plain: Shot) => string | null;
+  /** The request in this shape, in one or more ways. */
+  make(plain: Shot, lab: Lab): readonly Shot[];
+  readonly together?: boolean;
+  /** Charges that it allows, in plain calls; 1 where it is left out. */
+  readonly charges?: "nothing" | "once at most";
+}
+
+const withHeader = (plain: Shot, headers: Record<string, string>): Shot => ({
+  ...plain,
+  headers: { ...plain.headers, ...headers },
+});
+const isGet = (_lab: Lab, plain: Shot): string | null =>
+  plain.method === "GET" ? null : "the sample is no GET";
+
+export const shapes: readonly Shape[] = [
+  { name: "head", what: "HEAD", lacks: isGet, make: (plain) => [{ ...plain, method: "HEAD" }] },
+  {
+    name: "query-string",
+    what: "a query string",
+    make: (plain) => [{ ...plain, path: `${plain.path}${plain.path.includes("?") ? "&" : "?"}spillway=1` }],
+  },
+  {
+    name: "trailing-slash",
+    what: "a slash at the end",
+    make: (plain) => [{ ...plain, path: plain.path.replace(/\/?(?=\?|$)/, "/") }],
+  },
+  {
+    name: "letter-case-of-path",
+    what: "capital letters in the path",
+    make: (plain) => [{ ...plain, path: plain.path.replace(/[^/?]+(?=\?|$)/, (text) => text.toUpperCase()) }],
+  },
+  {
+    name: "letter-case-of-name",
+    what: "capital letters in a name of the path",
+    lacks: (lab, plain) => (named(lab, plain) === null ? "no name stands in the path" : null),
+    make: (plain, lab) => {
+      const name = named(lab, plain) ?? "";
+      return [{ ...plain, path: plain.path.replace(name, name.toUpperCase()) }];
+    },
+  },
+  {
+    name: "letter-case-of-scheme",
+    what: "the credential's scheme in other letters",
+    lacks: (lab) => (/^[A-Za-z]+ \{token\}$/.test(formOf(lab)) ? null : "the credential has no scheme"),
+    make: (plain, lab) => [
+      withHeader(plain, { [lab.policy.auth.header]: formOf(lab).toLowerCase().replace("{token}", "$TOKEN") }),
+      withHeader(plain, { [lab.policy.auth.header]: formOf(lab).toUpperCase().replace("{TOKEN}", "$TOKEN") }),
+    ],
+  },
+  {
+    name: "percent-encoded",
+    what: "a letter of the path in percent-encoding",
+    lacks: (_lab, plain) => (encoded(plain.path) === plain.path ? "the path has no letter" : null),
+    make: (plain) => [{ ...plain, path: encoded(plain.path) }],
+  },
+  {
+    name: "gzip",
+    what: "Accept-Encoding",
+    make: (plain) => [
+      withHeader(plain, { "Accept-Encoding": "gzip" }),
+      withHeader(plain, { "Accept-Encoding": "gzip, deflate, br" }),
+    ],
+  },
+  {
+    name: "if-none-match",
+    what: "If-None-Match",
+    lacks: isGet,
+    make: (plain) => [withHeader(plain, { "If-None-Match": "*" })],
+  },
+  {
+    name: "with-a-body",
+    what: "a body where none is asked for",
+    lacks: isGet,
+    make: (plain) => [
+      { ...plain, body: "{}", headers: { ...plain.headers, "Content-Type": "application/json" } },
+    ],
+  },
+  {
+    name: "forwarded-for",
+    what: "a header that names another address or user",
+    law: "isolated",
+    make: (plain) => [
+      withHeader(plain, { "X-Forwarded-For": "203.0.113.7" }),
+      withHeader(plain, { Forwarded: "for=203.0.113.8;proto=https;by=203.0.113.1" }),
+      withHeader(plain, { "X-Real-IP": "203.0.113.9" }),
+      withHeader(plain, { "X-User-Id": "somebody-else" }),
+      withHeader(plain, {
+        "X-Client-IP": "203.0.113.10",
+        "True-Client-IP": "203.0.113.10",
+        "CF-Connecting-IP": "203.0.113.10",
+      }),
+    ],
+  },
+  {
+    name: "method-override",
+    what: "X-HTTP-Method-Override",
+    make: (plain) => [
+      withHeader(plain, { "X-HTTP-Method-Override": plain.method === "GET" ? "HEAD" : "GET" }),
+      withHeader(plain, { "X-HTTP-Method-Override": "OPTIONS" }),
+    ],
+  },
+  {
+    name: "on-a-connection-of-its-own",
+    what: "a fresh connection",
+    make: (plain) => [0, 1].map(() => ({ ...plain, way: "lone" as const })),
+  },
+  {
+    name: "pipelined",
+    what: "several requests on one connection, one behind the other",
+    make: (plain) => [0, 1, 2].map(() => ({ ...plain, way: "pipelined" as const })),
+    together: true,
+  },
+  { name: "http-1.0", what: "HTTP/1.0", make: (plain) => [{ ...plain, way: "http/1.0" }] },
+  {
+    name: "http-2",
+    what: "HTTP/2",
+    needs: "a target of https that speaks HTTP/2",
+    lacks: (lab) => (lab.isTls ? null : "the target is no https"),
+    make: (plain) => [
+      { ...plain, way: "http/2" },
+      withHeader({ ...plain, way: "http/2" }, { "Accept-Encoding": "gzip" }),
+    ],
+  },
+  {
+    name: "cut-off-while-sending",
+    what: "a request whose head is not whole",
+    make: (plain) => [{ ...plain, way: "cut-sending" }],
+    charges: "nothing",
+  },
+  {
+    name: "cut-off-while-waiting",
+    what: "a client that leaves before the answer",
+    make: (plain) => [{ ...plain, way: "cut-waiting" }],
+    charges: "once at most",
+  },
+  {
+    name: "cut-off-while-reading",
+    what: "a client that leaves after the answer's head",
+    make: (plain) => [{ ...plain, way: "cut-reading" }],
+  },
+];
+
+const encoded = (path: string): string =>
+  path.replace(/[a-z](?=[^/?]*(?:\?|$))/, (text) => `%${text.charCodeAt(0).toString(16)}`);
+
+const formOf = ({ policy }: Lab): string => [policy.auth.form].flat()[0] ?? "{token}";
+
+/** A name of the caller's that stands in the path and has a letter that can be another. */
+function named({ policy }: Lab, { caller, path }: Shot): string | null {
+  const values = policy.auth.attributes.flatMap((name) => caller?.attributes[name] ?? []);
+  return values.find((value) => value !== value.toUpperCase() && path.split("/").includes(value)) ?? null;
+}

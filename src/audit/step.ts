@@ -1,0 +1,114 @@
+// Steps of experiments: requests, answers, and the findings that they end in.
+import type { LimiterLawName } from "../rules/laws.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
+
+/** One who calls. Its token is known to the wires alone. */
+export interface Caller {
+  readonly index: number;
+  /** Attributes that its token stands for. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Ways to send a request. `slow` sends its halves with a pause between them. `cut-sending` stops within the request's head; `cut-waiting` and `cut-reading` close the
+ * connection once the request is out, and once the answer's head is there. */
+export type Way =
+  | "kept"
+  | "lone"
+  | "pipelined"
+  | "http/1.0"
+  | "slow"
+  | "cut-sending"
+  | "cut-waiting"
+  | "cut-reading"
+  | "http/2";
+
+/** One request to make. */
+export interface Shot {
+  /** `null`: without a token. */
+  readonly caller: Caller | null;
+  /** An operation of the policy, `status` or `other`: what its line in the trace says. */
+  readonly operation: string;
+  /** Attributes that quotas' keys are made of. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Units that it declares. */
+  readonly cost: number | null;
+  readonly way: Way;
+  /** Of `slow`: ms between the request's halves. */
+  readonly holdMs?: number | undefined;
+  /** Number of calls that one request of several has. */
+  readonly parts?: number | undefined;
+  /** True if nobody knows whether it is charged: its line says so. */
+  readonly isVague?: boolean | undefined;
+}
+
+/** An answer, or its absence (`status` 0). */
+export interface Answer {
+  readonly shot: Shot;
+  /** Line in the trace. */
+  readonly line: number;
+  readonly call: QuotaCall;
+  /** Names in lower case; a doubled header is joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+}
+
+export type Step =
+  | { readonly shots: readonly Shot[]; readonly together: boolean }
+  | { readonly untilMs: number };
+
+/** The outcome of a step. */
+export interface Done {
+  readonly answers: readonly Answer[];
+  readonly nowMs: number;
+}
+
+export type Steps<T> = Generator<Step, T, Done>;
+
+/** A contradiction between answers and what is promised. */
+export interface Broken {
+  readonly state: "broken";
+  /** The experiment's own law where it is left out. */
+  readonly law?: LimiterLawName | undefined;
+  readonly expected: string;
+  readonly got: string;
+  /** The fewest calls that show it. */
+  readonly answers: readonly Answer[];
+}
+
+export type Finding =
+  | Broken
+  | { readonly state: "kept"; readonly note?: string }
+  | { readonly state: "not exercised"; readonly why: string };
+
+export const kept: Finding = { state: "kept" };
+export const unexercised = (why: string): Finding => ({ state: "not exercised", why });
+
+export const broken = (
+  answers: readonly Answer[],
+  expected: string,
+  got: string,
+  law?: LimiterLawName,
+): Broken => ({ state: "broken", answers, expected, got, law });
+
+/** Thrown by an experiment that cannot go on; `again` where another try may. */
+export class Unexercised extends Error {
+  readonly again: boolean;
+
+  constructor(why: string, again = false) {
+    super(why);
+    this.name = "Unexercised";
+    this.again = again;
+  }
+}
+
+/** One operation under audit, and who can call it. */
+export interface Subject {
+  readonly operation: string;
+  /** Quotas that it uses, in the policy's order. */
+  readonly quotas: readonly string[];
+  readonly callers: readonly Caller[];
+}
