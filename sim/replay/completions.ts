@@ -7,6 +7,8 @@ export class Completions {
   readonly width: number;
   /** True if any operation's calls are completed. */
   readonly any: boolean;
+  /** By operation: true if a completion of its calls may change a count. */
+  readonly changes: readonly boolean[];
   readonly #operations: readonly CompiledOperation[];
   readonly #charges: readonly boolean[];
   readonly #givesBack: readonly boolean[];
@@ -20,7 +22,8 @@ export class Completions {
     this.#charges = operations.map((one) => has(one, "isLate"));
     this.#givesBack = operations.map((one) => has(one, "isHeld"));
     this.#isFixed = operations.map((one) => one.isFixed.every((fixed) => fixed));
-    this.any = [...this.#charges, ...this.#givesBack].includes(true);
+    this.changes = this.#charges.map((charges, place) => charges || this.#givesBack[place] === true);
+    this.any = this.changes.includes(true);
     this.width = Math.max(0, ...operations.map((one) => one.quotas.length));
   }
 

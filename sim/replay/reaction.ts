@@ -74,14 +74,17 @@ export class KeptRows {
     const operation = batch.kind[row] as number;
     const cost = batch.cost[row] as number;
     const handle = this.callers.handle(caller, operation);
-    const actual = this.#completions.actual(operation, cost, batch.actual[row] as number);
-    const [atMs, durationMs] = [batch.atMs[row] as number, batch.durationMs[row] as number];
-    const isRefused = isRefusal(batch.status[row] as number);
-    const user = this.callers.user(caller);
-    const { attempt, wantedMs } = batch;
     this.calls.push(
-      ...([atMs, durationMs, user, handle, operation, cost, actual] as const),
-      ...([isRefused, attempt?.[row], wantedMs?.[row]] as const),
+      batch.atMs[row] as number,
+      batch.durationMs[row] as number,
+      this.callers.user(caller),
+      handle,
+      operation,
+      cost,
+      this.#completions.actual(operation, cost, batch.actual[row] as number),
+      isRefusal(batch.status[row] as number),
+      batch.attempt?.[row],
+      batch.wantedMs?.[row],
     );
   }
 

@@ -5,11 +5,17 @@ import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import { type LogBatch, type LogRows, type RoutedRows, STATUS_CALL } from "../../src/logs/rows.ts";
 import type { QuotaReplayedLog, QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import type { ReplayCallers } from "./callers.ts";
-import type { Completions } from "./completions.ts";
+import { Completions } from "./completions.ts";
 import { ReplayHeadroom } from "./headroom.ts";
 import type { KeptRows } from "./reaction.ts";
 import { RunningCalls } from "./running.ts";
 import { ReplayTally } from "./tally.ts";
+
+/** The result of a log as it is. */
+export type PlainReplay = Omit<
+  QuotaReplayResult,
+  "format" | "version" | "interrupted" | "policy" | "demand" | "reaction" | "expectations"
+>;
 
 export class ReplayRun {
   rows = 0;
@@ -21,6 +27,7 @@ export class ReplayRun {
   readonly #tally: ReplayTally;
   readonly #headroom: ReplayHeadroom;
   readonly #completions: Completions;
+  readonly #costMost: number;
   // The calls that run in each of the two worlds.
   readonly #limited: RunningCalls;
   readonly #unlimited: RunningCalls;
@@ -35,8 +42,11 @@ export class ReplayRun {
   #handle = new Int32Array(0);
   #refusing = new Int8Array(0);
 
-  constructor(callers: ReplayCallers, kept: KeptRows, completions: Completions, letsGo: boolean) {
+  /** @param costMost a call of a higher cost is none that a quota counts */
+  constructor(callers: ReplayCallers, kept: KeptRows, costMost: number, letsGo: boolean) {
+    const completions = new Completions(callers.core);
     this.#callers = callers;
+    this.#costMost = costMost;
     this.#kept = kept;
     this.#letsGo = letsGo;
     this.#tally = new ReplayTally(callers);
@@ -65,7 +75,7 @@ export class ReplayRun {
   }
 
   /** Finds the calls of a batch. @returns their number */
-  #callsOf({ count, atMs, kind, caller }: LogBatch): number {
+  #callsOf({ count, atMs, kind, cost, caller }: LogBatch): number {
     const counts = this.#counts;
     if (count > this.#row.length) {
       this.#row = new Int32Array(count);
@@ -80,7 +90,7 @@ export class ReplayRun {
       if (!(nowMs >= lastMs)) throw new RangeError(`a row at ${nowMs} follows one at ${lastMs}`);
       lastMs = nowMs;
       const operation = kind[row] as number;
-      if (operation < counts.length) {
+      if (operation < counts.length && (cost[row] as number) <= this.#costMost) {
         counts[operation] = (counts[operation] as number) + 1;
         this.#row[calls] = row;
         this.#handle[calls] = this.#callers.handle(caller[row] as number, operation);
@@ -109,7 +119,7 @@ export class ReplayRun {
         this.#tally.refuse(handle, operation, asked, refusing, nowMs);
         continue;
       }
-      if (!completions.any) continue;
+      if (completions.changes[operation] !== true) continue;
       const used = completions.actual(operation, asked, actual[row] as number);
       if (!completions.matters(operation, asked, used)) continue;
       const at = running.start(handle, operation, asked, used, endOf(nowMs, durationMs[row] as number));
@@ -133,7 +143,7 @@ export class ReplayRun {
       const asked = cost[row] as number;
       if (running.firstMs <= nowMs) running.settleUntil(nowMs);
       headroom.decide(handle, operation, asked, nowMs);
-      if (!completions.any) continue;
+      if (completions.changes[operation] !== true) continue;
       const used = completions.actual(operation, asked, actual[row] as number);
       if (!completions.matters(operation, asked, used)) continue;
       const at = running.start(handle, operation, asked, used, endOf(nowMs, durationMs[row] as number));
@@ -166,10 +176,7 @@ export class ReplayRun {
   finish(
     files: readonly string[],
     { unread, examples, unplaced, unrouted = 0, paths = [] }: LogRows & Partial<RoutedRows>,
-  ): Omit<
-    QuotaReplayResult,
-    "format" | "version" | "interrupted" | "policy" | "demand" | "reaction" | "expectations"
-  > {
+  ): PlainReplay {
     this.#limited.settleUntil(Number.MAX_SAFE_INTEGER);
     this.#unlimited.settleUntil(Number.MAX_SAFE_INTEGER);
     this.#headroom.finish();

@@ -1,22 +1,20 @@
 // A log under rules or a policy: who would have been refused, when, how often; and how large limits would have had to be.
 // Rows come in columns and callers are handles, so that nothing is allocated per row.
-import type { LogBatch, LogRows, RoutedRows } from "../../src/logs/rows.ts";
+import type { LogRows, RoutedRows } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import type { Rules } from "../../src/rules/rules.ts";
+import { pointsMost } from "../../src/scenario/calls.ts";
 import type { QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { type Limits, limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { reactingCallsMost } from "./calls.ts";
-import { Completions } from "./completions.ts";
 import { putBack } from "./put-back.ts";
 import { KeptRows, type Reaction } from "./reaction.ts";
 import { ReplayRun } from "./replay-run.ts";
-import { RulesCallers } from "./rules/callers.ts";
-import { RulesRun } from "./rules/run.ts";
-import { demandByRules, reactionByRules } from "./rules-result.ts";
+import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts";
 
 export interface ReplayOptions {
   /** As the log is called, for the result. */
@@ -60,14 +58,12 @@ export const demandRowsMost = 1_000_000;
 export async function replay(log: LogRows, rules: Rules, options: ReplayOptions = {}): Promise<ReplayResult> {
   const { expect = {} } = options;
   requireReplayFigures(expect, "rules");
-  const kept = keptOf(policyOf(rules), log, options);
-  const run = new RulesRun(rules, new RulesCallers(rules, log.callers), kept, options.reaction === undefined);
-  const way = { limits: limitsOfRules(rules), isInOrder: true };
-  const { plain, interrupted, demand, reaction } = await replayed(log, run, kept, way, options);
+  const way = { limits: limitsOfRules(rules), isInOrder: true, costMost: pointsMost };
+  const { plain, interrupted, demand, reaction } = await replayed(log, policyOf(rules), way, options);
   const result = {
     format: "spillway-replay",
     version: 1,
-    ...plain,
+    ...plainByRules(plain),
     interrupted,
     rules,
     demand: demand === null ? null : demandByRules(demand),
@@ -88,11 +84,8 @@ export async function replayQuotas(
 ): Promise<QuotaReplayResult> {
   const { expect = {} } = options;
   requireReplayFigures(expect, "policy");
-  const kept = keptOf(policy, log, options);
-  const callers = new ReplayCallers(policy, log.callers);
-  const run = new ReplayRun(callers, kept, new Completions(callers.core), options.reaction === undefined);
-  const way = { limits: limitsOfPolicy(policy), isInOrder: false };
-  const { plain, ...rest } = await replayed(log, run, kept, way, options);
+  const way = { limits: limitsOfPolicy(policy), isInOrder: false, costMost: Number.POSITIVE_INFINITY };
+  const { plain, ...rest } = await replayed(log, policy, way, options);
   const result = { format: "spillway-replay", version: 2, ...plain, ...rest, policy } as const;
   return { ...result, expectations: judgeReplay(expect, result) };
 }
@@ -102,28 +95,24 @@ export interface ReplayWay {
   readonly limits: Limits;
   /** True if a refusal tells its quotas in the policy's order, rather than the tightest first. */
   readonly isInOrder: boolean;
+  /** A call of a higher cost is none that a quota counts. */
+  readonly costMost: number;
 }
 
-function keptOf(policy: Policy, { callers }: LogRows, { reaction }: ReplayOptions): KeptRows {
-  return new KeptRows(policy, callers, reaction === undefined ? demandRowsMost : reactingCallsMost);
-}
-
-/** A log as it is, batch by batch. */
-interface PlainRun<Log extends LogRows, Plain> {
-  readonly rows: number;
-  /** True if all rows are kept. */
-  readonly isKept: boolean;
-  take(batch: LogBatch): void;
-  finish(files: readonly string[], log: Log): Plain;
-}
-
-async function replayed<Log extends LogRows, Plain extends Pick<ReplayResult, "recorded">>(
-  log: Log,
-  run: PlainRun<Log, Plain>,
-  kept: KeptRows,
+async function replayed(
+  log: LogRows & Partial<RoutedRows>,
+  policy: Policy,
   way: ReplayWay,
   { files = [], reaction, signal, onProgress }: ReplayOptions,
 ) {
+  const most = reaction === undefined ? demandRowsMost : reactingCallsMost;
+  const kept = new KeptRows(policy, log.callers, most);
+  const run = new ReplayRun(
+    new ReplayCallers(policy, log.callers),
+    kept,
+    way.costMost,
+    reaction === undefined,
+  );
   let interrupted = false;
   for await (const batch of log.batches) {
     run.take(batch);

@@ -1,30 +1,88 @@
-// The parts of a replay under rules that go the way of policies, told by organizations, users and scopes.
+// A replay of the policy that rules are, told by organizations, users and scopes.
 import { quotaNames } from "../../src/policy/names.ts";
 import { type Owner, owners, type Scope, scopes } from "../../src/rules/rules.ts";
 import type {
   ByQuota,
   QuotaDemand,
+  QuotaHeadroom,
   QuotaReaction,
+  QuotaReplayedLog,
+  QuotaReplayTotals,
+  QuotaReplayUser,
   QuotaSlot,
 } from "../../src/summary/quota-replay-result.ts";
 import type {
+  Headroom,
   ReplayDemand,
+  ReplayedLog,
   ReplayReaction,
+  ReplayResult,
   ReplaySlot,
   ReplayTotals,
+  ReplayUser,
 } from "../../src/summary/replay-result.ts";
+import type { PlainReplay } from "./replay-run.ts";
 
-/** The quotas of the API of SPEC.md, in the policy's order. */
-const quotas = scopes.flatMap((scope) =>
-  owners.map((owner) => ({ name: quotaNames[scope][owner] as string, owner, scope })),
+interface RulesQuota {
+  readonly name: string;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  /** In the policy's order. */
+  readonly place: number;
+}
+
+const quotas: readonly RulesQuota[] = scopes
+  .flatMap((scope) => owners.map((owner) => ({ name: quotaNames[scope][owner] as string, owner, scope })))
+  .map((quota, place) => ({ ...quota, place }));
+
+/** Organizations' quotas first. */
+const inOrder: readonly RulesQuota[] = owners.flatMap((wanted) =>
+  quotas.filter(({ owner }) => owner === wanted),
 );
+
+function quotaOf(name: string): RulesQuota {
+  const found = quotas.find((quota) => quota.name === name);
+  if (found === undefined) throw new RangeError(`rules have no quota ${name}`);
+  return found;
+}
+
+/** What was told quota by quota, organizations' first. */
+const ordered = <Told extends { readonly quota: string }>(told: readonly Told[]): readonly Told[] =>
+  inOrder.flatMap(({ name }) => told.filter(({ quota }) => quota === name));
+
+/** Whose count it is. */
+const ownerOf = (key: Readonly<Record<string, string>>): { org: string; user: string | null } => ({
+  org: key["organization"] ?? "",
+  user: key["user"] ?? null,
+});
 
 type Refused = Pick<ReplayTotals, "refusedByOrganization" | "refusedByUser">;
 
 function refusedOf(refusedBy: ByQuota): Refused {
   const of = (wanted: Owner): number =>
-    quotas.reduce((sum, { owner }, place) => (owner === wanted ? sum + (refusedBy[place] ?? 0) : sum), 0);
+    quotas.reduce((sum, { owner, place }) => (owner === wanted ? sum + (refusedBy[place] ?? 0) : sum), 0);
   return { refusedByOrganization: of("organization"), refusedByUser: of("user") };
+}
+
+function logOf({ operations, unrouted: _unrouted, paths: _paths, ...log }: QuotaReplayedLog): ReplayedLog {
+  const { status, other, firstAt, lastAt, ...rest } = log;
+  return {
+    ...rest,
+    rest: operations["rest"] ?? 0,
+    graphql: operations["graphql"] ?? 0,
+    ...{ status, other, firstAt, lastAt },
+  };
+}
+
+function totalsOf({ refusedBy, costs, ...totals }: QuotaReplayTotals): ReplayTotals {
+  const { calls, admitted, refused, hopeless, ...who } = totals;
+  return {
+    ...{ calls, admitted, refused },
+    ...refusedOf(refusedBy),
+    hopeless,
+    points: costs["graphql"] ?? 0,
+    ...who,
+  };
 }
 
 const slotOf = ({ atMs, calls, refusedBy }: QuotaSlot): ReplaySlot => ({
@@ -33,22 +91,60 @@ const slotOf = ({ atMs, calls, refusedBy }: QuotaSlot): ReplaySlot => ({
   ...refusedOf(refusedBy),
 });
 
+function userOf({ refusedBy, useMax, ...user }: QuotaReplayUser): ReplayUser {
+  const { org, user: name, calls, refused, firstRefusedAt, lastRefusedAt } = user;
+  const use = (scope: Scope): number | null => useMax[quotaOf(quotaNames[scope].user).place] ?? null;
+  return {
+    ...{ org, user: name, calls, refused },
+    ...refusedOf(refusedBy),
+    ...{ firstRefusedAt, lastRefusedAt },
+    restUseMax: use("rest"),
+    graphqlUseMax: use("graphql"),
+  };
+}
+
+function headroomOf({ quota, key, ...use }: QuotaHeadroom): Headroom {
+  const { owner, scope } = quotaOf(quota);
+  return { owner, scope, org: key === null ? null : ownerOf(key).org, ...use };
+}
+
+/** The log as it is. */
+export function plainByRules(
+  plain: PlainReplay,
+): Omit<
+  ReplayResult,
+  "format" | "version" | "interrupted" | "rules" | "demand" | "reaction" | "expectations"
+> {
+  return {
+    log: logOf(plain.log),
+    totals: totalsOf(plain.totals),
+    slotMs: plain.slotMs,
+    slots: plain.slots.map(slotOf),
+    users: plain.users.map(userOf),
+    headroom: ordered(plain.headroom).map(headroomOf),
+    organizations: plain.counts.map(headroomOf),
+    smallestLimits: ordered(plain.smallestLimits).map(({ quota, key, limit, smallest, windowEndsAt }) => {
+      const { owner, scope } = quotaOf(quota);
+      return { owner, scope, limit, smallest, ...ownerOf(key), windowEndsAt };
+    }),
+    refusingWindows: plain.refusingWindows.map(({ quota, key, ...window }) => ({
+      ...ownerOf(key),
+      scope: quotaOf(quota).scope,
+      ...window,
+    })),
+    refusingWindowsSeen: plain.refusingWindowsSeen,
+    recorded: plain.recorded,
+  };
+}
+
 /** Organizations' limits first. */
 export function demandByRules({ limits, ...demand }: QuotaDemand): ReplayDemand {
-  const inOrder = owners.flatMap((wanted) => quotas.filter(({ owner }) => owner === wanted));
   return {
     ...demand,
-    limits: inOrder.flatMap(({ name, owner, scope }) =>
-      limits
-        .filter(({ quota }) => quota === name)
-        .map(({ limit, low, high }): ReplayDemand["limits"][number] => ({
-          owner,
-          scope: scope as Scope,
-          limit,
-          low,
-          high,
-        })),
-    ),
+    limits: ordered(limits).map(({ quota, ...limit }) => {
+      const { owner, scope } = quotaOf(quota);
+      return { owner, scope, ...limit };
+    }),
   };
 }
 
