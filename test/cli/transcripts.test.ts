@@ -1,0 +1,82 @@
+// Whole commands and all that they say, as files of `transcripts/`: a line `$ spillway ...`, then its standard output, its
+// standard error behind `! `, and its exit status where it is not 0. A word that changes on purpose is written anew by
+//   GOLDEN=transcripts npx vitest run --config test/vitest.config.ts test/cli/transcripts.test.ts
+// Read the difference before you commit it.
+import { createHash } from "node:crypto";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spillwayHere } from "../support/command.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = fileURLToPath(new URL("transcripts/", import.meta.url));
+const isWritten = process.env["GOLDEN"] === "transcripts";
+const names = readdirSync(folder).filter((name) => name.endsWith(".txt"));
+
+let place = "";
+beforeAll(() => {
+  place = mkdtempSync(join(tmpdir(), "spillway-transcripts-"));
+  symlinkSync(join(root, "test/golden"), join(place, "golden"));
+  cpSync(join(folder, "inputs"), place, { recursive: true });
+});
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+/** The words of a line, where quotes hold one together. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+
+/** Leaves out what another machine, or another hour, says otherwise, and progress. */
+const steady = (text: string): string =>
+  text
+    .replaceAll(place, "PLACE")
+    .replaceAll(root, "ROOT/")
+    .replace(/-\d{8}-\d{6}\b/g, "-DATE")
+    .replace(/\d[\d.,]* m?s \([\d.,]+ (\w+)\/s\)/g, "N s (N $1/s)")
+    .replace(/(runs?|answers judged), \d[\d.,]* m?s$/gm, "$1, N s")
+    .replace(/"seconds": [\d.]+/g, '"seconds": N');
+
+/** Whether a line of standard error is told only where a command takes longer than two seconds. */
+const isProgress = (line: string): boolean =>
+  /^(simulating|planning|checking|drawing|law \d+ of \d+)\b.*[:,]/.test(line);
+
+/** Text that nobody reads in a difference is kept as a digest. */
+const shortened = (text: string): string => {
+  const lines = text.split("\n").length - 1;
+  if (lines <= 130) return text;
+  return `(${lines} lines, ${createHash("sha256").update(text).digest("hex").slice(0, 16)})\n`;
+};
+
+async function said(command: string): Promise<string> {
+  const { stdout, stderr, code } = await spillwayHere(wordsOf(command).slice(1), { cwd: place });
+  const lines = steady(stderr).split("\n").slice(0, -1);
+  const aside = lines
+    .filter((line) => !isProgress(line))
+    .map((line) => `!${line === "" ? "" : ` ${line}`}\n`);
+  const end = stdout === "" || stdout.endsWith("\n") ? "" : "\n";
+  return shortened(steady(stdout + end)) + shortened(aside.join("")) + (code === 0 ? "" : `exit ${code}\n`);
+}
+
+const commandsOf = (text: string): [string, string][] =>
+  text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const end = part.indexOf("\n");
+      return [part.slice(0, end), part.slice(end + 1)];
+    });
+
+describe.each(names)("%s", (name) => {
+  const commands = commandsOf(readFileSync(join(folder, name), "utf8"));
+  test("has commands", () => expect(commands.length).toBeGreaterThan(0));
+  const now: string[] = [];
+  test.each(commands)("%s", async (command, expected) => {
+    const text = await said(command);
+    now.push(`$ ${command}\n${text}`);
+    if (!isWritten) expect(text).toBe(expected);
+  });
+  afterAll(() => {
+    if (isWritten) writeFileSync(join(folder, name), now.join(""));
+  });
+});
