@@ -1,22 +1,12 @@
 // The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
-import {
-  BITS,
-  CLAMPED,
-  COUNT,
-  HELD,
-  LEAST,
-  type MarkRows,
-  MOST,
-  NOT_ADMITTED,
-  RECEIVED,
-  SENT,
-} from "./mark-rows.ts";
+import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
+import type { WindowColumns } from "./window-columns.ts";
 import type { Method } from "./window-counts.ts";
 
 export interface ScreenInput {
-  readonly rows: MarkRows;
+  readonly marks: WindowColumns;
   readonly method: Method;
   readonly limit: number;
   readonly fromZero: boolean;
@@ -30,7 +20,7 @@ export interface ScreenInput {
 
 /** @returns how many of its readings could have had one value alone, where the window is clean; `null` if not known */
 export function screenWindow(input: ScreenInput): number | null {
-  load(input.rows);
+  makeRoom(input.marks.size);
   // The screen does not say whether a clamped count of a window that was open before is the limit.
   if (input.fromZero ? admitted(input) > input.limit : hasClamped(input)) return null;
   if (input.method === "places") return screenPlaces(input);
@@ -38,49 +28,35 @@ export function screenWindow(input: ScreenInput): number | null {
   return input.complete && !input.fromZero ? null : screenBounds(input);
 }
 
-/** The columns that are looked at, of one window at a time; longer ones take their place when they are needed. */
-let room = 256;
-const columns = {
-  sent: new Float64Array(room),
-  received: new Float64Array(room),
-  count: new Float64Array(room),
-  least: new Float64Array(room),
-  most: new Float64Array(room),
-  held: new Float64Array(room),
-  bits: new Float64Array(room),
-  /** Sums over the marks before each one: of `least` and of what was given back by `received`, of `held` by `sent`. */
-  leasts: new Float64Array(room + 1),
-  givenBack: new Float64Array(room + 1),
-  helds: new Float64Array(room + 1),
-  /** By mark: what all calls hold that may have begun by its answer. */
-  begun: new Float64Array(room),
-};
+/**
+ * Sums over the marks before each one, of one window at a time: of `least` and of what was given back by `received`, of
+ * `held` by `sent`; and by mark what all calls hold that may have begun by its answer.
+ */
+let room = 0;
+let leasts = new Float64Array(room);
+let givenBack = new Float64Array(room);
+let helds = new Float64Array(room);
+let begun = new Float64Array(room);
 
-function load(rows: MarkRows): void {
-  if (rows.size > room) {
-    room = 2 * rows.size;
-    for (const name of Object.keys(columns) as (keyof typeof columns)[])
-      columns[name] = new Float64Array(room + 1);
-  }
-  rows.copy(SENT, columns.sent);
-  rows.copy(RECEIVED, columns.received);
-  rows.copy(COUNT, columns.count);
-  rows.copy(LEAST, columns.least);
-  rows.copy(MOST, columns.most);
-  rows.copy(HELD, columns.held);
-  rows.copy(BITS, columns.bits);
+function makeRoom(size: number): void {
+  if (size < room) return;
+  room = 2 * size + 256;
+  leasts = new Float64Array(room);
+  givenBack = new Float64Array(room);
+  helds = new Float64Array(room);
+  begun = new Float64Array(room);
 }
 
 /** Points that were surely let through together, whatever counts were shown. */
-function admitted({ rows: { size }, certainFrom }: ScreenInput): number {
+function admitted({ marks, certainFrom }: ScreenInput): number {
   let sum = 0;
-  for (let mark = 0; mark < size; mark++)
-    if (((columns.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(mark, certainFrom);
+  for (let mark = 0; mark < marks.size; mark++)
+    if (((marks.bits[mark] ?? 0) & NOT_ADMITTED) === 0) sum += surely(marks, mark, certainFrom);
   return sum;
 }
 
-function hasClamped({ rows: { size } }: ScreenInput): boolean {
-  for (let mark = 0; mark < size; mark++) if (((columns.bits[mark] ?? 0) & CLAMPED) !== 0) return true;
+function hasClamped({ marks: { size, bits } }: ScreenInput): boolean {
+  for (let mark = 0; mark < size; mark++) if (((bits[mark] ?? 0) & CLAMPED) !== 0) return true;
   return false;
 }
 
@@ -134,9 +110,8 @@ const byReceived = new Order();
 /** By places (`judgePlaces`): one after the other without overlap or gap, and no answer before what stands under it. */
 function screenPlaces(input: ScreenInput): number | null {
   const { fromZero, complete, orderMs } = input;
-  const { size } = input.rows;
+  const { size, sent, received, count, least } = input.marks;
   if (!placesOf(input)) return null;
-  const { sent, received, count, least } = columns;
   let top = fromZero ? 0 : -1;
   let latest = Number.NEGATIVE_INFINITY;
   for (let place = 0; place < size; place++) {
@@ -152,10 +127,10 @@ function screenPlaces(input: ScreenInput): number | null {
 }
 
 /** Puts marks in the order of their places, if each has one. */
-function placesOf({ rows: { size }, limit, certainFrom, binding }: ScreenInput): boolean {
+function placesOf({ marks: columns, limit, certainFrom, binding }: ScreenInput): boolean {
+  const { size, sent, count, least, most, held, bits } = columns;
   byPlace.fit(size);
   const { keys, marks } = byPlace;
-  const { sent, count, least, most, held, bits } = columns;
   for (let mark = 0; mark < size; mark++) {
     const isCertain = least[mark] === most[mark] && (sent[mark] ?? 0) >= certainFrom;
     if (!isCertain && held[mark] !== 0) return false;
@@ -171,10 +146,10 @@ function placesOf({ rows: { size }, limit, certainFrom, binding }: ScreenInput):
 /** By bounds (`judgeBounds`, the same sums): each count lies between what must and what may have been charged by then. */
 function screenBounds(input: ScreenInput): number | null {
   const { limit, fromZero, complete, certainFrom, binding, orderMs } = input;
-  const { size } = input.rows;
-  const { count, bits, leasts, givenBack, begun } = columns;
-  if (!bySent.by(columns.sent, size) || !byReceived.by(columns.received, size)) return null;
-  sumUp(size, certainFrom, orderMs);
+  const { marks } = input;
+  const { size, count, bits } = marks;
+  if (!bySent.by(marks.sent, size) || !byReceived.by(marks.received, size)) return null;
+  sumUp(marks, certainFrom, orderMs);
   const accountable = fromZero && complete;
   let pinned = 0;
   let over = 0;
@@ -184,8 +159,8 @@ function screenBounds(input: ScreenInput): number | null {
     while (over < size && isBefore(byReceived.keys[over] ?? 0, bySent.keys[place] ?? 0, orderMs)) over += 1;
     const shown = count[mark] ?? 0;
     const exact = binding || ((bits[mark] ?? 0) & CLAMPED) === 0;
-    const least = (leasts[over] ?? 0) + surely(mark, certainFrom);
-    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(mark);
+    const least = (leasts[over] ?? 0) + surely(marks, mark, certainFrom);
+    const most = (begun[mark] ?? 0) - (givenBack[over] ?? 0) - back(marks, mark);
     if ((exact && shown < least) || (accountable && shown > most)) return null;
     if (binding && fromZero && shown > limit) return null;
     if (accountable && exact && least === most) pinned += 1;
@@ -193,12 +168,12 @@ function screenBounds(input: ScreenInput): number | null {
   return pinned;
 }
 
-function sumUp(size: number, certainFrom: number, orderMs: number): void {
-  const { held, leasts, givenBack, helds, begun } = columns;
+function sumUp(marks: WindowColumns, certainFrom: number, orderMs: number): void {
+  const { size, held } = marks;
   for (let place = 0; place < size; place++) {
     const answered = byReceived.marks[place] ?? 0;
-    leasts[place + 1] = (leasts[place] ?? 0) + surely(answered, certainFrom);
-    givenBack[place + 1] = (givenBack[place] ?? 0) + back(answered);
+    leasts[place + 1] = (leasts[place] ?? 0) + surely(marks, answered, certainFrom);
+    givenBack[place + 1] = (givenBack[place] ?? 0) + back(marks, answered);
     helds[place + 1] = (helds[place] ?? 0) + (held[bySent.marks[place] ?? 0] ?? 0);
   }
   let until = 0;
@@ -213,8 +188,8 @@ const isBefore = (received: number, sent: number, orderMs: number): boolean =>
   received < sent && received + orderMs <= sent;
 
 /** Returns the charge that a call surely left to this window: nothing, if it was sent before it opened. */
-const surely = (mark: number, certainFrom: number): number =>
-  (columns.sent[mark] ?? 0) >= certainFrom ? (columns.least[mark] ?? 0) : 0;
+const surely = ({ sent, least }: WindowColumns, mark: number, certainFrom: number): number =>
+  (sent[mark] ?? 0) >= certainFrom ? (least[mark] ?? 0) : 0;
 
 /** Returns the points that a call has given back by its answer. */
-const back = (mark: number): number => (columns.held[mark] ?? 0) - (columns.most[mark] ?? 0);
+const back = ({ held, most }: WindowColumns, mark: number): number => (held[mark] ?? 0) - (most[mark] ?? 0);

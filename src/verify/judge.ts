@@ -3,7 +3,7 @@
 // quotas that it touches; those judge window by window while the trace streams by.
 
 import { voidEverywhere } from "../rules/laws.ts";
-import { type Owner, organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import { type Scope, scopes } from "../rules/rules.ts";
 import type { CallBatch } from "../trace/batch.ts";
 import { outOfOrderMsMost, type TraceLine } from "../trace/read.ts";
 import type { TraceCall, TraceHeader } from "../trace/record.ts";
@@ -20,8 +20,8 @@ import { addAll, nothingTested } from "./evidence.ts";
 import { Hypotheses, type Hypothesis } from "./hypotheses.ts";
 import { inferCounts, inferOption } from "./inference.ts";
 import { type Charge, type Counted, chargeOf, countedOf, type Mark, markOf, unknownCharge } from "./mark.ts";
-import { PlainCalls, type Route, type RoutedQuota } from "./plain-calls.ts";
-import { makeAnonymous, type OrganizationScope, type Owned, Quotas } from "./quotas.ts";
+import { PlainCalls, type Route } from "./plain-calls.ts";
+import { makeAnonymous, type OrganizationScope, Quotas } from "./quotas.ts";
 import { SwitchEvidence } from "./switch-evidence.ts";
 import { TargetClock } from "./target-clock.ts";
 import { type Terms, termsOf } from "./terms.ts";
@@ -110,12 +110,6 @@ class Judgement {
     this.#answers = new AnswerLaws(rules, this.#docket);
     this.#clock = new TargetClock();
     this.#terms = { rest: termsOf(rules, "rest"), graphql: termsOf(rules, "graphql") };
-    this.#plain =
-      rules === null
-        ? null
-        : new PlainCalls(this.#terms, this.#time, this.#docket, this.#amounts, (org, user, scope) =>
-            this.#route(rules, org, user, scope),
-          );
     const of = (scope: Scope): Hypotheses =>
       new Hypotheses(scope, rules === null ? null : this.#terms[scope]);
     this.#hypotheses = { rest: of("rest"), graphql: of("graphql") };
@@ -134,6 +128,17 @@ class Judgement {
       shapes: this.#shown?.shapes ?? null,
       docket: this.#docket,
     });
+    this.#plain =
+      rules === null
+        ? null
+        : new PlainCalls(
+            this.#terms,
+            this.#time,
+            this.#docket,
+            this.#amounts,
+            this.#quotas.open,
+            (org, user, scope) => this.#route(org, user, scope),
+          );
   }
 
   addAll(batch: CallBatch): void {
@@ -164,17 +169,12 @@ class Judgement {
     this.#closeNext = this.#records + every;
   }
 
-  /** Quotas of calls, by rules that are known. */
-  #route(rules: Rules, org: string, user: string, scope: Scope): Route {
+  /** Quotas of calls. */
+  #route(org: string, user: string, scope: Scope): Route {
     const own = this.#quotas.organization(org)[scope];
-    const routed = (owner: Owner, { quota, totals }: Owned): RoutedQuota => {
-      const { limit, windowSeconds } =
-        owner === "user" ? userLimit(rules, org, user, scope) : organizationLimit(rules, org, scope);
-      return { owner, limit, windowSeconds, quota, totals };
-    };
     return {
-      organization: routed("organization", own.organization),
-      user: routed("user", this.#quotas.user(org, user, scope, own)),
+      organization: own.organization,
+      user: this.#quotas.user(org, user, scope, own),
       refusals: own.refusals,
     };
   }

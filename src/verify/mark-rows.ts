@@ -1,6 +1,5 @@
-// A window's marks while it is open: rows of numbers, since an object a mark would cost more to make and to keep than
-// all the judging of most windows. Whoever has something to explain asks for objects. All windows' rows lie in one
-// array, a few to a piece; the pieces of windows that are over are used again.
+// The marks of all windows that are open: rows of numbers in one array, a few to a piece, since an object a mark would cost
+// more to make and to keep than all the judging of most windows. Pieces of windows that are over are used again.
 import type { Owner } from "../rules/rules.ts";
 import type { Mark, Role } from "./mark.ts";
 
@@ -21,11 +20,12 @@ const RESET = 12;
 const RESET_AT = 13;
 const END_FROM = 14;
 const END_TO = 15;
-const ROW = 16;
+export const ROW = 16;
 
-const rowsPerPiece = 4;
-const PIECE = rowsPerPiece * ROW;
-const NONE = -1;
+export const rowsPerPiece = 4;
+export const PIECE = rowsPerPiece * ROW;
+/** No piece, row or window. */
+export const NONE = -1;
 
 export const CLAMPED = 1;
 const SURE = 2;
@@ -40,7 +40,8 @@ const roles: readonly Role[] = ["admitted", "refused", "status", "other"];
 const ownerShift = 8;
 const owners: readonly (Owner | null)[] = [null, "organization", "user"];
 
-const opens = ({ least, most, clamped }: Mark): boolean => least > 0 && least === most && !clamped;
+const roleOf = (bits: number): Role => roles[(bits >> roleShift) & 3] ?? "other";
+const refuserOf = (bits: number): Owner | null => owners[bits >> ownerShift] ?? null;
 
 /** Number of a window's marks of each role. */
 export class RoleCounts {
@@ -50,6 +51,25 @@ export class RoleCounts {
   refusedByOrganization = 0;
   refusedByUser = 0;
   status = 0;
+
+  clear(): void {
+    this.size = 0;
+    this.admitted = 0;
+    this.refused = 0;
+    this.refusedByOrganization = 0;
+    this.refusedByUser = 0;
+    this.status = 0;
+  }
+
+  /** @param bits a row's `BITS` */
+  addBits(bits: number): void {
+    if ((bits & NOT_ADMITTED) !== 0) {
+      this.add({ role: roleOf(bits), refusedBy: refuserOf(bits) });
+      return;
+    }
+    this.size += 1;
+    this.admitted += 1;
+  }
 
   add({ role, refusedBy }: Pick<Mark, "role" | "refusedBy">): void {
     this.size += 1;
@@ -78,8 +98,7 @@ function bitsOf(mark: Mark): number {
   );
 }
 
-/** The rows of all windows that are open. */
-export class MarkStore {
+export class MarkRows {
   numbers = new Float64Array(64 * PIECE);
   /** By piece: the one after it, of the same window or of those that are free. */
   next = new Int32Array(64).fill(NONE);
@@ -105,42 +124,9 @@ export class MarkStore {
     this.#free = first;
   }
 
-  #grow(): void {
-    const numbers = new Float64Array(2 * this.numbers.length);
-    numbers.set(this.numbers);
-    this.numbers = numbers;
-    const next = new Int32Array(2 * this.next.length).fill(NONE);
-    next.set(this.next);
-    this.next = next;
-  }
-}
-
-/** One window's. */
-export class MarkRows {
-  readonly #store: MarkStore;
-  #first = NONE;
-  #last = NONE;
-  size = 0;
-  readonly roles = new RoleCounts();
-  /** The highest count that was shown, and the lowest before a charge. */
-  highest = 0;
-  lowest = Number.POSITIVE_INFINITY;
-  /** The row of the mark that shows its own charge alone, the first that was sent. */
-  #openerRow = NONE;
-  #openerSent = Number.POSITIVE_INFINITY;
-  /** The earliest sending. */
-  firstSent = Number.POSITIVE_INFINITY;
-
-  constructor(store: MarkStore) {
-    this.#store = store;
-  }
-
-  /** Keeps what a mark says, and not the mark. @returns where, for `at` */
-  add(mark: Mark): number {
-    const inPiece = this.size % rowsPerPiece;
-    if (inPiece === 0) this.#append();
-    const { numbers } = this.#store;
-    const at = this.#last * PIECE + inPiece * ROW;
+  /** Writes what a mark says, and does not keep the mark. @param at a row's first place */
+  write(at: number, mark: Mark): void {
+    const { numbers } = this;
     numbers[at + LINE] = mark.line;
     numbers[at + SENT] = mark.sent;
     numbers[at + RECEIVED] = mark.received;
@@ -157,41 +143,18 @@ export class MarkRows {
     numbers[at + RESET_AT] = mark.resetAt ?? 0;
     numbers[at + END_FROM] = mark.end.from;
     numbers[at + END_TO] = mark.end.to;
-    this.size += 1;
-    this.roles.add(mark);
-    this.firstSent = Math.min(this.firstSent, mark.sent);
-    this.highest = Math.max(this.highest, mark.count);
-    this.lowest = Math.min(this.lowest, mark.count - mark.least);
-    if (mark.count === mark.least && mark.sent < this.#openerSent && opens(mark)) {
-      this.#openerRow = at;
-      this.#openerSent = mark.sent;
-    }
-    return at;
-  }
-
-  #append(): void {
-    const piece = this.#store.take();
-    if (this.#first === NONE) this.#first = piece;
-    else this.#store.next[this.#last] = piece;
-    this.#last = piece;
-  }
-
-  /** The mark whose charge is the window's first, by its count; `null` where none shows it. */
-  get opener(): Mark | null {
-    return this.#openerRow === NONE ? null : this.at(this.#openerRow);
   }
 
   /** A mark as an object of its own. */
   at(place: number): Mark {
-    const { numbers } = this.#store;
-    const get = (column: number): number => numbers[place + column] ?? 0;
+    const get = (column: number): number => this.numbers[place + column] ?? 0;
     const bits = get(BITS);
     return {
       line: get(LINE),
       sent: get(SENT),
       received: get(RECEIVED),
-      role: roles[(bits >> roleShift) & 3] ?? "other",
-      refusedBy: owners[bits >> ownerShift] ?? null,
+      role: roleOf(bits),
+      refusedBy: refuserOf(bits),
       cost: (bits & HAS_COST) === 0 ? null : get(COST),
       asked: get(ASKED),
       actual: (bits & HAS_ACTUAL) === 0 ? null : get(ACTUAL),
@@ -209,39 +172,12 @@ export class MarkRows {
     };
   }
 
-  /** Copies one column, in the order the marks came; `into` has room for `size`. */
-  copy(column: number, into: Float64Array): void {
-    const { numbers, next } = this.#store;
-    let row = 0;
-    for (let piece = this.#first; row < this.size; piece = next[piece] ?? NONE)
-      for (let at = piece * PIECE + column; at < (piece + 1) * PIECE && row < this.size; at += ROW, row++)
-        into[row] = numbers[at] ?? 0;
-  }
-
-  /** All marks in the order they came, as objects. */
-  all(): Mark[] {
-    return this.sentBefore(Number.POSITIVE_INFINITY);
-  }
-
-  /** The marks that were sent before an instant. */
-  sentBefore(instant: number): Mark[] {
-    const found: Mark[] = [];
-    if (this.firstSent >= instant) return found;
-    const { numbers, next } = this.#store;
-    let row = 0;
-    for (let piece = this.#first; row < this.size; piece = next[piece] ?? NONE)
-      for (let inPiece = 0; inPiece < rowsPerPiece && row < this.size; inPiece++, row++) {
-        const place = piece * PIECE + inPiece * ROW;
-        if ((numbers[place + SENT] ?? 0) < instant) found.push(this.at(place));
-      }
-    return found;
-  }
-
-  /** Gives up all marks; nothing may be asked of these rows any more. */
-  release(): void {
-    if (this.#first !== NONE) this.#store.give(this.#first, this.#last);
-    this.#first = NONE;
-    this.#last = NONE;
-    this.size = 0;
+  #grow(): void {
+    const numbers = new Float64Array(2 * this.numbers.length);
+    numbers.set(this.numbers);
+    this.numbers = numbers;
+    const next = new Int32Array(2 * this.next.length).fill(NONE);
+    next.set(this.next);
+    this.next = next;
   }
 }

@@ -23,7 +23,7 @@ export function accuseEarlyOpening(
   idle: readonly Mark[],
 ): void {
   if (windowMs === null || terms.anchor !== "first-request" || name.scope !== "rest") return;
-  const first = window.rows.opener;
+  const first = window.opener;
   const opening = openingOf(window.end, windowMs);
   if (first === null || opening.from < startedBy) return;
   const early = openedBefore(first, window.end, windowMs, time);

@@ -12,34 +12,26 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { addAll } from "./evidence.ts";
 import { chargeOf, type Mark, type Role } from "./mark.ts";
-import type { Quota } from "./quota.ts";
-import type { SpanTotals } from "./span-totals.ts";
+import { NONE } from "./mark-rows.ts";
+import type { OpenWindows } from "./open-windows.ts";
+import type { Owned } from "./quotas.ts";
 import type { Terms } from "./terms.ts";
 import type { UnenforcedRefusals } from "./unenforced-refusals.ts";
 
-/** One owner's quota of one scope, by rules that are known. */
-export interface RoutedQuota {
-  readonly owner: Owner;
-  readonly limit: number;
-  readonly windowSeconds: number;
-  readonly quota: Quota;
-  readonly totals: SpanTotals | null;
-}
-
-/** Quotas that the calls of one user of one organization go to. */
-export interface Route {
-  readonly organization: RoutedQuota;
-  readonly user: RoutedQuota;
+/** Quotas that the calls of one user of one organization go to, by rules that are known. */
+export interface Route extends Readonly<Record<Owner, Owned>> {
   readonly refusals: UnenforcedRefusals;
 }
 
-interface KnownRoute extends Route {
-  /** Numbers of names. */
-  readonly org: number;
-  readonly userName: number;
-  /** The kinds of answers that went the long way once, bit by bit: what they show at all is noted there. */
-  noted: number;
-}
+/** Places of a route's numbers: its organization and user by name, its quotas, and its place among all. */
+const ORG = 0;
+const USER = 1;
+const ORG_QUOTA = 2;
+const USER_QUOTA = 3;
+const PLACE = 4;
+/** The kinds of answers that went the long way once, bit by bit: what they show at all is noted there. */
+const NOTED = 5;
+const ROUTE = 8;
 
 const needed = has.user | has.cost | has.headers;
 const forgottenAt = 4096;
@@ -52,11 +44,16 @@ export class PlainCalls {
   readonly #docket: Docket;
   readonly #amounts: AmountsTally;
   readonly #find: (org: string, user: string, scope: Scope) => Route;
-  /** By client and scope: a client is one user of one organization nearly always. */
-  readonly #routes: (KnownRoute | undefined)[] = [];
+  readonly #open: OpenWindows;
+  /** By client and scope, `ROUTE` numbers each: a client is one user of one organization nearly always. */
+  #routes = new Int32Array(1024 * ROUTE).fill(NONE);
+  readonly #refusalsOf: UnenforcedRefusals[] = [];
+  /** By the quota's number. */
+  readonly #owned: Owned[] = [];
   readonly #refusals = new Map<unknown, ReadRefusal>();
   readonly #mark = new ReusedMark();
   /** Calls that went this way, the refusals among them, and those that named a window. */
+  readonly #slackMs: number;
   #calls = 0;
   #refused = 0;
   #named = 0;
@@ -67,12 +64,15 @@ export class PlainCalls {
     time: TraceTime,
     docket: Docket,
     amounts: AmountsTally,
+    open: OpenWindows,
     find: (org: string, user: string, scope: Scope) => Route,
   ) {
     this.#terms = [terms.rest, terms.graphql];
     this.#time = time;
     this.#docket = docket;
     this.#amounts = amounts;
+    this.#open = open;
+    this.#slackMs = time.slackMs;
     this.#find = find;
   }
 
@@ -86,7 +86,8 @@ export class PlainCalls {
     if (!isRefused && !isSurelyCounted(scope, status)) return false;
     const route = this.#route(batch, row, scope);
     const terms = this.#terms[scope];
-    const { organization, user } = route;
+    const organization = this.#routes[route + ORG_QUOTA] ?? 0;
+    const user = this.#routes[route + USER_QUOTA] ?? 0;
     const limit = batch.limit[row] ?? 0;
     const remaining = batch.remaining[row] ?? 0;
     const reset = batch.reset[row] ?? 0;
@@ -94,8 +95,9 @@ export class PlainCalls {
     const userRemaining = batch.userRemaining[row] ?? 0;
     const userReset = batch.userReset[row] ?? 0;
     const cost = batch.cost[row] ?? 0;
-    if (!isRight(organization, limit, remaining, reset, terms)) return false;
-    if (!isRight(user, userLimit, userRemaining, userReset, terms)) return false;
+    const least = resetLeast(terms);
+    if (!this.#isRight(organization, limit, remaining, reset, least)) return false;
+    if (!this.#isRight(user, userLimit, userRemaining, userReset, least)) return false;
     let refusal: ReadRefusal | null = null;
     if (!isRefused && (cost > limit || cost > userLimit)) return false;
     if (isRefused) {
@@ -104,8 +106,9 @@ export class PlainCalls {
         return false;
     }
     const kind = 1 << (refusal === null ? 0 : refusal.by === null ? 1 : refusal.by === "user" ? 2 : 3);
-    if ((route.noted & kind) === 0) {
-      route.noted |= kind;
+    const noted = this.#routes[route + NOTED] ?? 0;
+    if ((noted & kind) === 0) {
+      this.#routes[route + NOTED] = noted | kind;
       return false;
     }
     this.#calls += 1;
@@ -124,9 +127,10 @@ export class PlainCalls {
     mark.actual = (bits & has.actual) === 0 ? null : (batch.actual[row] ?? 0);
     mark.sure = refusal === null;
     this.#amounts.call(scopeNames[scope] ?? "rest", mark);
-    if (refusal !== null) route.refusals.add(mark.line, sent, received, refusal.by);
-    this.#read(organization, limit, remaining, reset, refusal, sent, received, terms);
-    this.#read(user, userLimit, userRemaining, userReset, refusal, sent, received, terms);
+    if (refusal !== null)
+      this.#refusalsOf[this.#routes[route + PLACE] ?? 0]?.add(mark.line, sent, received, refusal.by);
+    this.#read(organization, "organization", limit, remaining, reset, refusal, sent, received, terms);
+    this.#read(user, "user", userLimit, userRemaining, userReset, refusal, sent, received, terms);
     return true;
   }
 
@@ -140,7 +144,8 @@ export class PlainCalls {
   }
 
   #read(
-    routed: RoutedQuota,
+    quota: number,
+    owner: Owner,
     limit: number,
     remaining: number,
     reset: number,
@@ -151,34 +156,47 @@ export class PlainCalls {
   ): void {
     const mark = this.#mark;
     const isEnd = remaining === 0 && terms.remaining !== "signed";
-    const shown = isEnd && refusal !== null && refusal.by === routed.owner ? refusal.current : null;
+    const shown = isEnd && refusal !== null && refusal.by === owner ? refusal.current : null;
     const isExact = shown !== null && Number.isSafeInteger(shown) && shown >= limit;
-    this.#docket.clues.reset(reset === routed.windowSeconds);
+    this.#docket.clues.reset(this.#open.isWhole(quota, reset));
     mark.limit = limit;
     mark.count = isExact ? shown : limit - remaining;
     mark.clamped = isEnd && !isExact;
     mark.reset = reset;
     this.#time.windowEnd(sent, received, reset, terms.reset, mark.end);
-    const { least, most, held } = chargeOf(mark, routed.owner, terms);
+    const { least, most, held } = chargeOf(mark, owner, terms);
     mark.least = least;
     mark.most = most;
     mark.held = held;
-    routed.quota.add(mark);
-    if (refusal === null && least > 0) routed.totals?.add(mark.line, sent, received, least);
+    if (!this.#open.take(quota, mark, this.#slackMs)) this.#owned[quota]?.quota.add(mark);
+    if (refusal === null && least > 0) this.#owned[quota]?.totals?.add(mark.line, sent, received, least);
   }
 
-  #route(batch: CallBatch, row: number, scope: 0 | 1): KnownRoute {
-    const at = 2 * (batch.client[row] ?? 0) + scope;
+  /** Tells whether no law speaks against these headers. */
+  #isRight(quota: number, limit: number, remaining: number, reset: number, resetLeast: number): boolean {
+    return (
+      remaining >= 0 && remaining <= limit && reset >= resetLeast && this.#open.shows(quota, limit, reset)
+    );
+  }
+
+  /** @returns where a call's route stands in `#routes` */
+  #route(batch: CallBatch, row: number, scope: 0 | 1): number {
+    const at = (2 * (batch.client[row] ?? 0) + scope) * ROUTE;
     const org = batch.org[row] ?? 0;
-    const userName = batch.user[row] ?? 0;
-    const known = this.#routes[at];
-    if (known !== undefined && known.org === org && known.userName === userName) return known;
+    const user = batch.user[row] ?? 0;
+    if (this.#routes[at + ORG] === org && this.#routes[at + USER] === user) return at;
+    if (at >= this.#routes.length) {
+      const routes = new Int32Array(2 * at).fill(NONE);
+      routes.set(this.#routes);
+      this.#routes = routes;
+    }
     const { names } = batch;
-    const found = this.#find(names.text(org), names.text(userName), scopeNames[scope] ?? "rest");
-    const route = { ...found, org, userName, noted: 0 };
-    while (this.#routes.length <= at) this.#routes.push(undefined);
-    this.#routes[at] = route;
-    return route;
+    const found = this.#find(names.text(org), names.text(user), scopeNames[scope] ?? "rest");
+    const [own, users] = [found.organization.quota.number, found.user.quota.number];
+    this.#owned[own] = found.organization;
+    this.#owned[users] = found.user;
+    this.#routes.set([org, user, own, users, this.#refusalsOf.push(found.refusals) - 1, 0], at);
+    return at;
   }
 
   /** The reader gives the same object for the same text, so that it need not be looked at again. */
@@ -195,23 +213,6 @@ export class PlainCalls {
 function isSurelyCounted(scope: 0 | 1, status: number): boolean {
   if (scope === 1) return status === 200;
   return status >= 100 && status < 500 && status !== 401 && status !== 403;
-}
-
-/** Tells whether no law speaks against these headers. */
-function isRight(
-  routed: RoutedQuota,
-  limit: number,
-  remaining: number,
-  reset: number,
-  terms: Terms,
-): boolean {
-  return (
-    limit === routed.limit &&
-    remaining >= 0 &&
-    remaining <= limit &&
-    reset >= resetLeast(terms) &&
-    reset <= routed.windowSeconds
-  );
 }
 
 /** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */

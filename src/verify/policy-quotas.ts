@@ -11,7 +11,7 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { Hypotheses } from "./hypotheses.ts";
-import { MarkStore } from "./mark-rows.ts";
+import { OpenWindows } from "./open-windows.ts";
 import { Quota } from "./quota.ts";
 import type { QuotaName } from "./quota-setting.ts";
 import { SpanTotals } from "./span-totals.ts";
@@ -19,6 +19,7 @@ import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Charging, Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
+import { WindowColumns } from "./window-columns.ts";
 import { EnforcedEvidence } from "./window-evidence.ts";
 
 type Caller = Readonly<Record<string, string>>;
@@ -227,7 +228,8 @@ export class PolicyQuotas {
   readonly all: ReadonlyMap<string, PolicyQuotaJudge>;
   readonly #header: QuotaTraceHeader;
   readonly #shared: SharedSetting;
-  readonly #store = new MarkStore();
+  readonly #open = new OpenWindows();
+  readonly #columns = new WindowColumns();
   /** By the windows' length and where their grid begins. */
   readonly #phases = new Map<string, TargetPhase>();
   #size = 0;
@@ -301,7 +303,8 @@ export class PolicyQuotas {
       enforcement,
       enforced,
       docket,
-      store: this.#store,
+      open: this.#open,
+      columns: this.#columns,
     });
     if (terms.charging === "postpaid") return { quota, enforced, totals: null, bare: null };
     const isPlain = clock.kind === "virtual" && judge.isOnEpoch;

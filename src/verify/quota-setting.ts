@@ -5,9 +5,10 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses } from "./hypotheses.ts";
-import type { MarkStore } from "./mark-rows.ts";
+import type { OpenWindows } from "./open-windows.ts";
 import type { TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
+import type { WindowColumns } from "./window-columns.ts";
 import type { EnforcedEvidence } from "./window-evidence.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
@@ -55,5 +56,7 @@ export interface QuotaSetting {
   readonly enforcement: Enforcement;
   readonly enforced: EnforcedEvidence;
   readonly docket: Docket;
-  readonly store: MarkStore;
+  readonly open: OpenWindows;
+  /** Columns of the window that is judged just now. */
+  readonly columns: WindowColumns;
 }

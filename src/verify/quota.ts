@@ -10,7 +10,8 @@ import type { Enforcement } from "./enforcement.ts";
 import { addWindow } from "./evidence.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
-import { RoleCounts } from "./mark-rows.ts";
+import { NONE, RoleCounts } from "./mark-rows.ts";
+import { takes } from "./open-windows.ts";
 import { accuseEarlyOpening } from "./openings.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Length } from "./suspects.ts";
@@ -18,7 +19,7 @@ import type { Unexplained } from "./unknowns.ts";
 import { conflict, isNarrow, longest, shortest, Window } from "./window.ts";
 import { accuseConflict, accuseMixedLimits, accuseMovingEnd, windowOf } from "./window-accusations.ts";
 import { noteClues } from "./window-clues.ts";
-import { bindingOf, judgeWindow, methodOf, type PreviousWindow } from "./window-counts.ts";
+import { bindingOf, judgeWindow, methodOf } from "./window-counts.ts";
 import { noteTested } from "./window-evidence.ts";
 import { QuotaShape } from "./window-shapes.ts";
 
@@ -27,15 +28,18 @@ const underWayMsMost = 60_000;
 
 export class Quota {
   readonly #setting: QuotaSetting;
-  /** By where they end. */
-  readonly #windows: Window[] = [];
+  /** Its number among the quotas that have windows. */
+  readonly number: number;
   readonly #deferrals: Deferrals;
   /** Answers that show an idle first-request window (SPEC.md §3). */
   #idle: Mark[] = [];
   /** The longest reset that was shown: no window is shorter. */
   #longestMs = 0;
   #closedUntil = Number.NEGATIVE_INFINITY;
-  #previous: (PreviousWindow & { readonly window: Window }) | null = null;
+  /** The window that was judged last. */
+  #previous: number = NONE;
+  #previousCount = 0;
+  #previousCarried = false;
   #closed = 0;
   #resets = 0;
   #isCharged = false;
@@ -47,6 +51,16 @@ export class Quota {
     this.#setting = setting;
     this.#complete = setting.complete;
     this.#deferrals = new Deferrals(setting);
+    this.number = setting.open.addQuota();
+    this.#allow();
+  }
+
+  /** Says which marks need no look here (`add`). */
+  #allow(): void {
+    const { windowMs, phase, shapes, terms, open } = this.#setting;
+    const isKnown = windowMs !== null && phase === null && shapes === null;
+    const which = !isKnown ? takes.none : terms.anchor === "epoch" ? takes.all : takes.counting;
+    open.allow(this.number, which, shortest(windowMs ?? 0) / 2);
   }
 
   /** Number of windows that were judged. */
@@ -67,11 +81,10 @@ export class Quota {
   /** The last window on the epoch's grid; `null` where there was none, or where windows contradict each other. */
   get lastOnGrid(): LastWindow | null {
     const { name, windowMs, terms } = this.#setting;
-    const window = this.#previous?.window;
-    if (window === undefined || windowMs === null || terms.anchor !== "epoch" || this.#hasConflict)
+    if (this.#previous === NONE || windowMs === null || terms.anchor !== "epoch" || this.#hasConflict)
       return null;
-    const lines = [...new Set([window.toMark.line, window.fromMark.line])];
-    return { name, lengthMs: windowMs, end: { ...window.end }, lines };
+    const { toMark, fromMark, end } = this.#window(this.#previous);
+    return { name, lengthMs: windowMs, end, lines: [...new Set([toMark.line, fromMark.line])] };
   }
 
   /** Tells whether a `reset` can be one of this quota's; one that cannot is accused by itself, and shows no window. */
@@ -119,11 +132,32 @@ export class Quota {
    */
   #isBetweenEnds({ sent, received }: Mark): boolean {
     const { windowMs, time } = this.#setting;
-    const ended = [this.#previous?.window, ...this.#windows].findLast(
-      (window) => window !== undefined && window.end.to + time.slackMs < sent,
-    );
+    const ended = this.#all().findLast(({ end }) => end.to + time.slackMs < sent);
     if (ended === undefined || windowMs === null) return false;
     return received + time.slackMs < ended.end.from + shortest(windowMs);
+  }
+
+  #window(window: number): Window {
+    return new Window(this.#setting.open, window);
+  }
+
+  /** The windows that are open, by where they end. */
+  #opened(): Window[] {
+    const { open } = this.#setting;
+    const all: Window[] = [];
+    for (let window = open.first(this.number); window !== NONE; window = open.later(window))
+      all.push(this.#window(window));
+    return all;
+  }
+
+  /** The same, with the one that was judged last. */
+  #all(): Window[] {
+    return this.#previous === NONE ? this.#opened() : [this.#window(this.#previous), ...this.#opened()];
+  }
+
+  /** The end of the window before the next one to be judged. */
+  get #previousEnd(): Span | null {
+    return this.#previous === NONE ? null : this.#setting.open.end(this.#previous);
   }
 
   /**
@@ -132,9 +166,9 @@ export class Quota {
    */
   #openedBy({ to }: Span): number {
     const { windowMs, time, terms } = this.#setting;
-    const before = this.#previous?.window.end;
+    const before = this.#previousEnd;
     const opened = to + time.slackMs;
-    if (before === undefined || windowMs === null || terms.anchor === "epoch") return opened;
+    if (before === null || windowMs === null || terms.anchor === "epoch") return opened;
     return to < before.from + shortest(windowMs) ? Math.min(opened, before.to + time.slackMs) : opened;
   }
 
@@ -166,104 +200,103 @@ export class Quota {
     if (mark.least === 0) this.#idle.push({ ...mark, end: { ...mark.end } });
   }
 
-  /** The window that a mark belongs to: mostly the last one. */
-  #meeting(mark: Mark): Window | undefined {
-    const windows = this.#windows;
-    for (let index = windows.length - 1; index >= 0; index--)
-      if (windows[index]?.meets(mark)) return windows[index];
-    return undefined;
-  }
-
-  #insert(window: Window): void {
-    const windows = this.#windows;
-    let index = windows.length;
-    while (index > 0 && (windows[index - 1]?.end.from ?? 0) > window.end.from) index -= 1;
-    windows.splice(index, 0, window);
-  }
-
   #place(mark: Mark): void {
-    const window = this.#meeting(mark);
-    if (window === undefined) {
-      this.#insert(new Window(mark, this.#setting.store));
-    } else {
-      window.add(mark);
+    const { open } = this.#setting;
+    const known = open.meeting(this.number, mark.end.from, mark.end.to);
+    if (known === NONE) open.open(this.number, mark);
+    else {
+      const window = this.#window(known);
+      const { dated } = window;
+      open.add(known, mark);
       if (mark.limit !== window.limit) accuseMixedLimits(this.#setting, window, mark);
-      if (mark.resetAt !== null && window.dated !== null && mark.resetAt !== window.dated.resetAt)
-        accuseMovingEnd(this.#setting, window.dated, mark, this.#length);
+      if (mark.resetAt !== null && dated !== null && mark.resetAt !== dated.resetAt)
+        accuseMovingEnd(this.#setting, dated, mark, this.#length);
     }
     if (this.#sentFrom(mark) < this.#closedUntil && this.#mayShowLater) this.#addVague(mark);
   }
 
   /** Judges the windows that no answer received from `watermark` on can belong to. */
   close(watermark: number): void {
+    const { open } = this.#setting;
     const graceMs = this.#apartMs / 2;
-    while ((this.#windows[0]?.end.to ?? Number.POSITIVE_INFINITY) + graceMs < watermark)
-      this.#judge(this.#windows.shift());
-    if (this.#windows.length === 0)
+    for (let first = open.first(this.number); first !== NONE; first = open.first(this.number)) {
+      if (open.endTo(first) + graceMs >= watermark) return;
+      this.#judge(open.shift(this.number));
+    }
+    if (this.#idle.length > 0)
       this.#idle = this.#idle.filter((mark) => mark.received + this.#apartMs + graceMs >= watermark);
   }
 
-  #judge(window: Window | undefined): void {
-    if (window === undefined) return;
-    const { docket, terms, windowMs, name, shapes } = this.#setting;
-    const previous = this.#previous;
-    shapes?.close(name, this.#shape, window, previous?.window ?? null, this.#windows[0] ?? null);
+  #judge(number: number): void {
+    const { docket, terms, windowMs, name, shapes, open, columns } = this.#setting;
+    const window = this.#window(number);
+    const { end } = window;
+    const previousEnd = this.#previousEnd;
+    if (shapes !== null) {
+      const [next = null] = this.#opened();
+      shapes.close(name, this.#shape, window, previousEnd && this.#window(this.#previous), next);
+    }
     const onGrid = windowMs !== null && terms.anchor === "epoch";
     const problem = (a: Span, b: Span): string | null => conflict(a, b, this.#apartMs, onGrid);
-    const isNext = previous !== null;
-    const { size, roles } = window.rows;
+    const isNext = previousEnd !== null;
+    columns.load(open, number);
+    const { size, roles, highest, lowest } = columns;
     addWindow(docket.evidence["reset-agrees"], 0, 0, isNext);
     // Without rules, the answers of one window are held to each other.
     if (windowMs === null && size > 1)
       addWindow(docket.evidence["limit-agrees"], size, roles.refused, isNext);
-    if (previous !== null && problem(previous.window.end, window.end) !== null) {
+    if (previousEnd !== null && problem(previousEnd, end) !== null) {
       this.#hasConflict = true;
-      accuseConflict(this.#setting, previous.window, window, this.#length, problem);
-    } else if (!window.mixed) {
-      accuseEarlyOpening(this.#setting, window, previous?.window.end ?? null, this.#idle);
-      this.#judgeCounts(window);
+      accuseConflict(this.#setting, this.#window(this.#previous), window, this.#length, problem);
+    } else if (!open.isMixed(number)) {
+      accuseEarlyOpening(this.#setting, window, previousEnd, this.#idle);
+      this.#judgeCounts(window, end);
     }
     this.#closed += 1;
     if (isNext) this.#resets += 1;
-    this.#closedUntil = Math.max(this.#closedUntil, window.end.to);
-    const { highest: count, lowest } = window.rows;
-    const carried = previous !== null && previous.count > 0 && lowest >= 0.9 * previous.count;
-    if (previous !== null && previous.count > 1) docket.clues.window(name, carried, previous.carried);
-    previous?.window.release();
-    this.#previous = { window, count, carried };
+    this.#closedUntil = Math.max(this.#closedUntil, end.to);
+    open.closeUntil(this.number, this.#closedUntil);
+    const before = this.#previousCount;
+    const carried = isNext && before > 0 && lowest >= 0.9 * before;
+    if (isNext && before > 1) docket.clues.window(name, carried, this.#previousCarried);
+    if (isNext) open.release(this.#previous);
+    this.#previous = number;
+    this.#previousCount = highest;
+    this.#previousCarried = carried;
   }
 
-  #judgeCounts(window: Window): void {
-    const { setting, opened } = { setting: this.#setting, opened: this.#opened(window) };
+  #judgeCounts(window: Window, end: Span): void {
+    const setting = this.#setting;
+    const opened = this.#openedAt(end);
     const { hypotheses, docket } = setting;
-    if (this.#isClean(window, opened)) return;
-    const earlierSent = (later: Window): readonly Mark[] =>
-      later.rows.sentBefore(window.end.to + setting.time.slackMs);
+    if (this.#isClean(window.limit, end, opened)) return;
+    const earlierSent = (later: Window): readonly Mark[] => later.sentBefore(end.to + setting.time.slackMs);
     const input = {
       setting,
-      marks: [...window.marks, ...this.#takeIdle(opened.to, window.end.from)],
-      others: this.#mayShowLater ? this.#windows.flatMap(earlierSent) : [],
+      marks: [...window.marks, ...this.#takeIdle(opened.to, end.from)],
+      others: this.#mayShowLater ? this.#opened().flatMap(earlierSent) : [],
       limit: window.limit,
       fromZero: opened.from >= setting.startedBy,
       complete: this.#complete,
       settled: this.#isSettled(opened),
       openedBy: this.#openedBy(opened),
-      previous: this.#previous,
+      previous:
+        this.#previous === NONE ? null : { count: this.#previousCount, carried: this.#previousCarried },
     };
     const found = judgeWindow(input, hypotheses.left);
-    docket.tallyMethods(found.values(), window.rows.size);
+    docket.tallyMethods(found.values(), window.size);
     noteClues(this.#setting, window, this.#apartMs, found);
-    const span = { from: opened.from, to: window.end.to };
-    const deferral = { span, window: windowOf(this.#apartMs, window.end), limit: window.limit, found };
+    const span = { from: opened.from, to: end.to };
+    const deferral = { span, window: windowOf(this.#apartMs, end), limit: window.limit, found };
     this.#deferrals.add(deferral, hypotheses);
-    this.#noteTested(window, opened, input.marks);
+    this.#noteTested(window.limit, end, opened, input.marks);
   }
 
   /** @param marks those of the window, where it has more than its rows */
-  #noteTested({ rows, limit, end }: Window, opened: Span, marks?: readonly Mark[]): void {
-    const { hypotheses, startedBy } = this.#setting;
-    let { roles } = rows;
-    if (marks !== undefined && marks.length > rows.size) {
+  #noteTested(limit: number, end: Span, opened: Span, marks?: readonly Mark[]): void {
+    const { hypotheses, startedBy, columns } = this.#setting;
+    let { roles } = columns;
+    if (marks !== undefined && marks.length > columns.size) {
       roles = new RoleCounts();
       for (const mark of marks) roles.add(mark);
     }
@@ -274,8 +307,8 @@ export class Quota {
       span: { from: opened.from, to: end.to },
       fromZero: opened.from >= startedBy,
       complete: this.#complete && (this.#isSettled(opened) || hypotheses.left.every(isChargedAtOnce)),
-      isNext: this.#previous !== null,
-      isFull: rows.highest >= limit,
+      isNext: this.#previous !== NONE,
+      isFull: columns.highest >= limit,
       left: hypotheses.left,
     });
   }
@@ -286,18 +319,16 @@ export class Quota {
   }
 
   /** Tells whether nothing speaks against a window's counts, as far as its rows tell at once; notes it then. */
-  #isClean(window: Window, opened: Span): boolean {
-    const { rows, limit, end } = window;
-    const { hypotheses, docket, terms, time, startedBy, name } = this.#setting;
-    const isLater = ({ rows: later }: Window): boolean => later.firstSent < end.to + time.slackMs;
+  #isClean(limit: number, end: Span, opened: Span): boolean {
+    const { hypotheses, docket, terms, time, startedBy, name, columns } = this.#setting;
     if (!hypotheses.isGiven || this.#idle.length > 0) return false;
     // Behind hidden counts more may have been let through than fits.
     if (terms.charging === "reserved" && terms.refused === "counted") return false;
-    if (this.#mayShowLater && this.#windows.some(isLater)) return false;
+    if (this.#mayShowLater && this.#isLaterSentBefore(end.to + time.slackMs)) return false;
     const fromZero = opened.from >= startedBy;
     const method = methodOf(terms);
     const pinned = screenWindow({
-      rows,
+      marks: columns,
       method,
       limit,
       fromZero,
@@ -308,18 +339,26 @@ export class Quota {
       orderMs: time.orderMs,
     });
     if (pinned === null) return false;
-    this.#noteTested(window, opened);
-    docket.tallyMethods([{ method, pinned }], rows.size);
+    this.#noteTested(limit, end, opened);
+    docket.tallyMethods([{ method, pinned }], columns.size);
     docket.clues.counts(name);
     return true;
   }
 
+  /** Tells whether a call that shows a later window was sent before an instant. */
+  #isLaterSentBefore(instant: number): boolean {
+    const { open } = this.#setting;
+    for (let later = open.first(this.number); later !== NONE; later = open.later(later))
+      if (open.firstSent(later) < instant) return true;
+    return false;
+  }
+
   /** Returns the span of a window's opening: its length before its end, or, if that is unknown, after the previous end. */
-  #opened({ end }: Window): Span {
+  #openedAt(end: Span): Span {
     const { windowMs, windowMsMost } = this.#setting;
     if (windowMs !== null)
       return { from: end.from - longest(windowMsMost ?? windowMs), to: end.to - shortest(windowMs) };
-    const from = this.#previous?.window.end.from ?? Number.NEGATIVE_INFINITY;
+    const from = this.#previousEnd?.from ?? Number.NEGATIVE_INFINITY;
     return { from, to: end.to - shortest(this.#longestMs) };
   }
 

@@ -8,7 +8,7 @@ import type { Docket } from "./docket.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
 import type { Hypotheses } from "./hypotheses.ts";
-import { MarkStore } from "./mark-rows.ts";
+import { OpenWindows } from "./open-windows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { Quota } from "./quota.ts";
 import { type QuotaName, rulesQuota } from "./quota-setting.ts";
@@ -18,6 +18,7 @@ import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
+import { WindowColumns } from "./window-columns.ts";
 import { EnforcedEvidence } from "./window-evidence.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
@@ -59,7 +60,8 @@ export class Quotas {
   readonly #header: TraceHeader;
   readonly #shared: SharedSetting;
   readonly #organizations = new Map<string, Record<Scope, OrganizationScope>>();
-  readonly #store = new MarkStore();
+  readonly open = new OpenWindows();
+  readonly #columns = new WindowColumns();
   /** By the windows' length. */
   readonly #phases = new Map<number, TargetPhase>();
   #count = 0;
@@ -148,8 +150,10 @@ export class Quotas {
       enforcement,
       enforced,
       docket: this.#shared.docket,
-      store: this.#store,
+      open: this.open,
+      columns: this.#columns,
     });
+    if (limit !== null) this.open.know(quota.number, limit.limit, limit.windowSeconds);
     if (limit === null || windowMs === null || terms.charging === "postpaid")
       return { quota, totals: null, bare: null };
     const always = name.owner === "user" && terms.userEnforced === "always";

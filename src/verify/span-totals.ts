@@ -52,7 +52,7 @@ export class SpanTotals {
   /** @param points what an admitted call surely left charged */
   add(line: number, sent: number, received: number, points: number): void {
     this.#calls += 1;
-    const { from, to } = this.#time.within(sent, received);
+    const { from, to } = this.#time.within(Math.min(sent, received), Math.max(sent, received));
     const first = Math.ceil((to - this.#lengthMs) / this.#stepMs);
     const last = Math.floor(from / this.#stepMs);
     const open = this.#open;

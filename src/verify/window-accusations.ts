@@ -37,7 +37,7 @@ export function accuseConflict(
   });
 }
 
-const isRefusedOnly = ({ rows }: Window): boolean => rows.roles.refused === rows.size;
+const isRefusedOnly = ({ marks }: Window): boolean => marks.every(({ role }) => role === "refused");
 
 /** Answers of one window that show different limits (SPEC.md §7, `limit-agrees`). */
 export function accuseMixedLimits(setting: QuotaSetting, window: Window, mark: Mark): void {

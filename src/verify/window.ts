@@ -3,76 +3,74 @@
 // different windows cannot meet, and those of one window all hold its end: whatever meets belongs together.
 import { driftShare, type Span } from "./clock.ts";
 import type { Mark } from "./mark.ts";
-import { MarkRows, type MarkStore } from "./mark-rows.ts";
+import { NONE, SENT } from "./mark-rows.ts";
+import type { OpenWindows } from "./open-windows.ts";
 
+/** A window as an object, for whoever has something to explain: what it is asked for is read from its rows. */
 export class Window {
+  readonly #open: OpenWindows;
+  readonly #window: number;
+
+  constructor(open: OpenWindows, window: number) {
+    this.#open = open;
+    this.#window = window;
+  }
+
+  get size(): number {
+    return this.#open.size(this.#window);
+  }
+
+  get limit(): number {
+    return this.#open.limit(this.#window);
+  }
+
   /** End that all its answers agree on. */
-  readonly end: { from: number; to: number };
-  readonly limit: number;
-  /** Its answers; `marks` and the others below make objects of them. */
-  readonly rows: MarkRows;
-  /** True if its answers showed more than one limit. */
-  mixed = false;
-  /** The answers that say that it ends so late, and so early, and the first that showed `reset_at`. */
-  readonly #firstRow: number;
-  #fromRow: number;
-  #toRow: number;
-  #datedRow: number | null = null;
-
-  constructor(mark: Mark, store: MarkStore) {
-    this.end = { from: mark.end.from, to: mark.end.to };
-    this.limit = mark.limit;
-    this.rows = new MarkRows(store);
-    this.#firstRow = this.rows.add(mark);
-    this.#fromRow = this.#firstRow;
-    this.#toRow = this.#firstRow;
-    if (mark.resetAt !== null) this.#datedRow = this.#firstRow;
+  get end(): Span {
+    return this.#open.end(this.#window);
   }
 
+  /** Its answers, in the order they came. */
   get marks(): readonly Mark[] {
-    return this.rows.all();
+    return this.sentBefore(Number.POSITIVE_INFINITY);
   }
 
-  get first(): Mark {
-    return this.rows.at(this.#firstRow);
-  }
-
+  /** The answers that say that it ends so late, and so early. */
   get fromMark(): Mark {
-    return this.rows.at(this.#fromRow);
+    return this.#open.rows.at(this.#open.fromRow(this.#window));
   }
 
   get toMark(): Mark {
-    return this.rows.at(this.#toRow);
+    return this.#open.rows.at(this.#open.toRow(this.#window));
   }
 
+  /** The first answer that showed `reset_at`. */
   get dated(): Mark | null {
-    return this.#datedRow === null ? null : this.rows.at(this.#datedRow);
+    const row = this.#open.datedRow(this.#window);
+    return row === NONE ? null : this.#open.rows.at(row);
   }
 
-  meets({ end }: Mark): boolean {
-    return end.from <= this.end.to && end.to >= this.end.from;
+  /** The answer whose charge is the window's first, by its count, the first that was sent; `null` where none shows it. */
+  get opener(): Mark | null {
+    let opener: Mark | null = null;
+    for (const mark of this.marks)
+      if (isFirstCharge(mark) && (opener === null || mark.sent < opener.sent)) opener = mark;
+    return opener;
   }
 
-  /** @param mark is not kept, only what it says */
-  add(mark: Mark): void {
-    const row = this.rows.add(mark);
-    if (mark.limit !== this.limit) this.mixed = true;
-    if (mark.resetAt !== null) this.#datedRow ??= row;
-    if (mark.end.from > this.end.from) {
-      this.end.from = mark.end.from;
-      this.#fromRow = row;
-    }
-    if (mark.end.to < this.end.to) {
-      this.end.to = mark.end.to;
-      this.#toRow = row;
-    }
-  }
-
-  /** Gives up its answers: none of them may be asked for any more. */
-  release(): void {
-    this.rows.release();
+  /** The answers to calls that were sent before an instant. */
+  sentBefore(instant: number): Mark[] {
+    const found: Mark[] = [];
+    if (this.#open.firstSent(this.#window) >= instant) return found;
+    const { numbers } = this.#open.rows;
+    this.#open.eachRow(this.#window, (row) => {
+      if ((numbers[row + SENT] ?? 0) < instant) found.push(this.#open.rows.at(row));
+    });
+    return found;
   }
 }
+
+const isFirstCharge = ({ count, least, most, clamped }: Mark): boolean =>
+  count === least && least > 0 && least === most && !clamped;
 
 /** Least and most that a span of the target's clock can last on the clients'. */
 export const shortest = (ms: number): number => ms * (1 - driftShare);

@@ -32,7 +32,8 @@ export function isoSecond(ms: number): string {
 
 /** Returns the ms since the Unix epoch of such a text; `null` if it is none. */
 export function secondOf(text: string): number | null {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : null;
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
 }
 
 const statusScope = ({ limit, current, reset, resetAtMs, enforced }: ShownWindow): StatusScope => ({

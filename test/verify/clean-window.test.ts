@@ -12,9 +12,11 @@ import { Docket } from "../../src/verify/docket.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { Hypotheses } from "../../src/verify/hypotheses.ts";
 import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
-import { MarkRows, MarkStore } from "../../src/verify/mark-rows.ts";
+import { OpenWindows } from "../../src/verify/open-windows.ts";
 import { type QuotaSetting, rulesQuota } from "../../src/verify/quota-setting.ts";
 import { type Terms, termsOf } from "../../src/verify/terms.ts";
+import { Window } from "../../src/verify/window.ts";
+import { WindowColumns } from "../../src/verify/window-columns.ts";
 import { bindingOf, judgeWindow, methodOf } from "../../src/verify/window-counts.ts";
 import { EnforcedEvidence } from "../../src/verify/window-evidence.ts";
 
@@ -137,7 +139,8 @@ function marksOf(each: readonly Drawn[], { terms: own, limit, owner }: Setting):
 function screened(marks: readonly Mark[], given: Setting): number | null {
   const { terms: own, limit, fromZero, complete, resolutionMs, errorMs, opensMs, owner } = given;
   const time = new TraceTime({ kind: "wall", resolutionMs, errorMs });
-  const store = new MarkStore();
+  const open = new OpenWindows();
+  const columns = new WindowColumns();
   const hypotheses = new Hypotheses("graphql", own);
   const enforcement = new Enforcement(true);
   const quota: QuotaSetting = {
@@ -153,14 +156,19 @@ function screened(marks: readonly Mark[], given: Setting): number | null {
     enforcement,
     enforced: new EnforcedEvidence(enforcement),
     docket: new Docket({ amounts: new AmountsTally(), violationsMost: 10, accept: null }),
-    store,
+    open,
+    columns,
   };
-  const rows = new MarkRows(store);
-  for (const mark of marks) rows.add(mark);
-  expect(rows.all()).toEqual(marks);
+  const [first, ...others] = marks;
+  const number = open.addQuota();
+  open.open(number, first as Mark);
+  const window = open.first(number);
+  for (const mark of others) open.add(window, mark);
+  expect(new Window(open, window).marks).toEqual(marks);
+  columns.load(open, window);
   const method = methodOf(own);
   const pinned = screenWindow({
-    rows,
+    marks: columns,
     method,
     limit,
     fromZero,

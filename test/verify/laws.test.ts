@@ -515,6 +515,11 @@ describe("counts", () => {
     expect(violations.find(({ law }) => law === "recovers")?.lines).toEqual([3]);
   });
 
+  test("twice-at-most: of a call that came back years before it was sent, no span is made up", async () => {
+    const late = one({ sent: start + 10 ** 12, received: start + 1000 });
+    expect((await judged([late, one({ call: 1 })])).records).toBe(2);
+  });
+
   test("twice-at-most: whatever windows the headers show", async () => {
     const rules = { organization: { rest: { limit: 200 } }, user: { rest: { limit: 2 } } };
     // Each call is told of a fresh window, so that only their number speaks.
