@@ -1,5 +1,6 @@
 // The calls of an audit as they are kept: lines of a trace of version 2, and of the API of SPEC.md also of version 1, whose
 // oracle knows more of it.
+import { usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
@@ -68,12 +69,7 @@ export class AuditRecord {
   #members(shot: Shot, { status, error }: Raw, headers: Answer["headers"], body: unknown) {
     if (status === 0) return { ...noAnswer, error: error ?? "no answer" };
     const isStatus = shot.operation === "status";
-    const uses = this.#policy.operations[shot.operation]?.uses ?? {};
-    const quotas = [...this.#quotas].filter((name) =>
-      isStatus
-        ? this.#policy.quotas[name]?.key.every((attribute) => shot.attributes[attribute] !== undefined)
-        : uses[name] !== undefined,
-    );
+    const quotas = usedQuotas(this.#policy, shot.operation, shot.attributes);
     const read = readAnswer(this.#wire, { status, headers, body }, { quotas, isStatus });
     const members = answerMembers(read, this.#quotas);
     const date = Date.parse(headers["date"] ?? "");

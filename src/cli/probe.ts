@@ -1,7 +1,9 @@
 // `spillway probe`: infers from outside which rules a live deployment follows, within a stated number of calls.
 
 import { parseTarget, requireAllowed } from "../connect/target.ts";
+import type { Policy } from "../policy/policy.ts";
 import type { ProbeProgress, ProbeReport } from "../probe/probe.ts";
+import type { Allowance } from "../probe/session.ts";
 import { duration } from "../report/format.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
@@ -9,12 +11,14 @@ import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { requireYes } from "./consent.ts";
+import { readLimits } from "./files.ts";
 import { type ProbedTarget, probedTarget, type TargetArgs, targetOptions } from "./probed-target.ts";
-import { requireDuration, whichVerb } from "./run-options.ts";
+import { requireDuration, rulesOption, whichVerb } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
 interface Args extends TargetArgs {
+  readonly rules?: string | undefined;
   readonly graphqlUrl?: string | undefined;
   readonly budget: number;
   readonly points: number;
@@ -27,6 +31,7 @@ interface Args extends TargetArgs {
 }
 
 const UNREACHED = 3;
+const pointsDefault = 30_000;
 /** Time that looking on takes, beside waiting for windows and the calls themselves. */
 const lookMs = 10_000;
 
@@ -36,6 +41,7 @@ export const verb = defineVerb<Args>({
   notes: [whichVerb],
   options: {
     ...targetOptions,
+    rules: rulesOption("send the samples, and read the answers, of", "the default API's"),
     "graphql-url": {
       argument: "URL",
       type: "string",
@@ -50,7 +56,7 @@ export const verb = defineVerb<Args>({
     points: {
       argument: "N",
       type: "number",
-      default: 30_000,
+      default: pointsDefault,
       describe: "ask for at most N GraphQL points, all queries together",
     },
     "max-wait": {
@@ -68,7 +74,8 @@ export const verb = defineVerb<Args>({
     out: {
       argument: "FILE",
       type: "string",
-      describe: "write the rules that were seen to FILE; simulate, load and serve take it as --rules",
+      describe:
+        "write the rules, or the policy, that were seen to FILE; simulate, load and serve take it as --policy",
     },
     trace: {
       argument: "FILE",
@@ -86,29 +93,40 @@ export const verb = defineVerb<Args>({
       "probe one elsewhere, gently: too few calls to see a refusal of REST",
     ],
     [
+      "$0 probe --target http://127.0.0.1:3000 --policy my-api.json --tokens tokens.json --out seen.json",
+      "probe another API: limits, windows, costs and refusals of its quotas",
+    ],
+    [
       "$0 probe --target http://127.0.0.1:4100 --tokens tokens.json --max-wait 6m --yes --json",
       "wait long enough to see GraphQL's window end; ask nothing, for a program",
     ],
   ],
   handler: async (args) => {
     const terminal = openTerminal(args.json === true);
+    const timeoutMs = requireDuration("--timeout", args.timeout);
     const allowance = {
       calls: requireWhole("--budget", args.budget),
-      points: requireWhole("--points", args.points),
       waitMs: args.maxWait === "0" ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
     };
-    const timeoutMs = requireDuration("--timeout", args.timeout);
+    const limits = args.rules === undefined ? null : await readLimits(args.rules);
+    if (limits !== null && "policy" in limits)
+      return byPolicy(limits.policy, args, { allowance, timeoutMs }, terminal);
     const probed = await probedTarget(args);
     const graphqlUrl = graphqlUrlOf(args);
     const { defaultAllowance, probe } = await import("../probe/probe.ts");
-    announce(terminal, probed, { ...defaultAllowance, ...allowance });
+    const whole = {
+      ...defaultAllowance,
+      ...allowance,
+      points: requireWhole("--points", args.points),
+    };
+    announce(terminal, probed, whole);
     if (!args.yes) await requireYes(terminal);
     const interrupt = onInterrupt();
     try {
       const report = await probe({
         ...probed,
         graphqlUrl,
-        allowance,
+        allowance: whole,
         timeoutMs,
         signal: interrupt.signal,
         onProgress: (progress) => terminal.progress(() => progressText(progress)),
@@ -120,14 +138,53 @@ export const verb = defineVerb<Args>({
       sayNext(terminal, args, report);
       const { trace, ...result } = report;
       terminal.result(result);
-      process.exitCode =
-        report.ended === "whole" ? 0 : report.ended === "interrupted" ? INTERRUPTED : UNREACHED;
+      process.exitCode = exitOf(report.ended);
     } finally {
       terminal.progress(null);
       interrupt.release();
     }
   },
 });
+
+const exitOf = (ended: ProbeReport["ended"]): number =>
+  ended === "whole" ? 0 : ended === "interrupted" ? INTERRUPTED : UNREACHED;
+
+/** @throws SpillwayError `USAGE` where an option says something of the default API alone */
+async function byPolicy(
+  policy: Policy,
+  args: Args,
+  { allowance, timeoutMs }: { allowance: Pick<Allowance, "calls" | "waitMs">; timeoutMs: number },
+  terminal: Terminal,
+): Promise<void> {
+  for (const [option, value] of Object.entries({
+    org: args.org,
+    "graphql-url": args.graphqlUrl,
+    points: args.points === pointsDefault ? undefined : args.points,
+  }))
+    if (value !== undefined)
+      throw new SpillwayError("USAGE", `--${option} goes with the default API, and not with ${policy.name}`, {
+        hint: "the policy's samples, routes and auth say what is called, and by whom",
+      });
+  const { probeByPolicy } = await import("./probe-policy.ts");
+  const { policyAllowance } = await import("../probe/policy-probe.ts");
+  const interrupt = onInterrupt();
+  try {
+    const report = await probeByPolicy(
+      policy,
+      {
+        ...args,
+        ...{ allowance: { ...policyAllowance, ...allowance }, timeoutMs, signal: interrupt.signal },
+        onProgress: (progress) => terminal.progress(() => progressText(progress)),
+      },
+      terminal,
+      async () => (args.yes ? undefined : requireYes(terminal)),
+    );
+    process.exitCode = exitOf(report.ended);
+  } finally {
+    terminal.progress(null);
+    interrupt.release();
+  }
+}
 
 function requireWhole(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;

@@ -7,7 +7,7 @@ import { NoAnswer, reasonOf } from "./no-answer.ts";
 
 /** One call to make. */
 export interface Ask {
-  readonly method: "GET" | "HEAD" | "POST";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   /** Sent as `Authorization: Bearer`; kept nowhere. `null`: who calls stands among the headers. */
   readonly token: string | null;

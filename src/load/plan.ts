@@ -1,7 +1,7 @@
 // The plan of a load run, worked out and checked before anything is built, started or sent.
 import { randomBytes } from "node:crypto";
 import { parseTarget, requireAllowed, type Target } from "../connect/target.ts";
-import { statusPath } from "../policy/match.ts";
+import { statusRequest } from "../policy/match.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
@@ -83,7 +83,7 @@ export function planLoad(
 
 /** @throws SpillwayError `SCENARIO_INVALID` where clients ask for a status that the policy does not have */
 function requireStatus({ name, populations, policy }: Scenario): void {
-  if (policy === undefined || statusPath(policy, {}) !== null) return;
+  if (policy === undefined || statusRequest(policy, {}) !== null) return;
   const asking = populations.find(({ behaviour }) => behaviour.calls.some(({ kind }) => kind === "status"));
   if (asking === undefined) return;
   throw new SpillwayError(

@@ -1,5 +1,6 @@
 // The answers to one client under a policy, taken down as they come: the line of each, by quota, and what the client is
 // told of it, as the simulator tells it.
+import { usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
@@ -35,12 +36,7 @@ export class PolicyBook {
 
   /** The quotas that a call uses, or that a status may show. */
   usedBy({ operation, caller }: PolicyCall): readonly string[] {
-    if (operation === "status")
-      return [...this.quotas].filter((name) =>
-        this.policy.quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
-      );
-    const uses = this.policy.operations[operation]?.uses ?? {};
-    return [...this.quotas].filter((name) => uses[name] !== undefined);
+    return usedQuotas(this.policy, operation, caller);
   }
 }
 

@@ -1,6 +1,6 @@
 // A call template as an HTTP request, with all that does not change from call to call.
 
-import { statusPath } from "../policy/match.ts";
+import { statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
@@ -42,14 +42,19 @@ export function requestParts(
   const isQuery = template.scope === "graphql";
   const sample = isQuery || policy === undefined ? null : sampleOf(policy, template, caller);
   const body = isQuery ? JSON.stringify({ query: callQuery(template, caller.organization) }) : sample?.body;
-  const path =
-    policy === undefined || template.kind !== "status" ? null : statusPath(policy, caller.attributes ?? {});
-  const status = path === null ? null : addresses.base + path;
+  const status =
+    policy === undefined || template.kind !== "status"
+      ? null
+      : statusRequest(policy, caller.attributes ?? {});
   const { header, form } = policy?.auth ?? { header: "Authorization", form: "Bearer {token}" };
   const [first = ""] = [form].flat();
   return {
-    method: template.method,
-    url: isQuery ? addresses.graphqlUrl : (status ?? fixedUrl(template, caller, addresses)),
+    method: (status?.method as CallTemplate["method"] | undefined) ?? template.method,
+    url: isQuery
+      ? addresses.graphqlUrl
+      : status === null
+        ? fixedUrl(template, caller, addresses)
+        : addresses.base + status.path,
     body: body ?? null,
     headers: {
       [header]: first.replace("{token}", caller.token),

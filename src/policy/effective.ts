@@ -21,6 +21,17 @@ export const filledQuotas = ({ quotas }: Policy, caller: Readonly<Record<string,
     quotas[name]?.key.every((attribute) => caller[attribute] !== undefined),
   );
 
+/** Returns the quotas that a call of an operation uses, or that a status may show, in the policy's order. */
+export function usedQuotas(
+  policy: Policy,
+  operation: string,
+  caller: Readonly<Record<string, string>>,
+): string[] {
+  if (operation === "status") return filledQuotas(policy, caller);
+  const uses = policy.operations[operation]?.uses ?? {};
+  return Object.keys(policy.quotas).filter((name) => uses[name] !== undefined);
+}
+
 /** Returns the most that a quota ever has room for. */
 export const limitOf = (algorithm: Algorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;

@@ -31,13 +31,15 @@ export function routeOf({ routes }: Pick<Policy, "routes">, request: RoutedReque
   return null;
 }
 
-/** Returns the path by which a policy shows a caller its status; `null` where no route does. */
-export function statusPath(
+/** Returns the request by which a policy shows a caller its status; `null` where no route does. */
+export function statusRequest(
   { routes }: Pick<Policy, "routes">,
   attributes: Readonly<Record<string, string>>,
-): string | null {
-  const path = routes.find(({ operation }) => operation === "status")?.path;
-  return path?.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole) ?? null;
+): { readonly method: string; readonly path: string } | null {
+  const route = routes.find(({ operation }) => operation === "status");
+  if (route === undefined) return null;
+  const path = route.path.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
+  return { method: route.methods?.[0] ?? "GET", path };
 }
 
 function attributesIn(path: string, segments: readonly string[]): Record<string, string> | null {

@@ -1,7 +1,7 @@
 // The status of a caller's quotas under any policy, for people to look at: one free call a reading.
 import { NoAnswer } from "../connect/no-answer.ts";
-import { type Got, openSender } from "../connect/send.ts";
-import { statusPath } from "../policy/match.ts";
+import { type Ask, type Got, openSender } from "../connect/send.ts";
+import { statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -40,14 +40,14 @@ export interface PolicyStatus {
 /** Reads the status again and again, over the same connection. */
 export class PolicyStatusReader {
   readonly #options: PolicyStatusOptions;
-  readonly #url: string;
+  readonly #request: Pick<Ask, "method" | "url">;
   readonly #send: ReturnType<typeof openSender>["send"];
 
   /** @throws SpillwayError `POLICY_UNSUPPORTED` where no route of the policy shows a status */
   constructor(options: PolicyStatusOptions) {
     const { policy, target, caller } = options;
-    const path = statusPath(policy, caller.attributes);
-    if (path === null)
+    const request = statusRequest(policy, caller.attributes);
+    if (request === null)
       throw new SpillwayError("POLICY_UNSUPPORTED", `the policy ${quote(policy.name)} shows no status`, {
         problems: [
           { path: "routes", got: "none of a status", allowed: 'a route whose operation is "status"' },
@@ -55,7 +55,7 @@ export class PolicyStatusReader {
         hint: "answers show the quotas of their own calls: npx spillway load",
       });
     this.#options = options;
-    this.#url = target + path;
+    this.#request = { method: request.method as Ask["method"], url: target + request.path };
     this.#send = options.send ?? openSender(options).send;
   }
 
@@ -66,8 +66,7 @@ export class PolicyStatusReader {
     const sent = now();
     const got = await this.#send(
       {
-        method: "GET",
-        url: this.#url,
+        ...this.#request,
         token: null,
         headers: { [header.toLowerCase()]: ([form].flat()[0] ?? "").replace("{token}", caller.token) },
       },

@@ -74,7 +74,10 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: Asked): Re
 /** A refusal that names nobody is the one named quota's that has nothing left, or the only one's of the call. */
 function refuserAmong(readings: readonly AnswerReading[], quotas: readonly string[]): string | null {
   const empty = new Set(
-    readings.flatMap(({ quota, remaining }) => (quota !== null && (remaining ?? 1) <= 0 ? [quota] : [])),
+    readings.flatMap(({ quota, limit, used, remaining }) => {
+      const left = remaining ?? (limit === null || used === null ? 1 : limit - used);
+      return quota !== null && left <= 0 ? [quota] : [];
+    }),
   );
   const [only = null] = empty.size === 1 ? empty : quotas.length === 1 ? quotas : [];
   return only;

@@ -1,0 +1,250 @@
+// What a probe by a policy concludes of its calls: the limits, windows, costs and refusals of each quota.
+import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
+import type { Anchor, Policy } from "../policy/policy.ts";
+import { counted } from "../rules/words.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
+import { type QuotaFinding, type QuotaFindingName, seen, unseen } from "./policy-finding.ts";
+import type { PolicySession } from "./policy-session.ts";
+import { endIn, gridOf, overlap, readingOf, roundingOf, skewOf, usedIn, windowsOf } from "./quota-windows.ts";
+
+export const isRefused = ({ outcome }: QuotaCall): boolean => outcome === "refused";
+
+/** Units that a sample is charged by the policy; `null` where only its answer tells. */
+export function costOf({ operations }: Policy, operation: string, quota: string): number | null {
+  const { uses = {}, samples = [] } = operations[operation] ?? {};
+  const cost = uses[quota];
+  if (cost === undefined) return null;
+  return typeof cost === "number" ? cost : cost === "declared" ? (samples[0]?.cost ?? 1) : null;
+}
+
+/** Returns the findings of each quota, in the policy's order. */
+export function conclude(session: PolicySession): QuotaFinding[] {
+  const { policy } = session.options;
+  return Object.keys(policy.quotas).flatMap((quota) => {
+    const isWindow = policy.quotas[quota]?.algorithm.kind === "fixed-window";
+    const costs = costFindings(session, quota);
+    return [
+      limitFinding(session, quota, costs),
+      ...(isWindow ? windowFindings(session, quota) : []),
+      ...costs,
+      ...refusalFindings(session, quota),
+      ...statusFinding(session, quota),
+    ];
+  });
+}
+
+function limitFinding(
+  { calls, options: { policy, caller } }: PolicySession,
+  quota: string,
+  costs: readonly QuotaFinding[],
+): QuotaFinding {
+  const said = limitOf(quotaFor(policy, quota, caller.attributes).algorithm);
+  const of = { quota, name: "limit" as const, said };
+  const shown = calls.filter((call) => readingOf(call, quota)?.limit != null);
+  const limits = new Set(shown.map((call) => readingOf(call, quota)?.limit));
+  const refused = calls.find((call) => isRefused(call) && call.by === quota);
+  const passed = admittedBefore(calls, quota, refused, costs);
+  const [limit] = limits;
+  if (limits.size > 1)
+    return unseen(of, `answers show ${[...limits].join(" and ")}`, "answers that agree on the limit");
+  if (limit == null) {
+    if (refused === undefined || passed === null)
+      return unseen(
+        of,
+        "no answer shows it, and none was refused by it",
+        "a larger --budget, so that a call is refused",
+      );
+    return seen(
+      of,
+      passed,
+      "likely",
+      `no answer shows it; a call was refused after ${passed} were let through`,
+      [refused],
+    );
+  }
+  if (passed !== null && passed > limit && policy.quotas[quota]?.algorithm.kind === "fixed-window")
+    return seen(
+      of,
+      passed,
+      "likely",
+      `answers show ${limit}, but one window let ${passed} through`,
+      refused ? [refused] : [],
+    );
+  const kept =
+    refused === undefined
+      ? "no call was refused by it"
+      : `and a call was refused after ${passed ?? "enough"}`;
+  return seen(
+    of,
+    limit,
+    refused === undefined ? "likely" : "certain",
+    `${counted(shown.length, "answer")} show it, ${kept}`,
+    [...shown.slice(0, 1), ...(refused ? [refused] : [])],
+  );
+}
+
+/** Units that admitted calls took in the window of a first refusal; `null` where they cannot be told. */
+function admittedBefore(
+  calls: readonly QuotaCall[],
+  quota: string,
+  refused: QuotaCall | undefined,
+  costs: readonly QuotaFinding[],
+): number | null {
+  if (refused === undefined) return null;
+  let sum = 0;
+  let used = 0;
+  for (const call of calls.slice(0, calls.indexOf(refused))) {
+    if (call.operation === "status" || call.outcome !== "admitted") continue;
+    const own = costs.find(({ operation }) => operation === call.operation);
+    const cost = own?.value ?? own?.said ?? null;
+    if (typeof cost !== "number") continue;
+    const shown = usedIn(readingOf(call, quota));
+    // A new window, or calls of others before ours.
+    if (shown !== null && shown < used) sum = 0;
+    used = shown ?? used;
+    sum += cost;
+  }
+  return sum === 0 ? null : sum;
+}
+
+function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
+  const {
+    calls,
+    options: { policy, caller },
+  } = session;
+  const { algorithm } = quotaFor(policy, quota, caller.attributes);
+  if (algorithm.kind !== "fixed-window") return [];
+  const isCalendar = typeof algorithm.anchor === "object" && "calendar" in algorithm.anchor;
+  const length = { quota, name: "windowSeconds" as const, said: isCalendar ? null : algorithm.windowSeconds };
+  const anchor = { quota, name: "anchor" as const, said: anchorText(algorithm.anchor) };
+  const windows = windowsOf(calls, quota, roundingOf(policy, quota), (operation) =>
+    costOf(policy, operation, quota),
+  );
+  const grid = isCalendar
+    ? null
+    : gridOf(windows, algorithm.windowSeconds * 1000, algorithm.opens === "exact" ? 0 : 1000, skewOf(calls));
+  if (grid === null) {
+    const why =
+      windows.length === 0
+        ? "no answer shows both its use and its end"
+        : `${counted(windows.length, "window")} of it were seen`;
+    const needs = isCalendar
+      ? "days: a calendar's windows are not inferred"
+      : "a longer --max-wait, so that windows end";
+    return [unseen(length, why, needs), unseen(anchor, why, needs)];
+  }
+  const { windowSeconds, confidence, evidence } = grid;
+  return [
+    seen(length, windowSeconds, confidence, evidence, grid.calls),
+    grid.anchor === null
+      ? unseen(
+          anchor,
+          "its ends are told too roughly",
+          "answers that tell the end to the second, with a Date",
+        )
+      : seen(anchor, anchorText(grid.anchor), confidence, evidence, grid.calls),
+  ];
+}
+
+const anchorText = (anchor: Anchor): string =>
+  typeof anchor === "string"
+    ? anchor
+    : "offsetMs" in anchor
+      ? `offset ${anchor.offsetMs}`
+      : `${anchor.calendar} in ${anchor.zone}`;
+
+/** Pairs of calls in a row, in one window: what the second one took. */
+function costFindings({ calls, options: { policy, caller } }: PolicySession, quota: string): QuotaFinding[] {
+  return Object.keys(policy.operations).flatMap((operation) => {
+    if (!usedQuotas(policy, operation, caller.attributes).includes(quota)) return [];
+    const of = { quota, name: "cost" as const, operation, said: costOf(policy, operation, quota) };
+    const rounding = roundingOf(policy, quota);
+    const pairs = calls.flatMap((call, at) => {
+      const before = calls[at - 1];
+      if (before === undefined || call.operation !== operation || isRefused(call)) return [];
+      const ends = [before, call].map((one) => endIn(one, readingOf(one, quota), rounding));
+      // A window ended in between.
+      if (ends[0] && ends[1] && overlap(ends[0], ends[1]) === null) return [];
+      const [was, is] = [usedIn(readingOf(before, quota)), usedIn(readingOf(call, quota))];
+      return was === null || is === null || is < was ? [] : [{ call, took: is - was }];
+    });
+    const took = new Set(pairs.map((pair) => pair.took));
+    const [cost] = took;
+    if (cost === undefined)
+      return [unseen(of, "no two answers in a row show its use", "answers that show it, and two calls")];
+    if (took.size > 1)
+      return [unseen(of, `calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
+    const isSure = pairs.length > 1;
+    return [
+      seen(
+        of,
+        cost,
+        isSure ? "certain" : "likely",
+        `${counted(pairs.length, "call")} took ${cost}`,
+        pairs.map(({ call }) => call),
+      ),
+    ];
+  });
+}
+
+function refusalFindings({ calls, options: { policy } }: PolicySession, quota: string): QuotaFinding[] {
+  const said = policy.quotas[quota]?.charge.refused ?? "nothing";
+  const of = { quota, name: "refused" as const, said };
+  const back = (name: QuotaFindingName) => ({ quota, name, said: null });
+  const refused = calls.filter((call) => isRefused(call) && call.by === quota);
+  const [first, second] = refused;
+  if (first === undefined) {
+    const reason = "no call was refused by it";
+    const needs = "a larger --budget, so that a call is refused";
+    return [unseen(of, reason, needs), unseen(back("retryAfter"), reason, needs)];
+  }
+  const { retryAfterMs, retryAt, status } = first;
+  const advice =
+    retryAfterMs !== undefined
+      ? `after ${retryAfterMs / 1000} s`
+      : retryAt !== undefined
+        ? "at an instant"
+        : "never";
+  const told = seen(back("retryAfter"), advice, "certain", `call ${first.call + 1} was answered ${status}`, [
+    first,
+  ]);
+  const levels = refused
+    .map((call) => readingOf(call, quota))
+    .map((one) => one?.used ?? signed(one?.remaining));
+  const [one, two] = levels;
+  if (second === undefined || one == null || two == null)
+    return [
+      unseen(
+        of,
+        "answers show no count that goes on when it is full",
+        "answers that show used, or a remaining below 0",
+      ),
+      told,
+    ];
+  const value = two > one ? "counted" : "nothing";
+  return [
+    seen(of, value, "certain", `two refusals in a row show ${one} and ${two} used`, [first, second]),
+    told,
+  ];
+}
+
+/** A remaining below 0 tells more than that nothing is left. */
+const signed = (remaining: number | null | undefined): number | null =>
+  remaining != null && remaining < 0 ? -remaining : null;
+
+function statusFinding({ calls }: PolicySession, quota: string): QuotaFinding[] {
+  const levels = calls.flatMap((call, at) => {
+    const before = calls[at - 1];
+    if (call.operation !== "status" || before?.operation !== "status") return [];
+    const [was, is] = [usedIn(readingOf(before, quota)), usedIn(readingOf(call, quota))];
+    return was === null || is === null || is < was ? [] : [{ call, took: is - was }];
+  });
+  const [one] = levels;
+  if (one === undefined) return [];
+  const value = one.took === 0 ? "free" : "charged";
+  return [
+    seen({ quota, name: "status", said: "free" }, value, "certain", `a status call took ${one.took}`, [
+      one.call,
+    ]),
+  ];
+}

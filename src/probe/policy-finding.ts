@@ -1,0 +1,89 @@
+// The findings of a probe by a policy: a line for each member of a quota that was looked for, beside what the policy says.
+import { parsePolicy } from "../policy/parse.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
+import type { Confidence } from "./finding.ts";
+
+/** Everything that is looked for of a quota, in the order of the report, with what it is in words. */
+export const quotaFindingNames = {
+  limit: "limit",
+  windowSeconds: "window, seconds",
+  anchor: "windows are anchored at",
+  cost: "a call is charged",
+  refused: "refused calls are",
+  retryAfter: "a refusal tells to come back",
+  status: "status calls are",
+} as const;
+
+export type QuotaFindingName = keyof typeof quotaFindingNames;
+
+export interface QuotaFinding {
+  readonly quota: string;
+  readonly name: QuotaFindingName;
+  /** Of a cost: the operation that is charged. */
+  readonly operation?: string | undefined;
+  /** `null` where it was not seen. */
+  readonly value: string | number | null;
+  /** Value that the policy says. `null` where it says none. */
+  readonly said: string | number | null;
+  readonly confidence: Confidence;
+  /** Sights, or the reason why nothing was seen. */
+  readonly evidence: string;
+  /** Numbers of calls, from 1, that the evidence speaks of. */
+  readonly calls: readonly number[];
+  /** What would show it; `null` where it was seen. */
+  readonly needs: string | null;
+}
+
+type Said = Pick<QuotaFinding, "quota" | "name" | "operation" | "said">;
+
+export const seen = (
+  of: Said,
+  value: string | number,
+  confidence: "certain" | "likely",
+  evidence: string,
+  calls: readonly QuotaCall[] = [],
+): QuotaFinding => ({
+  ...{ ...of, value, confidence, evidence, needs: null },
+  calls: [...new Set(calls.map(({ call }) => call + 1))],
+});
+
+export const unseen = (of: Said, evidence: string, needs: string): QuotaFinding => ({
+  ...{ ...of, value: null, confidence: "not seen" as const, evidence, needs },
+  calls: [],
+});
+
+/** Tells whether what was seen is something else than the policy says. */
+export const differs = ({ value, said }: QuotaFinding): boolean =>
+  value !== null && said !== null && value !== said;
+
+/** Returns the policy with what was seen in place of what it says. */
+export function seenPolicy(policy: Policy, findings: readonly QuotaFinding[]): Policy {
+  const changed = findings.filter(differs);
+  const of = (quota: string, name: QuotaFindingName) =>
+    changed.find((finding) => finding.quota === quota && finding.name === name)?.value;
+  const quotas = Object.entries(policy.quotas).map(([name, { algorithm, charge, ...quota }]) => {
+    const limits = Object.entries({
+      [algorithm.kind === "token-bucket" ? "capacity" : "limit"]: of(name, "limit"),
+      windowSeconds: of(name, "windowSeconds"),
+      anchor: anchorIn(of(name, "anchor")),
+    }).filter(([, value]) => value !== undefined);
+    const refused = of(name, "refused") === undefined ? {} : { refused: of(name, "refused") };
+    const seenLimits = { ...algorithm, ...Object.fromEntries(limits) };
+    return [name, { ...quota, algorithm: seenLimits, charge: { ...charge, ...refused } }];
+  });
+  const operations = Object.entries(policy.operations).map(([name, operation]) => {
+    const costs = changed.flatMap((one) => (one.operation === name ? [[one.quota, one.value]] : []));
+    return [name, { ...operation, uses: { ...operation.uses, ...Object.fromEntries(costs) } }];
+  });
+  return parsePolicy({
+    ...policy,
+    quotas: Object.fromEntries(quotas),
+    operations: Object.fromEntries(operations),
+  });
+}
+
+const anchorIn = (value: string | number | null | undefined) =>
+  typeof value === "string" && value.startsWith("offset ")
+    ? { offsetMs: Number(value.split(" ")[1]) }
+    : (value ?? undefined);

@@ -1,0 +1,210 @@
+// The probe by a policy: infers from outside, by the policy's own samples, what the fixed windows of its quotas are. What
+// answers show comes first, then what a call is charged, then a refusal, then waiting for windows to end. Quotas of other
+// kinds are read, and told as not inferred.
+import { limitOf, quotaFor, usedQuotas } from "../policy/effective.ts";
+import type { Algorithm, Policy } from "../policy/policy.ts";
+import { SpillwayError } from "../rules/errors.ts";
+import { encodeQuotaCall } from "../trace/quota-lines.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
+import { encodeHeader } from "../trace/write.ts";
+import { conclude, costOf, isRefused } from "./policy-conclude.ts";
+import { type QuotaFinding, seenPolicy } from "./policy-finding.ts";
+import { PolicySession, type PolicySessionOptions } from "./policy-session.ts";
+import { endIn, readingOf, roundingOf, skewOf } from "./quota-windows.ts";
+import { type Allowance, Stopped } from "./session.ts";
+
+export interface PolicyProbeOptions extends Omit<PolicySessionOptions, "allowance"> {
+  readonly allowance?: Partial<Omit<Allowance, "points">> | undefined;
+}
+
+/** Findings of a probe by a policy. Plain JSON. */
+export interface PolicyProbeReport {
+  readonly target: string;
+  readonly policy: string;
+  readonly caller: Readonly<Record<string, string>>;
+  /** ms since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** `whole`, `interrupted`, or why it stopped. */
+  readonly ended: "whole" | "interrupted" | { readonly stopped: string };
+  readonly used: { readonly calls: number; readonly statusCalls: number; readonly waitMs: number };
+  readonly findings: readonly QuotaFinding[];
+  /** Quotas whose kind is not inferred, and why. */
+  readonly notInferred: readonly { readonly quota: string; readonly why: string }[];
+  /** The policy with what was seen in place of what it says. */
+  readonly seen: Policy;
+  /** Lines of the trace, each without its end. */
+  readonly trace: readonly string[];
+}
+
+export const policyAllowance: Omit<Allowance, "points"> = { calls: 80, statusCalls: 120, waitMs: 90_000 };
+
+/**
+ * Infers the fixed windows of a live deployment's quotas.
+ * @throws SpillwayError `TARGET_UNREACHABLE` where nothing answers the policy's samples; `POLICY_INVALID` where it has none
+ */
+export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyProbeReport> {
+  const session = new PolicySession({ ...options, allowance: { ...policyAllowance, ...options.allowance } });
+  const { policy, target, caller } = options;
+  requireSamples(policy);
+  const startedAt = session.now();
+  const ended = await experiments(session);
+  const findings = conclude(session);
+  const header: QuotaTraceHeader = {
+    format: "spillway-trace",
+    version: 2,
+    source: "other",
+    scenario: "probe",
+    seed: null,
+    target: new URL(target).origin,
+    startedAt,
+    clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+    policy,
+    complete: false,
+    lost: 0,
+  };
+  return {
+    ...{ target, policy: policy.name, caller: caller.attributes, startedAt, endedAt: session.now(), ended },
+    ...{ used: session.used, findings, notInferred: notInferred(policy), seen: seenPolicy(policy, findings) },
+    trace: [encodeHeader(header).trimEnd(), ...session.calls.map(encodeQuotaCall)],
+  };
+}
+
+function requireSamples({ operations }: Policy): void {
+  if (Object.values(operations).some(({ samples }) => samples.length > 0)) return;
+  throw new SpillwayError("POLICY_INVALID", "this policy has no sample of a call", {
+    problems: [
+      { path: "operations", got: "no samples", allowed: "a request of `samples` that a probe may send" },
+    ],
+  });
+}
+
+const kindWords: Readonly<Record<Exclude<Algorithm["kind"], "fixed-window">, string>> = {
+  "token-bucket": "a token bucket",
+  "sliding-log": "a sliding log",
+  "sliding-counter": "a sliding counter",
+  concurrency: "a limit of calls at a time",
+};
+
+const notInferred = ({ quotas }: Policy): PolicyProbeReport["notInferred"] =>
+  Object.entries(quotas).flatMap(
+    ([
+      quota,
+      {
+        algorithm: { kind },
+      },
+    ]) =>
+      kind === "fixed-window"
+        ? []
+        : [
+            {
+              quota,
+              why: `${kindWords[kind]}: probe infers fixed windows, and reads this one's limit alone`,
+            },
+          ],
+  );
+
+async function experiments(session: PolicySession): Promise<PolicyProbeReport["ended"]> {
+  const { signal, policy } = session.options;
+  const operations = Object.keys(policy.operations).filter(
+    (name) => (policy.operations[name]?.samples.length ?? 0) > 0,
+  );
+  try {
+    await session.status();
+    for (const operation of operations) {
+      session.say(`calling ${operation}, to see what it is charged`);
+      for (let n = 0; n < 3; n++) await session.call(operation);
+    }
+    if (session.hasStatus) for (let n = 0; n < 2; n++) await session.status();
+    for (const operation of operations) await useUp(session, operation);
+    await watchWindows(session, operations);
+    return "whole";
+  } catch (error) {
+    if (error instanceof Stopped) return { stopped: error.message };
+    if (signal?.aborted === true && !(error instanceof SpillwayError)) return "interrupted";
+    throw error;
+  }
+}
+
+/** Calls that a budget keeps for windows that end. */
+const keptCalls = 6;
+/** Refused calls that are made to see whether they count. */
+const refusedMore = 3;
+
+/** Makes calls until one is refused, where the budget has enough for that. */
+async function useUp(session: PolicySession, operation: string): Promise<void> {
+  const last = session.calls.findLast((call) => call.operation === operation);
+  if (last === undefined || isRefused(last) || callsLeft(session, operation) > session.left.calls - keptCalls)
+    return;
+  for (;;) {
+    if (session.left.calls <= keptCalls) return;
+    session.say(`calling ${operation} until it is refused`);
+    const call = await session.call(operation);
+    if (call === null) return;
+    if (isRefused(call)) break;
+  }
+  for (let n = 0; n < refusedMore; n++) await session.call(operation);
+}
+
+/** Calls of an operation until one is refused, as its last answer shows it, or else as the policy says. */
+function callsLeft({ calls, options: { policy, caller } }: PolicySession, operation: string): number {
+  const last = calls.findLast((call) => call.operation === operation);
+  const rooms = usedQuotas(policy, operation, caller.attributes).map((quota) => {
+    const reading = last && readingOf(last, quota);
+    const { algorithm } = quotaFor(policy, quota, caller.attributes);
+    const left = reading?.remaining ?? limitOf(algorithm);
+    return Math.ceil((left + 1) / Math.max(1, costOf(policy, operation, quota) ?? 1));
+  });
+  return Math.min(...rooms);
+}
+
+/** Windows of one quota that are waited for, at most; each is called another time after the last one ended. */
+const windowsWatched = 3;
+/** Shares of a window after whose passing the next one is called: far apart, so that a grid shows. */
+const delays = [0.02, 0.6, 0.3];
+
+/** Sees windows end, the soonest first, as far as the allowance goes. */
+async function watchWindows(session: PolicySession, operations: readonly string[]): Promise<void> {
+  const { policy, caller } = session.options;
+  const tries = new Map<string, number>();
+  for (;;) {
+    const soonest = fixedWindows(policy)
+      .flatMap((quota) => {
+        const operation = operations.find((name) =>
+          usedQuotas(policy, name, caller.attributes).includes(quota),
+        );
+        const call = session.calls.findLast(
+          (one) => endIn(one, readingOf(one, quota), roundingOf(policy, quota)) !== null,
+        );
+        const end =
+          call === undefined ? null : endIn(call, readingOf(call, quota), roundingOf(policy, quota));
+        if (operation === undefined || end === null || (tries.get(quota) ?? 0) >= windowsWatched) return [];
+        const skew = skewOf(session.calls)?.least ?? 0;
+        const isInstant = call !== undefined && readingOf(call, quota)?.reset?.atMs != null;
+        return [{ quota, operation, endMs: isInstant ? end.most - skew : end.most }];
+      })
+      .toSorted((one, other) => one.endMs - other.endMs)[0];
+    if (soonest === undefined) return;
+    const { quota, operation, endMs } = soonest;
+    const nth = tries.get(quota) ?? 0;
+    const lengthMs = longestSight(session.calls, quota);
+    const waitMs =
+      Math.max(0, endMs - session.now()) + Math.ceil(lengthMs * (delays[nth % delays.length] ?? 0));
+    if (!(await session.wait(waitMs, `waiting for the window of ${quota} to end`))) return;
+    tries.set(quota, nth + 1);
+    for (let n = 0; n < 2; n++) if ((await session.call(operation)) === null) return;
+  }
+}
+
+/** The longest time to a window's end that an answer told, ms: about the length of a window. */
+const longestSight = (calls: readonly QuotaCall[], quota: string): number =>
+  Math.max(
+    0,
+    ...calls.map((call) => {
+      const reset = readingOf(call, quota)?.reset;
+      return reset?.afterMs ?? (reset?.atMs == null ? 0 : reset.atMs - (call.date ?? call.received));
+    }),
+  );
+
+const fixedWindows = ({ quotas }: Policy): string[] =>
+  Object.keys(quotas).filter((name) => quotas[name]?.algorithm.kind === "fixed-window");
