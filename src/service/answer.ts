@@ -7,38 +7,46 @@ import type { Answered, Faulty } from "../faults/fault.ts";
 /** Headers of one answer, by name. */
 export type Fields = Record<string, string | number>;
 
+/** A body as it is sent. */
+interface Text {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+const textOf = (text: string): Text => ({ text, bytes: Buffer.byteLength(text) });
+
 /** Texts of bodies that are sent again and again. */
-const texts = new WeakMap<object, string>();
+const texts = new WeakMap<object, Text>();
 
 /** Keeps the text of a body that never changes. @returns the body */
 export function lasting<Body extends object>(body: Body): Body {
-  texts.set(body, JSON.stringify(body));
+  texts.set(body, textOf(JSON.stringify(body)));
   return body;
 }
 
 /** Sends a whole answer with a JSON body. To HEAD, Node sends the headers alone. */
 export function send(reply: FastifyReply, status: number, fields: Fields, body: object): void {
-  sendText(reply, status, fields, texts.get(body) ?? JSON.stringify(body), "application/json");
+  write(reply, status, fields, texts.get(body) ?? textOf(JSON.stringify(body)), "application/json");
 }
 
-/** Sends a whole answer whose body is a text of that type. */
-export function sendText(
+/** Sends a whole answer whose body is plain text. */
+export function sendText(reply: FastifyReply, status: number, fields: Fields, text: string): void {
+  write(reply, status, fields, textOf(text), "text/plain");
+}
+
+function write(
   reply: FastifyReply,
   status: number,
   fields: Fields,
-  text: string,
-  type = "text/plain",
+  { text, bytes }: Text,
+  type: string,
 ): void {
-  const lines: (string | number)[] = [
-    "Content-Type",
-    `${type}; charset=utf-8`,
-    "Content-Length",
-    Buffer.byteLength(text),
-  ];
+  const lines: (string | number)[] = ["Content-Type", `${type}; charset=utf-8`, "Content-Length", bytes];
   for (const name in fields) lines.push(name, fields[name] ?? "");
   reply.hijack();
   reply.raw.writeHead(status, lines);
-  reply.raw.end(text);
+  // Of a text that is ASCII both encodings make the same bytes, and Node copies this one as it is.
+  reply.raw.end(text, bytes === text.length ? "latin1" : "utf8");
 }
 
 /** Sends an answer whose headers show windows. */

@@ -1,5 +1,5 @@
-// Who calls. Tokens are kept as salted hashes alone, so neither a copy of the table nor the timing of a look-up
-// shows anything that could be presented as a token.
+// Who calls. The table keeps tokens as salted hashes alone, so neither a copy of it nor the timing of a look-up shows
+// anything that could be presented as a token.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 
@@ -47,6 +47,9 @@ export class TokenTable<Who> {
 
   readonly #patterns: readonly RegExp[];
 
+  /** Of each open connection, the last header that was right: its own client alone can ask whether it is the same. */
+  readonly #last = new WeakMap<object, { readonly value: string; readonly caller: Who }>();
+
   /** @param form the header's value, with `{token}` in it, or several such */
   constructor(
     callers: Iterable<readonly [token: string, caller: Who]>,
@@ -62,10 +65,17 @@ export class TokenTable<Who> {
     }
   }
 
-  /** The caller of a header's value; `null` where it is absent, of another form, or unknown. */
-  find(value: string | undefined): Who | null {
+  /**
+   * The caller of a header's value; `null` where it is absent, of another form, or unknown.
+   * @param connection who it came by: one that sends the same value again is not looked up again
+   */
+  find(value: string | undefined, connection: object): Who | null {
+    const last = this.#last.get(connection);
+    if (last !== undefined && last.value === value) return last.caller;
     const token = value === undefined ? undefined : this.#tokenIn(value);
-    return token === undefined ? null : this.#look(this.#digest(token));
+    const caller = token === undefined ? null : this.#look(this.#digest(token));
+    if (value !== undefined && caller !== null) this.#last.set(connection, { value, caller });
+    return caller;
   }
 
   #tokenIn(value: string): string | undefined {

@@ -10,7 +10,7 @@ import { headers } from "../wire/answer.ts";
 import { refusalBody } from "../wire/bodies.ts";
 import { headerNames } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import { changing, type Fields, type Send, send, sendMessage } from "./answer.ts";
+import { changing, type Fields, lasting, type Send, send, sendMessage } from "./answer.ts";
 import { type Caller, callersOf, TokenTable } from "./auth.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
@@ -50,6 +50,7 @@ export class Gate {
   readonly semantics: Readonly<Record<Scope, Semantics>>;
   /** Sends an answer to a caller who is known. */
   readonly send: Send;
+  readonly #refusals = new RefusalBodies();
   readonly #callerOf: (request: FastifyRequest) => Caller | null;
   readonly #sleep: ((ms: number) => Promise<void>) | undefined;
 
@@ -62,8 +63,9 @@ export class Gate {
     const table = new TokenTable(callersOf(tokens));
     this.#callerOf =
       userOf === undefined
-        ? (request) => table.find(authorizationOf(request))
-        : (request) => charging(table.find(authorizationOf(request)), request.headers, userOf);
+        ? (request) => table.find(authorizationOf(request), request.raw.socket)
+        : (request) =>
+            charging(table.find(authorizationOf(request), request.raw.socket), request.headers, userOf);
   }
 
   /**
@@ -139,9 +141,27 @@ export class Gate {
   refuse(reply: FastifyReply, refusedBy: Owner, readings: Readings, fields: Fields, about: Answered): void {
     const { scope } = about;
     if (this.semantics[scope].retryAfter) fields[headerNames.retryAfter] = readings[refusedBy].reset;
-    this.send(reply, REFUSED, fields, refusalBody(scope, refusedBy, readings), about);
+    this.send(reply, REFUSED, fields, this.#refusals.of(scope, refusedBy, readings), about);
   }
 }
+
+/** Bodies of refusals. One after the other mostly shows the same numbers: the last of each kind is kept, as a text. */
+class RefusalBodies {
+  readonly #last = { rest: lastRefusals(), graphql: lastRefusals() };
+
+  of(scope: Scope, refusedBy: Owner, readings: Readings): object {
+    const { limit, current, reset } = readings[refusedBy];
+    const last = this.#last[scope][refusedBy];
+    if (last.limit !== limit || last.current !== current || last.reset !== reset) {
+      last.body = lasting(refusalBody(scope, refusedBy, readings));
+      [last.limit, last.current, last.reset] = [limit, current, reset];
+    }
+    return last.body;
+  }
+}
+
+const lastRefusal = () => ({ limit: -1, current: -1, reset: -1, body: {} as object });
+const lastRefusals = () => ({ organization: lastRefusal(), user: lastRefusal() });
 
 function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is Pending<T> {
   return "resume" in said;

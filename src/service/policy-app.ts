@@ -61,7 +61,7 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   const answer = answerer(options, options.faulty?.wire ?? wireOf(policy));
   const respond = (request: FastifyRequest, reply: FastifyReply): void => {
     const given = request.headers[header.toLowerCase()];
-    const caller = table.find(Array.isArray(given) ? given[0] : given);
+    const caller = table.find(Array.isArray(given) ? given[0] : given, request.raw.socket);
     if (caller === null) sendMessage(reply, 401, {}, "Unauthorized");
     else answer(request, reply, caller);
   };

@@ -53,7 +53,7 @@ const resources: readonly Resource[] = [
   {
     path: "/v2/user",
     needs: "read_user",
-    answer: ({ caller }) => userView(sampleUser(caller.user)),
+    answer: ({ caller }) => ownView(caller.user),
   },
   {
     path: organization,
@@ -107,6 +107,9 @@ const originOf = ({ request }: Ask): string =>
 function findPipeline({ caller, params }: Ask) {
   return samplePipeline(caller.organization, params["pipeline"] ?? "");
 }
+
+/** Views of the users that called lately. */
+const ownView = once(1_000, (user) => lasting(userView(sampleUser(user))));
 
 /** One page of a list, with its `Link` header. */
 function paged(ask: Ask, total: number, pick: (skip: number, most: number) => object[]): object[] {

@@ -8,7 +8,7 @@ import { Deployment } from "./deployment.ts";
 describe("the table of tokens", () => {
   const tokens = sampleTokens({ users: 5000 });
   const table = new TokenTable(callersOf(tokens));
-  const find = (authorization: string | undefined) => table.find(authorization);
+  const find = (authorization: string | undefined) => table.find(authorization, {});
 
   test("finds each of many", () => {
     for (const { token, user } of tokens) expect(find(`Bearer ${token}`)?.user).toBe(user);
@@ -21,11 +21,12 @@ describe("the table of tokens", () => {
       expect(find(`Bearer ${token.toUpperCase()}`)).toBeNull();
     }
     expect(find(undefined)).toBeNull();
-    expect(new TokenTable([]).find("Bearer x")).toBeNull();
+    expect(new TokenTable([]).find("Bearer x", {})).toBeNull();
   });
 
   test("tells tokens apart, whichever came last", () => {
-    const ask = (token = "none") => table.find(`Bearer ${token}`)?.user ?? null;
+    const connection = {};
+    const ask = (token = "none") => table.find(`Bearer ${token}`, connection)?.user ?? null;
     const [first, second] = tokens.map(({ token }) => token);
     const asked = [first, first, second, "none", second, first?.slice(0, -1), first, undefined, first];
     expect(asked.map(ask)).toEqual([
@@ -39,9 +40,9 @@ describe("the table of tokens", () => {
       null,
       "user-0",
     ]);
-    expect(table.find(undefined)).toBeNull();
-    expect(table.find(`bearer ${first}`)?.user).toBe("user-0");
-    expect(table.find(`Basic ${first}`)).toBeNull();
+    expect(table.find(undefined, connection)).toBeNull();
+    expect(table.find(`bearer ${first}`, connection)?.user).toBe("user-0");
+    expect(table.find(`Basic ${first}`, connection)).toBeNull();
   });
 
   test("gives out callers without their tokens", () => {
