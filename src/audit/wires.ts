@@ -1,7 +1,7 @@
 // The audit's sockets: plain calls by undici, HTTP/2 by Node, and raw connections for what no tidy client sends:
 // pipelining, HTTP/1.0, requests that break off. Tokens go into requests, and nowhere else.
 import { connect as connectHttp2 } from "node:http2";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import type { Dispatcher } from "undici";
@@ -224,7 +224,9 @@ export class Wires {
     const at = { host, port: Number(port || (isSecure ? 443 : 80)) };
     return new Promise((resolve, reject) => {
       const socket = isSecure
-        ? connectTls({ ...at, servername: host, ...defined(tls) }, () => resolve(socket))
+        ? connectTls({ ...at, ...(isIP(host) === 0 ? { servername: host } : {}), ...defined(tls) }, () =>
+            resolve(socket),
+          )
         : connect(at, () => resolve(socket));
       socket.setTimeout(timeoutMs, () =>
         socket.destroy(Object.assign(new Error("timeout"), { code: "ETIMEDOUT" })),

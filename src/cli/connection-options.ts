@@ -60,12 +60,28 @@ export async function readConnection(
   return { tls, proxy: { url: proxy, except: env["no_proxy"] || env["NO_PROXY"] || "" } };
 }
 
-async function readPem(
-  option: "--ca" | "--cert" | "--key",
-  path: string | undefined,
-): Promise<string | undefined> {
+/**
+ * Reads a certificate and its key, for who serves by TLS.
+ * @throws SpillwayError `USAGE` where one of them is missing, `FILE_UNREADABLE` where a file is not what it should be
+ */
+export async function readServerTls(
+  certPath: string | undefined,
+  keyPath: string | undefined,
+): Promise<{ readonly cert: string; readonly key: string } | null> {
+  const cert = await readPem("--tls-cert", certPath);
+  const key = await readPem("--tls-key", keyPath);
+  if (cert === undefined && key === undefined) return null;
+  if (cert === undefined || key === undefined)
+    throw new SpillwayError("USAGE", "--tls-cert and --tls-key go together", {
+      hint: "a file that holds both is given twice",
+    });
+  requireMatch(cert, key, `${certPath} and ${keyPath}`);
+  return { cert, key };
+}
+
+async function readPem(option: string, path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  const isKey = option === "--key";
+  const isKey = option.endsWith("key");
   const what = isKey ? "a private key" : "a certificate";
   const text = await readText(path, `file of ${option}`);
   if ((isKey ? /-----BEGIN [A-Z ]*PRIVATE KEY-----/ : /-----BEGIN [A-Z ]*CERTIFICATE-----/).test(text))

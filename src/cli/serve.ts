@@ -1,9 +1,5 @@
 // `spillway serve`: the reference deployment, for people to try their own clients against.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -17,12 +13,12 @@ import { pc } from "./colors.ts";
 import { chooseFault, faultOption } from "./fault-list.ts";
 import { readLimits, readPolicyTokens, readTokens } from "./files.ts";
 import { requireSeed, rulesOption, tokensFormat } from "./run-options.ts";
+import { keepCertificate, keepTokens, type TlsArgs, tlsOf } from "./serve-files.ts";
 import { describeThrown, openTerminal, type Terminal, warn } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
-interface Args {
+interface Args extends TlsArgs {
   readonly port: number;
-  readonly host: string;
   readonly rules: string;
   readonly tokens?: string | undefined;
   readonly users: number;
@@ -51,7 +47,7 @@ export const verb = defineVerb<Args>({
       argument: "ADDRESS",
       type: "string",
       default: "127.0.0.1",
-      describe: "listen on ADDRESS; beyond loopback it is plain HTTP for whoever reaches it",
+      describe: "listen on ADDRESS; beyond loopback it answers whoever reaches it",
     },
     rules: { ...rulesOption("follow", null), default: "default" },
     tokens: {
@@ -72,9 +68,25 @@ export const verb = defineVerb<Args>({
       type: "number",
       describe: "answer by N processes that share their counters [default: this process]",
     },
+    tls: {
+      type: "boolean",
+      default: false,
+      describe: "speak TLS, HTTP/2 and HTTP/1.1, by a certificate that is made for this run",
+    },
+    "tls-cert": {
+      argument: "FILE",
+      type: "string",
+      describe: "speak TLS by the certificate in FILE (PEM); it needs --tls-key",
+    },
+    "tls-key": {
+      argument: "FILE",
+      type: "string",
+      describe: "prove that certificate by the private key in FILE (PEM)",
+    },
     "as-window": asWindowOption,
   },
   examples: [
+    ["$0 serve --tls", "speak TLS: clients trust the certificate whose file it names"],
     ["$0 serve", "listen on http://127.0.0.1:4100, with sample tokens"],
     ["$0 serve --rules documented --port 0", "follow the public documentation's limits, on a free port"],
     ["$0 serve --rules rules.json --tokens tokens.json", "use rules and tokens of your own"],
@@ -103,7 +115,9 @@ export const verb = defineVerb<Args>({
     const interrupt = onInterrupt();
     const { port, host, workers } = args;
     const seed = requireSeed(args.seed);
+    const secure = await tlsOf(args);
     const serving = await deploy({
+      ...(secure === null ? {} : { tls: secure }),
       port,
       host,
       rules,
@@ -116,12 +130,14 @@ export const verb = defineVerb<Args>({
     try {
       terminal.say(serving.url);
       const file = args.tokens ?? (await keepTokens(tokens));
-      terminal.result({ url: serving.url, tokens: file });
+      const ca = await keepCertificate(secure);
+      terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
       if (fault !== null) warnOfFault(terminal, fault);
-      introduce(terminal, args, serving.url, file, tokens);
+      introduce(terminal, args, serving.url, file, tokens, ca);
       if (serving.workers > 1) terminal.say(`workers ${serving.workers} processes behind one port`);
       for (const advice of adviseRules(rules)) terminal.say(`${pc.yellow("note")}    ${advice}`);
-      if (!isLoopback(args.host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host)}`);
+      if (!isLoopback(args.host))
+        terminal.say(`${pc.yellow("warning")} ${beyondLoopback(args.host, secure !== null)}`);
       terminal.say("stop    Ctrl-C");
       await aborted(interrupt.signal);
       terminal.say("stopping: calls on their way are answered first");
@@ -169,7 +185,9 @@ async function standIn(
       : await readPolicyTokens(args.tokens, names);
   const faulty = fault === null ? undefined : await faultyBy(policy, fault, requireSeed(args.seed));
   const interrupt = onInterrupt();
-  const serving = await servePolicy({ port, host, policy, tokens, faulty, onUnexpected: telling(args) });
+  const tls = (await tlsOf(args)) ?? undefined;
+  const onUnexpected = telling(args);
+  const serving = await servePolicy({ port, host, policy, tokens, faulty, tls, onUnexpected });
   try {
     terminal.say(serving.url);
     if (fault !== null) warnOfFault(terminal, fault);
@@ -178,15 +196,17 @@ async function standIn(
     for (const note of notes) terminal.say(`${pc.yellow("note")}    ${note}`);
     const listed = tokens.map(({ token, attributes }) => ({ token, ...attributes }));
     const file = args.tokens ?? (await keepTokens(listed));
-    terminal.result({ url: serving.url, tokens: file });
+    const ca = await keepCertificate(tls ?? null);
+    terminal.result({ url: serving.url, tokens: file, ...(ca === null ? {} : { ca }) });
     terminal.say(`policy  ${policy.name}: ${Object.keys(policy.quotas).join(", ")}`);
     terminal.say(`tokens  ${file} (${counted(tokens.length, "caller")}${ofFile(args.tokens)})`);
     const [operation] = Object.values(policy.operations);
     const sample = operation?.samples[0];
     const { header, form } = policy.auth;
-    const shown = { header: `${header}: ${[form].flat()[0]}`, file, url: serving.url };
+    sayCertificate(terminal, ca);
+    const shown = { header: `${header}: ${[form].flat()[0]}`, file, url: serving.url, ca };
     terminal.say(`try     ${curlLine({ ...shown, path: sample?.path ?? "/", sample })}`);
-    if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host)}`);
+    if (!isLoopback(host)) terminal.say(`${pc.yellow("warning")} ${beyondLoopback(host, tls !== undefined)}`);
     terminal.say("stop    Ctrl-C");
     await aborted(interrupt.signal);
     terminal.say("stopping: calls on their way are answered first");
@@ -210,25 +230,8 @@ function requireWhole(option: string, value: number, least: number, most: number
   });
 }
 
-/**
- * Writes sample tokens where only this user can read them. They are good for this process alone, so the file
- * goes when it ends, however it ends (but for a kill -9).
- */
-async function keepTokens(tokens: readonly { readonly token: string }[]): Promise<string> {
-  const file = join(mkdtempSync(join(tmpdir(), "spillway-")), "tokens.json");
-  process.once("exit", () => rmSync(dirname(file), { recursive: true, force: true }));
-  try {
-    await writeFile(file, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-  } catch (cause) {
-    throw new SpillwayError("FILE_UNWRITABLE", "the sample tokens cannot be written", {
-      problems: [
-        { path: file, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a writable file" },
-      ],
-      hint: "name a tokens file of your own: --tokens FILE",
-      cause,
-    });
-  }
-  return file;
+function sayCertificate(terminal: Terminal, ca: string | null): void {
+  if (ca !== null) terminal.say(`ca      ${ca} (clients have to trust it; it goes when this stops)`);
 }
 
 function introduce(
@@ -237,15 +240,17 @@ function introduce(
   url: string,
   file: string,
   tokens: readonly Token[],
+  ca: string | null,
 ): void {
   const organizations = new Set(tokens.map(({ organization }) => organization));
   const whose = `${counted(tokens.length, "user")} of ${[...organizations].slice(0, 3).join(", ")}`;
   terminal.say(`rules   ${rules}`);
   terminal.say(`tokens  ${file} (${whose}${ofFile(given)})`);
+  sayCertificate(terminal, ca);
   const [first] = tokens;
   if (first === undefined) return;
   const path = `/v2/organizations/${first.organization}/rate_limit`;
-  terminal.say(`try     ${curlLine({ header: "Authorization: Bearer {token}", file, url, path })}`);
+  terminal.say(`try     ${curlLine({ header: "Authorization: Bearer {token}", file, url, path, ca })}`);
 }
 
 const ofFile = (given: string | undefined): string =>
@@ -258,13 +263,15 @@ function curlLine({
   url,
   path,
   sample,
+  ca,
 }: Record<"header" | "file" | "url" | "path", string> & {
+  readonly ca: string | null;
   readonly sample?: CallSample | undefined;
 }): string {
   const [before = "", after = ""] = header.split("{token}");
   const rest = after === "" ? "" : ` + ${JSON.stringify(after)}`;
   const read = `node -p '${JSON.stringify(before)} + JSON.parse(fs.readFileSync(process.argv[1]))[0].token${rest}'`;
-  return `${read} ${shellCommand([file])} | curl -sS -H @- ${shellCommand([...wordsOf(sample), url + path])}`;
+  return `${read} ${shellCommand([file])} | curl -sS -H @- ${shellCommand([...(ca === null ? [] : ["--cacert", ca]), ...wordsOf(sample), url + path])}`;
 }
 
 /** Words of curl for a request that is no plain GET. */
@@ -288,8 +295,8 @@ function warnOfFault(terminal: Terminal, { fault, rate }: ChosenFault): void {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 
-const beyondLoopback = (host: string): string =>
-  `listening on ${host}: whoever reaches this machine can call it, and tokens travel unencrypted (plain HTTP)`;
+const beyondLoopback = (host: string, isSecure: boolean): string =>
+  `listening on ${host}: whoever reaches this machine can call it${isSecure ? "" : ", and tokens travel unencrypted (plain HTTP)"}`;
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

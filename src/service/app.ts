@@ -7,6 +7,7 @@ import type { Token } from "../rules/tokens.ts";
 import { sendMessage } from "./answer.ts";
 import { type Counters, Gate } from "./gate.ts";
 import { addGraphqlRoute } from "./graphql.ts";
+import { type ServerTls, serverOptions } from "./listen.ts";
 import { addRestRoutes } from "./rest.ts";
 import { addUnrouted, answerUnrouted } from "./unrouted.ts";
 
@@ -22,6 +23,8 @@ export interface AppOptions extends Pick<Faulty, "change" | "userOf"> {
   readonly executionDelayMs?: number;
   /** Waits; `executionDelayMs` and slow stores need it. Injected, so that tests hold calls in flight as they like. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Who calls by TLS is answered; plain HTTP where it is left out. */
+  readonly tls?: ServerTls | undefined;
   /** Told of an error that nobody meant, answered 500. */
   readonly onUnexpected?: (error: Error) => void;
 }
@@ -38,9 +41,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const gate = new Gate({ ...options, store: options.store ?? new Limiter(options.rules) });
   const app = fastify({
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: LONGEST_PARAMETER },
-    // Calls that reach us while we stop are on their way: they are served, and told to close.
-    return503OnClosing: false,
-    requestTimeout: 60_000,
+    ...serverOptions(options.tls),
     frameworkErrors: (_error, request, reply) => answerUnrouted(gate, request, reply),
   });
   app.setErrorHandler((error, _request, reply) => {

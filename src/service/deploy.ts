@@ -45,6 +45,10 @@ export async function deploy(options: DeployOptions): Promise<Deployment> {
     return { url, workers: 1, close };
   }
   const count = workers ?? workersOf(chosen);
+  if (rest.tls !== undefined)
+    throw new SpillwayError("USAGE", "TLS is spoken by one process", {
+      problems: [{ path: "workers", got: String(count), allowed: "1" }],
+    });
   if (isApart && count < 2) throw tooFew(count, chosen);
   const arrangement = isApart ? faultyArrangement(chosen, options.rules) : shared(options.rules);
   const file = workerFile === undefined ? {} : { workerFile };

@@ -3,6 +3,7 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { AddressInfo, Server } from "node:net";
+import type { FastifyServerOptions } from "fastify";
 import { SpillwayError } from "../rules/errors.ts";
 
 /**
@@ -24,11 +25,26 @@ export async function addressOf(host: string): Promise<string> {
   return address;
 }
 
+/** PEM texts of a server that is called by TLS. */
+export interface ServerTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Options of Fastify for a server; by TLS it speaks HTTP/2 and HTTP/1.1, as the client chooses. */
+export const serverOptions = (tls: ServerTls | undefined): FastifyServerOptions => ({
+  // Calls that reach us while we stop are on their way: they are served, and told to close.
+  return503OnClosing: false,
+  requestTimeout: 60_000,
+  ...(tls === undefined ? {} : { http2: true, https: { ...tls, allowHTTP1: true } }),
+});
+
 /** `http://127.0.0.1:4100`, of a server that is listening; callable where it listens on every address. */
 export function urlOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
   const callable = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
-  return `http://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
+  const scheme = "setSecureContext" in server ? "https" : "http";
+  return `${scheme}://${family === "IPv6" ? `[${callable}]` : callable}:${port}`;
 }
 
 /** A coded error: `PORT_IN_USE` where the port is taken, `USAGE` where it cannot be bound for another reason. */

@@ -21,6 +21,7 @@ import { pointed } from "../wire/pointer.ts";
 import { shownAt, type Told, writeAnswer } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
+import { type ServerTls, serverOptions } from "./listen.ts";
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -35,6 +36,8 @@ export interface PolicyAppOptions {
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;
   /** Milliseconds since the Unix epoch, whole. */
   readonly now: () => number;
+  /** Who calls by TLS is answered; plain HTTP where it is left out. */
+  readonly tls?: ServerTls | undefined;
   /** Told of an error that nobody meant, answered 500. */
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
@@ -45,7 +48,7 @@ const tokensMost = 10_000;
 /** Builds the stand-in. Close it with `app.close()`. */
 export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   const { policy, tokens, onUnexpected = () => {} } = options;
-  const app = fastify({ return503OnClosing: false, requestTimeout: 60_000 });
+  const app = fastify(serverOptions(options.tls));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, _request, reply) => {

@@ -1,4 +1,5 @@
 // Listening: the application on a port, and its end. `close` lets the calls on their way finish.
+import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
@@ -77,11 +78,9 @@ async function listen(
     closeWithinMs = CLOSE_WITHIN_MS,
   }: ListenOptions,
 ): Promise<Serving> {
-  const sockets = new Set<Socket>();
-  app.server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const connections: Connections = { sockets: new Set(), sessions: new Set() };
+  app.server.on("connection", (socket) => keep(connections.sockets, socket));
+  app.server.on("session", (session) => keep(connections.sessions, session));
   try {
     await app.listen({ port, host: await addressOf(host) });
   } catch (error) {
@@ -96,10 +95,22 @@ async function listen(
     app,
     close() {
       clearInterval(sweeping);
-      closed ??= closeGently(app, sockets, closeWithinMs);
+      closed ??= closeGently(app, connections, closeWithinMs);
       return closed;
     },
   };
+}
+
+/** The connections of a server; those of HTTP/2 are sessions, too. */
+interface Connections {
+  readonly sockets: Set<Socket>;
+  readonly sessions: Set<Http2Session>;
+}
+
+/** Keeps a connection until it is closed. */
+function keep<One extends Socket | Http2Session>(all: Set<One>, one: One): void {
+  all.add(one);
+  one.once("close", () => all.delete(one));
 }
 
 /**
@@ -108,14 +119,18 @@ async function listen(
  */
 async function closeGently(
   app: FastifyInstance,
-  sockets: ReadonlySet<Socket>,
+  { sockets, sessions }: Connections,
   withinMs: number,
 ): Promise<void> {
   const idle = setInterval(() => {
     app.server.closeIdleConnections();
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // Calls on their way in a session are answered first.
+    for (const session of sessions) session.close();
   }, IDLE_CHECK_MS);
-  const cut = setTimeout(() => app.server.closeAllConnections(), withinMs);
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, withinMs);
   try {
     await app.close();
   } finally {

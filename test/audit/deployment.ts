@@ -9,6 +9,7 @@ import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules, RulesInput } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
+import type { ServerTls } from "../../src/service/listen.ts";
 import { type Serving, serve, servePolicy } from "../../src/service/serve.ts";
 
 /** Lengths of windows, s: of REST, and of GraphQL. */
@@ -59,6 +60,7 @@ const callers = tokens.map(({ token, user, organization }) => ({
 export async function deployed(
   fault: string | null,
   windows: Windows = [5, 8],
+  tls?: ServerTls,
 ): Promise<{ readonly serving: Serving; readonly rules: Rules }> {
   const chosen = fault === null ? null : parseFault(fault);
   const rules = parseRules({
@@ -67,11 +69,11 @@ export async function deployed(
     ...(fault === "unenforced-refuses" ? { organizations: { acme: { rest: { enforced: false } } } } : {}),
   });
   const faulty = chosen === null ? {} : injectFault(chosen, rules, seededRandom(1));
-  return { serving: await serve({ rules, tokens, port: 0, ...faulty }), rules };
+  return { serving: await serve({ rules, tokens, port: 0, tls, ...faulty }), rules };
 }
 
 type Options = Partial<
-  Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal" | "tokens">
+  Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal" | "tokens" | "tls">
 >;
 
 /** Audits a deployment, by rules or by a policy. */

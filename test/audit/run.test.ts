@@ -3,8 +3,11 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BodyBytes } from "../../src/audit/content-coding.ts";
 import { experiments } from "../../src/audit/experiments.ts";
+import { selfSigned } from "../../src/service/self-signed.ts";
 import { type AuditResult, settledRows } from "../../src/summary/audit-result.ts";
 import { spillwayHere } from "../support/command.ts";
 import { audited, deployed, tokens } from "./deployment.ts";
@@ -165,4 +168,31 @@ test("a caller alone: what needs others is not exercised, and says so", async ()
   } finally {
     await serving.close();
   }
+});
+
+test("a body is read in the coding in which it was sent", () => {
+  const text = '{"remaining":"\u00e4"}';
+  const codings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+  for (const [coding, encode] of Object.entries(codings)) {
+    const bytes = new BodyBytes();
+    for (const byte of encode(text)) bytes.add(Uint8Array.of(byte));
+    expect(bytes.text(coding), coding).toBe(text);
+  }
+  const plain = new BodyBytes();
+  plain.add(Buffer.from(text));
+  expect([plain.text(undefined), plain.text("gzip")]).toEqual([text, text]);
+});
+
+test("by TLS, HTTP/2 and raw connections are exercised", async () => {
+  const tls = selfSigned([], Date.now());
+  const { serving, rules } = await deployed(null, [5, 8], tls);
+  const names = ["twin-http-2", "status-http-2", "twin-http-1.0", "twin-pipelined", "twin-gzip"];
+  const some = experiments.filter(({ name }) => names.includes(name));
+  const { result } = await audited(serving.url, rules, { experiments: some, tls: { ca: tls.cert } });
+  await serving.close();
+  const states = result.rows.map(({ name, state, why }) => [name, state, why]);
+  expect(Object.fromEntries(states.map(([name, state]) => [name, state]))).toEqual({
+    ...Object.fromEntries(names.map((name) => [name, "kept"])),
+    agreement: "kept",
+  });
 });

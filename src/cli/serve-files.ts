@@ -1,0 +1,59 @@
+// The files of `serve`: sample tokens and a certificate, which go with it, and certificates of the user's own.
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { SpillwayError } from "../rules/errors.ts";
+import { readServerTls } from "./connection-options.ts";
+
+/** Options of `serve` that say if it speaks TLS, and how. */
+export interface TlsArgs {
+  readonly tls: boolean;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly host: string;
+}
+
+interface Secure {
+  readonly cert: string;
+  readonly key: string;
+  /** True if nobody vouches for it but the server itself. */
+  readonly isOwn: boolean;
+}
+
+/** By which the server speaks TLS; `null` where it does not. @throws SpillwayError as `readServerTls` does */
+export async function tlsOf({ tls, tlsCert, tlsKey, host }: TlsArgs): Promise<Secure | null> {
+  const given = await readServerTls(tlsCert, tlsKey);
+  if (given !== null) return { ...given, isOwn: false };
+  if (!tls) return null;
+  const { selfSigned } = await import("../service/self-signed.ts");
+  return { ...selfSigned([host], Date.now()), isOwn: true };
+}
+
+/** Keeps the certificate that clients of this run have to trust. @returns its file; `null` where there is none */
+export const keepCertificate = async (secure: Secure | null): Promise<string | null> =>
+  secure?.isOwn === true ? keep("certificate.pem", secure.cert, "the certificate") : null;
+
+export const keepTokens = (tokens: readonly { readonly token: string }[]): Promise<string> =>
+  keep("tokens.json", `${JSON.stringify(tokens, null, 2)}\n`, "the sample tokens");
+
+/**
+ * Writes a file where only this user can read it. It is good for this process alone, so it goes when that ends,
+ * however it ends (but for a kill -9).
+ */
+async function keep(name: string, text: string, what: string): Promise<string> {
+  const file = join(mkdtempSync(join(tmpdir(), "spillway-")), name);
+  process.once("exit", () => rmSync(dirname(file), { recursive: true, force: true }));
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: "wx" });
+  } catch (cause) {
+    throw new SpillwayError("FILE_UNWRITABLE", `${what} cannot be written`, {
+      problems: [
+        { path: file, got: (cause as NodeJS.ErrnoException).code ?? "an error", allowed: "a writable file" },
+      ],
+      hint: "name a file of your own: --tokens FILE, or --tls-cert and --tls-key",
+      cause,
+    });
+  }
+  return file;
+}
