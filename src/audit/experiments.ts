@@ -1,6 +1,7 @@
 // The experiments, in the order in which they are made: first those that run alone, then those that need a little room, then
 // those that use windows up, and last those that wait for their end.
 import type { Experiment } from "./experiment.ts";
+import { bucketExperiments } from "./experiments/buckets.ts";
 import { costExperiments } from "./experiments/costs.ts";
 import { headerExperiments } from "./experiments/headers.ts";
 import { isolationExperiments } from "./experiments/isolation.ts";
@@ -21,6 +22,7 @@ const all = [
   ...refusalExperiments,
   ...headerExperiments,
   ...windowExperiments,
+  ...bucketExperiments,
 ];
 
 /** Rank of an experiment: what disturbs least comes first. */

@@ -97,7 +97,7 @@ export function audited(url: string, limits: Rules | Policy, options: Options = 
 export const standIn = (policy: Policy): Promise<Serving> =>
   servePolicy({ port: 0, policy, tokens: policyCallers(policy) });
 
-const policyCallers = ({ auth: { attributes } }: Policy) =>
+export const policyCallers = ({ auth: { attributes } }: Policy) =>
   Array.from({ length: 10 }, (_, index) => ({
     token: `planted-secret-${index}`,
     attributes: Object.fromEntries(

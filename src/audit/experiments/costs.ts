@@ -1,9 +1,10 @@
 // What calls cost: one that fits exactly, one unit too many, more than the whole limit, a dearer one (SPEC.md §1, §2.7).
 import { quotaFor } from "../../policy/effective.ts";
 import { isSameWindow, seenIn } from "../book.ts";
+import { isRejected } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { broken, type Caller, kept, type Subject, unexercised } from "../step.ts";
+import { type Answer, broken, type Caller, kept, type Subject, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
 
 const common = {
@@ -13,9 +14,9 @@ const common = {
   waits: 0,
 } as const;
 
-/** The quota with the smallest limit of those whose cost a call declares, and that need room for all of it. */
-function declared(lab: Lab, { operation, quotas }: Subject, caller: Caller): string | null {
-  const found = quotas
+/** Quotas whose cost a call declares, and that need room for all of it, the smallest limit first. */
+function declaredAll(lab: Lab, { operation, quotas }: Subject, caller: Caller): string[] {
+  return quotas
     .filter((name) => {
       const { charge, enforced } = quotaFor(lab.policy, name, caller.attributes);
       const isDeclared = lab.policy.operations[operation]?.uses[name] === "declared";
@@ -27,10 +28,13 @@ function declared(lab: Lab, { operation, quotas }: Subject, caller: Caller): str
         enforced !== "unknown"
       );
     })
-    .filter((name) => lab.shows(name) && lab.windowMs(name, caller) !== null)
     .toSorted((one, other) => lab.limit(one, caller) - lab.limit(other, caller));
-  return found[0] ?? null;
 }
+
+/** The smallest of them that is a window whose count answers show; `null` where there is none. */
+const declared = (lab: Lab, subject: Subject, caller: Caller): string | null =>
+  declaredAll(lab, subject, caller).find((name) => lab.shows(name) && lab.windowMs(name, caller) !== null) ??
+  null;
 
 function lacksDearer(lab: Lab, subject: Subject): string | null {
   const [caller] = subject.callers;
@@ -68,7 +72,7 @@ export const costExperiments: readonly Experiment[] = [
       const [answer] = made.answers;
       if (answer === undefined || answer.call.outcome === "unknown")
         return unexercised("the call had no answer");
-      if (answer.call.outcome === "admitted" && !isErrors(answer.body) && answer.call.status < 400)
+      if (answer.call.outcome === "admitted" && !isRejected(answer.body) && answer.call.status < 400)
         return broken(
           [answer],
           `${cost} units refused: ${quota}'s limit is ${lab.limit(quota, caller)}`,
@@ -84,6 +88,54 @@ export const costExperiments: readonly Experiment[] = [
       if (isFree && wrong.length > 0)
         return broken(made.all, "the refused call is charged nowhere", usedWords(wrong), "all-or-nothing");
       return kept;
+    },
+  },
+  {
+    ...common,
+    name: "dear-refusal-names-the-quota",
+    law: "refusal-agrees",
+    promise:
+      "a cost above every limit is refused in the name of the first quota; one that a single quota lacks room for, of that one",
+    calls: 4,
+    lacks(lab, subject) {
+      const [caller] = subject.callers;
+      if (caller === undefined) return "nobody can call it";
+      if (lab.dearest(subject.operation) === null) return "no sample that can be made dearer";
+      return declaredAll(lab, subject, caller).length === subject.quotas.length
+        ? null
+        : "not all of its quotas are charged what the call declares, and refuse";
+    },
+    *run(lab, subject) {
+      const [caller] = subject.callers;
+      const { operation, quotas } = subject;
+      const [narrow] = caller === undefined ? [] : declaredAll(lab, subject, caller);
+      const [first] = quotas;
+      if (caller === undefined || narrow === undefined || first === undefined)
+        return unexercised("no cost is declared by the call");
+      const limits = quotas.map((name) => lab.limit(name, caller));
+      const above = costFrom(lab, operation, Math.max(...limits) + 1);
+      const all = yield* lab.one(lab.shot(caller, operation, above));
+      if (all.call.outcome === "admitted" && all.call.status < 400 && !isRejected(all.body))
+        return broken([all], `${above} units refused: no limit is as large`, "admitted", "refusal-justified");
+      if (isRefused(all) && isNamed(lab, all) && all.call.by !== first)
+        return broken(
+          [all],
+          `a refusal by ${first}, the first of those that lack room`,
+          `one by ${all.call.by}`,
+        );
+      const beside = costFrom(lab, operation, lab.limit(narrow, caller) + 1);
+      const one = yield* lab.one(lab.shot(caller, operation, beside));
+      const { by } = one.call;
+      const hasRoom = by !== undefined && (seenIn(one, by)?.left ?? 0) >= beside;
+      if (isRefused(one) && isNamed(lab, one) && by !== narrow && hasRoom)
+        return broken(
+          [one],
+          `a refusal by ${narrow}, whose limit is ${lab.limit(narrow, caller)}`,
+          `one by ${by}, which has room`,
+        );
+      return isRefused(all) || isRefused(one)
+        ? kept
+        : unexercised("such a call is answered for another reason");
     },
   },
   {
@@ -108,7 +160,7 @@ export const costExperiments: readonly Experiment[] = [
       const after = seenIn(yield* lab.look(subject, caller), quota);
       if (after === null || !isSameWindow(before, after, lab.windowMs(quota, caller)))
         return unexercised("the window rolled");
-      if (more.call.outcome === "admitted" && more.call.status < 400 && !isErrors(more.body))
+      if (more.call.outcome === "admitted" && more.call.status < 400 && !isRejected(more.body))
         return broken(
           [before.answer, more],
           `${before.left + 1} units refused, ${before.left} being left`,
@@ -163,6 +215,6 @@ export const costExperiments: readonly Experiment[] = [
   },
 ];
 
-/** A refusal of another kind, inside a 200. */
-const isErrors = (body: unknown): boolean =>
-  typeof body === "object" && body !== null && Array.isArray((body as { errors?: unknown }).errors);
+/** Tells whether a refusal names a quota of the policy. */
+const isNamed = ({ policy }: Lab, { call }: Answer): boolean =>
+  call.by !== undefined && policy.quotas[call.by] !== undefined;
