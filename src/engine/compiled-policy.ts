@@ -23,16 +23,14 @@ export interface CompiledQuota {
   readonly enforcedBy: number;
   /** True where its key has every attribute, so that each caller has a count of its own, whose row is the caller. */
   readonly isOwn: boolean;
-  /** Place of the quota whose row stands in the record of this one's own counts; -1 where there is none. */
-  readonly linked: number;
+  /** Its place among the quotas that are, or are not, `isOwn` as it is. */
+  readonly turn: number;
 }
 
 export interface CompiledOperation {
   readonly name: string;
   /** Places of its quotas, in the policy's order. */
   readonly quotas: readonly number[];
-  /** The place of the caller's row in each: `OWN`, `ELSEWHERE`, or in the record of the own quota of this place. */
-  readonly sources: readonly number[];
   /** Cost in each before the answer is known; `DECLARED` where the call declares it. */
   readonly costs: readonly number[];
   /** True where the cost is known for good beforehand. */
@@ -46,10 +44,6 @@ export interface CompiledOperation {
 }
 
 const DECLARED = -1;
-/** The row is the caller. */
-export const OWN = -1;
-/** The row stands among the caller's rows. */
-const ELSEWHERE = -2;
 
 /** @throws SpillwayError `POLICY_UNSUPPORTED` where a quota has an algorithm that is described alone */
 export function requireEnforceable(policy: Policy): void {
@@ -75,9 +69,10 @@ export function requireOwnEnforced({ quotas }: Policy, name: string): void {
 export function compiledQuotas(policy: Policy): CompiledQuota[] {
   const { quotas } = policy;
   const names = Object.keys(quotas);
-  const links = linkedQuotas(policy);
+  const turns = { own: 0, shared: 0 };
   return Object.entries(quotas).map(([name, quota], place) => {
     const { algorithm, charge, enforced, shown } = quota;
+    const own = isOwn(policy, quota);
     return {
       name,
       place,
@@ -90,8 +85,8 @@ export function compiledQuotas(policy: Policy): CompiledQuota[] {
       isLate: charge.when === "completion",
       isSigned: shown.remaining === "signed",
       enforcedBy: typeof enforced === "object" ? names.indexOf(enforced.with) : place,
-      isOwn: isOwn(policy, quota),
-      linked: names.indexOf(links.get(name) ?? ""),
+      isOwn: own,
+      turn: turns[own ? "own" : "shared"]++,
     };
   });
 }
@@ -107,21 +102,6 @@ const isOwn = (policy: Policy, { key }: Quota): boolean => key.length === attrib
 const usedBy = ({ quotas, operations }: Policy, operation: string): string[] =>
   Object.keys(quotas).filter((name) => Object.hasOwn(operations[operation]?.uses ?? {}, name));
 
-/** For each quota with counts of its own, one that others share and an operation uses with it. */
-function linkedQuotas(policy: Policy): ReadonlyMap<string, string> {
-  const links = new Map<string, string>();
-  for (const operation of Object.keys(policy.operations)) {
-    const used = usedBy(policy, operation);
-    const own = used.filter((name) => isOwn(policy, policy.quotas[name] as Quota));
-    for (const shared of used.filter((name) => !own.includes(name))) {
-      if (own.some((name) => links.get(name) === shared)) continue;
-      const free = own.find((name) => !links.has(name));
-      if (free !== undefined) links.set(free, shared);
-    }
-  }
-  return links;
-}
-
 const before = (cost: Cost): number =>
   cost === "declared" ? DECLARED : typeof cost === "number" ? cost : cost.atMost;
 
@@ -132,19 +112,12 @@ function isFreeWhenRefused({ quotas }: Policy, name: string): boolean {
 
 export function compiledOperations(policy: Policy): CompiledOperation[] {
   const names = Object.keys(policy.quotas);
-  const links = linkedQuotas(policy);
   return Object.entries(policy.operations).map(([name, { uses, relation }]) => {
     const used = usedBy(policy, name);
     const costs = used.map((quota) => uses[quota] as Cost);
-    const sourceOf = (quota: string): number => {
-      if (isOwn(policy, policy.quotas[quota] as Quota)) return OWN;
-      const holder = used.find((other) => links.get(other) === quota);
-      return holder === undefined ? ELSEWHERE : names.indexOf(holder);
-    };
     return {
       name,
       quotas: used.map((quota) => names.indexOf(quota)),
-      sources: used.map(sourceOf),
       costs: costs.map(before),
       isFixed: costs.map((cost) => typeof cost === "number"),
       relation,

@@ -1,24 +1,23 @@
-// The counts of one quota, in one buffer seen as doubles and as 32-bit integers.
+// Counts, in one buffer seen as doubles and as 32-bit integers.
 //
 //   record (32 bytes)   | endsAt | count | seenMs | link, profile |
 //   as doubles          |    0   |   1   |    2   |               |
 //   as integers         |        |       |        |   6  |   7    |
 //
-// Limits stand apart, in profiles: most counts of a quota share one, and it stays in the cache.
+// Limits stand apart, in profiles: most counts of a quota share one, and it stays in the cache. Modules that decide read
+// the buffers by constants of their own, which compilers fold, as they do not with imported ones.
 
-/** Doubles a record. */
-export const DOUBLES = 4;
-/** Integers a record. */
+/** Doubles of a record, and of a profile. */
+const DOUBLES = 4;
 const INTS = 8;
 /** End of the open window, ms since the epoch; 0 where none is open, and of a bucket. */
-export const ENDS_AT = 0;
+const ENDS_AT = 0;
 /** A window's count, or the parts that a bucket lacks. */
-export const COUNT = 1;
+const COUNT = 1;
 /** The latest time that a call of this count was decided at (POLICY.md §2.1). */
-export const SEEN = 2;
-/** Row of another quota's count, which calls of this one touch, too: it is at hand without a look elsewhere. */
+const SEEN = 2;
 const LINK = 6;
-/** Twice the place of the profile, and 1 more where the quota is enforced. */
+/** Twice the place of the profile, and 1 more where the quota is enforced; below 0 where there is no count. */
 const PROFILE = 7;
 
 /** No window is open. No open one has this end: windows end after the epoch. */
@@ -39,79 +38,93 @@ export interface CountState {
 }
 
 export class CountTable {
-  doubles = new Float64Array(0);
-  #ints = new Int32Array(0);
-  #used = 0;
-  readonly #free: number[] = [];
-  readonly #profiles: Profile[] = [];
+  doubles = new Float64Array(64 * DOUBLES);
+  ints = new Int32Array(this.doubles.buffer);
+  /** Four doubles each: its numbers, and nothing. */
+  profiles = new Float64Array(4 * DOUBLES);
+  #known = 0;
 
-  /** A fresh record; the row is the lowest never used, or one that was given back. */
-  take(profile: Profile, enforced: boolean): number {
-    const row = this.#free.pop() ?? this.#used++;
-    this.begin(row, profile, enforced);
-    return row;
+  /** Begins a fresh count in a record. */
+  begin(record: number, profile: Profile, enforced: boolean): void {
+    this.reserve(record + 1);
+    this.write(record, { endsAt: NOT_OPEN, count: 0, seenMs: 0 });
+    this.ints[record * INTS + PROFILE] = 2 * this.#profile(profile) + Number(enforced);
   }
 
-  give(row: number): void {
-    this.#free.push(row);
+  /** Marks a record that has no count. */
+  clear(record: number): void {
+    this.ints[record * INTS + PROFILE] = -1;
   }
 
-  /** Begins a fresh record in a row of the caller's choice, in a table of which no row was taken. */
-  begin(row: number, profile: Profile, enforced: boolean): void {
-    while (row * DOUBLES >= this.doubles.length) this.#grow();
-    this.write(row, { endsAt: NOT_OPEN, count: 0, seenMs: 0 });
-    this.#ints[row * INTS + PROFILE] = 2 * this.#profile(profile) + Number(enforced);
+  has(record: number): boolean {
+    return (this.ints[record * INTS + PROFILE] as number) >= 0;
   }
 
-  profile(row: number): Profile {
-    return this.#profiles[(this.#ints[row * INTS + PROFILE] as number) >> 1] as Profile;
+  /** Makes room for so many records. */
+  reserve(records: number): void {
+    let size = this.doubles.length;
+    while (records * DOUBLES > size) size *= 2;
+    if (size === this.doubles.length) return;
+    const larger = new Float64Array(size);
+    larger.set(this.doubles);
+    this.doubles = larger;
+    this.ints = new Int32Array(larger.buffer);
   }
 
-  isEnforced(row: number): boolean {
-    return ((this.#ints[row * INTS + PROFILE] as number) & 1) === 1;
+  /** The place of a record's numbers in `profiles`. */
+  profileAt(record: number): number {
+    return ((this.ints[record * INTS + PROFILE] as number) >> 1) * DOUBLES;
   }
 
-  setEnforced(row: number, enforced: boolean): void {
-    const at = row * INTS + PROFILE;
-    this.#ints[at] = ((this.#ints[at] as number) & ~1) + Number(enforced);
+  limit(record: number): number {
+    return this.profiles[this.profileAt(record)] as number;
   }
 
-  link(row: number): number {
-    return this.#ints[row * INTS + LINK] as number;
+  isEnforced(record: number): boolean {
+    return ((this.ints[record * INTS + PROFILE] as number) & 1) === 1;
   }
 
-  setLink(row: number, link: number): void {
-    this.#ints[row * INTS + LINK] = link;
+  setEnforced(record: number, enforced: boolean): void {
+    const at = record * INTS + PROFILE;
+    this.ints[at] = ((this.ints[at] as number) & ~1) + Number(enforced);
   }
 
-  read(row: number): CountState {
-    const at = row * DOUBLES;
+  read(record: number): CountState {
     const { doubles } = this;
-    return {
-      endsAt: doubles[at + ENDS_AT] as number,
-      count: doubles[at + COUNT] as number,
-      seenMs: doubles[at + SEEN] as number,
-    };
+    const at = record * DOUBLES;
+    const [endsAt, count, seenMs] = [ENDS_AT, COUNT, SEEN].map((member) => doubles[at + member] as number);
+    return { endsAt, count, seenMs } as CountState;
   }
 
-  write(row: number, { endsAt, count, seenMs }: CountState): void {
-    const at = row * DOUBLES;
+  write(record: number, { endsAt, count, seenMs }: CountState): void {
+    const at = record * DOUBLES;
     this.doubles[at + ENDS_AT] = endsAt;
     this.doubles[at + COUNT] = count;
     this.doubles[at + SEEN] = seenMs;
   }
 
   #profile({ limit, first, second }: Profile): number {
-    const known = this.#profiles.findIndex(
-      (other) => other.limit === limit && other.first === first && other.second === second,
-    );
-    return known >= 0 ? known : this.#profiles.push({ limit, first, second }) - 1;
-  }
-
-  #grow(): void {
-    const larger = new Float64Array(Math.max(64 * DOUBLES, this.doubles.length * 2));
-    larger.set(this.doubles);
-    this.doubles = larger;
-    this.#ints = new Int32Array(larger.buffer);
+    const profiles = this.profiles;
+    for (let place = 0; place < this.#known; place++) {
+      const at = place * DOUBLES;
+      if (profiles[at] === limit && profiles[at + 1] === first && profiles[at + 2] === second) return place;
+    }
+    if ((this.#known + 1) * DOUBLES > profiles.length) {
+      this.profiles = new Float64Array(2 * profiles.length);
+      this.profiles.set(profiles);
+    }
+    this.profiles.set([limit, first, second], this.#known * DOUBLES);
+    return this.#known++;
   }
 }
+
+/**
+ * Returns where a block of counts and links has a link, among its integers: the first in the records of its counts, the
+ * others in records of links alone.
+ */
+export const linkAt = (counts: number, link: number): number =>
+  link < counts ? link * INTS + LINK : counts * INTS + link - counts;
+
+/** Returns how many records a block of counts and links takes. */
+export const blockSize = (counts: number, links: number): number =>
+  counts + Math.ceil(Math.max(0, links - counts) / INTS);

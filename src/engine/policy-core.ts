@@ -1,12 +1,23 @@
-// The limiter by any policy over integer handles, the fast twin of `reference.ts`: one table a quota, one row of rows a
-// caller, no object and no string made per decision. Nothing here knows a clock: every time is an argument in whole
-// milliseconds since the Unix epoch.
+// The limiter by any policy over integer handles, the fast twin of `reference.ts`: counts are records of two tables, no
+// object and no string made per decision. Nothing here knows a clock: every time is an argument in whole milliseconds
+// since the Unix epoch.
+//
+// Most policies ask for two windows a call, one of several callers and one of the caller: such a pair has a way of its own
+// through `decide`, without a loop, which the same tests hold to the reference.
 import type { Policy } from "../policy/policy.ts";
-import { advanceWindow, chargeWindow, readWindow, windowRoom } from "./algorithms/fixed-window.ts";
+import {
+  advanceWindow,
+  chargeWindow,
+  type Grid,
+  giveBackWindow,
+  openWindow,
+  readWindow,
+  rollWindow,
+} from "./algorithms/fixed-window.ts";
 import {
   advanceBucket,
-  bucketRoom,
-  bucketRoomAt,
+  bucketHasAt,
+  bucketUsed,
   chargeBucket,
   giveBackBucket,
   readBucket,
@@ -16,19 +27,10 @@ import {
   type CompiledQuota,
   compiledOperations,
   compiledQuotas,
-  OWN,
   requireEnforceable,
 } from "./compiled-policy.ts";
-import {
-  COUNT,
-  type CountState,
-  CountTable,
-  DOUBLES,
-  ENDS_AT,
-  NOT_OPEN,
-  type Profile,
-  SEEN,
-} from "./count-table.ts";
+import { type Blocks, layoutOf } from "./count-blocks.ts";
+import { type CountState, CountTable, NOT_OPEN, type Profile } from "./count-table.ts";
 
 /** Outcome of `decide` where no quota refuses; otherwise it is the place of the one that does. */
 export const NONE_REFUSED = -1;
@@ -43,37 +45,98 @@ export interface CountReading {
   remaining: number;
   used: number;
   resetAtMs: number;
+  /** When it was read by the count's own clock, which is never behind, ms since the epoch. */
+  clockMs: number;
 }
 
-export const emptyCountReading = (): CountReading => ({ limit: 0, remaining: 0, used: 0, resetAtMs: 0 });
+export const emptyCountReading = (): CountReading => ({
+  limit: 0,
+  remaining: 0,
+  used: 0,
+  resetAtMs: 0,
+  clockMs: 0,
+});
 
 function requireCount(value: number, field: string): void {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new RangeError(`${field} must be a safe integer >= 0, got ${value}`);
 }
 
-/** A quota, and its counts. */
+/** A quota, and where its counts are. */
 interface Kept extends CompiledQuota {
   readonly table: CountTable;
+  readonly blocks: Blocks;
+  readonly offset: number;
+  /** Rows that were given back, of a quota whose counts callers share. */
+  readonly free: number[];
+  rows: number;
 }
+
+// The places of a record of counts, and of a profile's numbers.
+const DOUBLES = 4;
+const INTS = 8;
+const ENDS_AT = 0;
+const COUNT = 1;
+const SEEN = 2;
+const PROFILE = 7;
+const FIRST = 1;
+const SECOND = 2;
+
+// A quota of an operation as bits: what it is, and above them its offset in a block.
+const IS_OWN = 1;
+const IS_BUCKET = 2;
+const TAKES_ANY = 4;
+const IS_LATE = 8;
+const JOINS = 16;
+const OFFSET = 5;
+
+const bitsOf = ({ isOwn, grid, isWhole, isLate, place, enforcedBy }: CompiledQuota, offset: number): number =>
+  (isOwn ? IS_OWN : 0) |
+  (grid === null ? IS_BUCKET : 0) |
+  (isWhole ? 0 : TAKES_ANY) |
+  (isLate ? IS_LATE : 0) |
+  (enforcedBy === place ? 0 : JOINS) |
+  (offset << OFFSET);
 
 /** An operation, and its quotas. */
 interface Operation extends CompiledOperation {
   readonly kept: readonly Kept[];
+  readonly known: Float64Array;
+  readonly bits: Int32Array;
+  readonly own: CountTable;
+  readonly size: number;
+  readonly isPair: boolean;
 }
 
-function advance({ table, grid }: Kept, row: number, nowMs: number): void {
-  if (grid === null) advanceBucket(table, row, nowMs);
-  else advanceWindow(table, row, grid, nowMs);
+/** Tells whether the quotas of an operation are the usual two windows. */
+function isPair({ isTogether, isFree, costs }: CompiledOperation, kept: readonly Kept[]): boolean {
+  const [first, second] = kept;
+  if (first === undefined || second === undefined || kept.length > 2) return false;
+  const isPlain = kept.every(({ grid, isWhole, isLate }) => grid !== null && isWhole && !isLate);
+  const joins = second.enforcedBy === first.place || second.enforcedBy === second.place;
+  const isEnforced = first.enforcedBy === first.place && joins;
+  return (
+    isPlain && isEnforced && isTogether && isFree && !first.isOwn && second.isOwn && costs[0] === costs[1]
+  );
 }
 
-function lacksRoom({ table, grid, isWhole }: Kept, row: number, asked: number): boolean {
-  return (isWhole ? asked : 1) > (grid === null ? bucketRoom(table, row) : windowRoom(table, row));
+/** Returns the record of a caller's count. */
+function recordOf({ isOwn, blocks: { table, size }, offset }: Kept, caller: number): number {
+  const block = caller * size;
+  return isOwn ? block + offset : (table.ints[block * INTS + offset] as number);
 }
 
-function charge({ table, grid }: Kept, row: number, cost: number): void {
-  if (grid === null) chargeBucket(table, row, cost);
-  else chargeWindow(table, row, grid, cost);
+/** Returns a number of a record's profile. */
+const numberOf = (table: CountTable, record: number, place: number): number =>
+  table.profiles[table.profileAt(record) + place] as number;
+
+function lacksRoom({ table, grid, isWhole }: Kept, record: number, asked: number): boolean {
+  const at = record * DOUBLES;
+  const used =
+    grid === null
+      ? bucketUsed(table.doubles, at, numberOf(table, record, SECOND))
+      : (table.doubles[at + COUNT] as number);
+  return (isWhole ? asked : 1) > table.limit(record) - used;
 }
 
 /**
@@ -84,8 +147,10 @@ export class PolicyCore {
   readonly operations: readonly Operation[];
   readonly quotas: readonly CompiledQuota[];
   readonly #kept: readonly Kept[];
-  /** The rows of each caller, one for each quota. */
-  #rows = new Int32Array(0);
+  readonly #shared = new CountTable();
+  readonly #blocks: readonly Blocks[];
+  /** Quotas whose counts callers share: their records lie in turn. */
+  readonly #turns: number;
   #callers = 0;
   readonly #free: number[] = [];
   #floorMs = 0;
@@ -94,11 +159,28 @@ export class PolicyCore {
   constructor(policy: Policy) {
     requireEnforceable(policy);
     this.quotas = compiledQuotas(policy);
-    this.#kept = this.quotas.map((quota) => ({ ...quota, table: new CountTable() }));
-    this.operations = compiledOperations(policy).map((operation) => ({
-      ...operation,
-      kept: operation.quotas.map((place) => this.#of(place)),
-    }));
+    const operations = compiledOperations(policy);
+    const layout = layoutOf(this.quotas, operations);
+    this.#blocks = layout.all;
+    this.#turns = this.quotas.filter(({ isOwn }) => !isOwn).length;
+    this.#kept = this.quotas.map((quota, place) => {
+      const blocks = layout.ofQuota[place] as Blocks;
+      const table = quota.isOwn ? blocks.table : this.#shared;
+      return { ...quota, table, blocks, offset: blocks.offsets.get(place) as number, free: [], rows: 0 };
+    });
+    this.operations = operations.map((operation, index) => {
+      const { table, size, offsets } = layout.ofOperation[index] as Blocks;
+      const kept = operation.quotas.map((place) => this.#of(place));
+      return {
+        ...operation,
+        kept,
+        known: Float64Array.from(operation.costs),
+        bits: Int32Array.from(kept, (quota) => bitsOf(quota, offsets.get(quota.place) as number)),
+        own: table,
+        size,
+        isPair: isPair(operation, kept),
+      };
+    });
   }
 
   /** Earlier times than this count as this (POLICY.md §2.1). */
@@ -117,34 +199,38 @@ export class PolicyCore {
 
   /** Returns the row of a fresh count that callers share, valid until it is dropped. */
   addCount(quota: number, profile: Profile, enforced: boolean): number {
-    return this.#of(quota).table.take(profile, enforced);
+    const kept = this.#of(quota);
+    const row = kept.free.pop() ?? kept.rows++;
+    kept.table.begin(this.#record(kept, row), profile, enforced);
+    return row;
   }
 
   dropCount(quota: number, row: number): void {
-    this.#of(quota).table.give(row);
+    this.#of(quota).free.push(row);
   }
 
   /**
-   * Returns a caller's handle, valid until it is dropped. It is the row of the counts of its own, which `addOwn` begins.
+   * Returns a caller's handle, valid until it is dropped. It is the row of its own counts, each to begin by `addOwn`.
    * @param rows its row in each quota, `OWN_ROW` or `NO_ROW`
    */
   addCaller(rows: readonly number[]): number {
     const caller = this.#free.pop() ?? this.#callers++;
-    const at = caller * this.#kept.length;
-    if (at >= this.#rows.length) {
-      const larger = new Int32Array(Math.max(64 * this.#kept.length, this.#rows.length * 2));
-      larger.set(this.#rows);
-      this.#rows = larger;
+    for (const { table, size, offsets } of this.#blocks) {
+      table.reserve((caller + 1) * size);
+      for (const [place, offset] of offsets) {
+        const kept = this.#of(place);
+        const row = rows[place] as number;
+        if (kept.isOwn) table.clear(caller * size + offset);
+        else table.ints[caller * size * INTS + offset] = row === NO_ROW ? NO_ROW : this.#record(kept, row);
+      }
     }
-    for (const [place, row] of rows.entries()) this.#rows[at + place] = row === OWN_ROW ? caller : row;
     return caller;
   }
 
   /** Begins a count of a caller's own. */
   addOwn(caller: number, quota: number, profile: Profile, enforced: boolean): void {
-    const { table, linked } = this.#of(quota);
-    table.begin(caller, profile, enforced);
-    if (linked >= 0) table.setLink(caller, this.rowOf(caller, linked));
+    const kept = this.#of(quota);
+    kept.table.begin(this.#record(kept, caller), profile, enforced);
   }
 
   dropCaller(caller: number): void {
@@ -152,11 +238,20 @@ export class PolicyCore {
   }
 
   rowOf(caller: number, quota: number): number {
-    return this.#rows[caller * this.#kept.length + quota] as number;
+    const kept = this.#of(quota);
+    const record = recordOf(kept, caller);
+    if (kept.isOwn) return kept.table.has(record) ? caller : NO_ROW;
+    return record < 0 ? NO_ROW : (record - kept.turn) / this.#turns;
+  }
+
+  /** The record of a count, by its row. */
+  #record({ isOwn, blocks, offset, turn }: Kept, row: number): number {
+    return isOwn ? row * blocks.size + offset : row * this.#turns + turn;
   }
 
   setEnforced(quota: number, row: number, enforced: boolean): void {
-    this.#of(quota).table.setEnforced(row, enforced);
+    const kept = this.#of(quota);
+    kept.table.setEnforced(this.#record(kept, row), enforced);
   }
 
   /**
@@ -168,61 +263,125 @@ export class PolicyCore {
   decide(caller: number, operation: number, cost: number, nowMs: number): number {
     requireCount(cost, "cost");
     requireCount(nowMs, "nowMs");
-    const { kept, sources, costs, isTogether, isFree } = this.operations[operation] as Operation;
-    const now = nowMs > this.#floorMs ? nowMs : this.#floorMs;
+    const one = this.operations[operation] as Operation;
+    // As maximums both are doubles to the compiler, and never objects.
+    const now = Math.max(nowMs, this.#floorMs);
+    const declared = Math.max(cost, 0);
+    if (one.isPair) return this.#decidePair(one, caller, declared, now);
+    const { length } = one.bits;
     let refusing = NONE_REFUSED;
-    for (let index = 0; index < kept.length; index++) {
-      const one = kept[index] as Kept;
-      const row = this.#row(caller, one, sources[index] as number);
-      const known = costs[index] as number;
-      advance(one, row, now);
-      if (
-        refusing === NONE_REFUSED &&
-        lacksRoom(one, row, known < 0 ? cost : known) &&
-        this.#isEnforced(caller, one, row)
-      )
-        refusing = index;
-    }
-    if (refusing !== NONE_REFUSED && isFree) return (kept[refusing] as Kept).place;
-    if (refusing !== NONE_REFUSED || !isTogether) return this.#chargeEach(caller, operation, cost, refusing);
-    for (let index = 0; index < kept.length; index++) {
-      const one = kept[index] as Kept;
-      if (one.isLate) continue;
-      const known = costs[index] as number;
-      charge(one, this.#row(caller, one, sources[index] as number), known < 0 ? cost : known);
-    }
+    for (let index = length - 1; index >= 0; index--)
+      if (this.#refuses(one, index, caller, declared, now)) refusing = index;
+    if (refusing !== NONE_REFUSED && one.isFree) return one.quotas[refusing] as number;
+    if (refusing !== NONE_REFUSED || !one.isTogether)
+      return this.#chargeEach(caller, one, declared, refusing);
+    for (let index = 0; index < length; index++) this.#admit(one, index, caller, declared);
     return NONE_REFUSED;
   }
 
-  #row(caller: number, { place }: Kept, source: number): number {
-    if (source === OWN) return caller;
-    if (source >= 0) return (this.#kept[source] as Kept).table.link(caller);
-    return this.#rows[caller * this.#kept.length + place] as number;
+  #decidePair(one: Operation, caller: number, declared: number, now: number): number {
+    const { own, size, bits } = one;
+    const shared = this.#shared;
+    const { doubles, ints, profiles } = own;
+    const broad = ints[caller * size * INTS + ((bits[0] as number) >> OFFSET)] as number;
+    const narrow = caller * size + ((bits[1] as number) >> OFFSET);
+    const [at, ownAt] = [broad * DOUBLES, narrow * DOUBLES];
+    if (advanceWindow(shared.doubles, at, now)) this.#roll(one, 0, broad);
+    if (advanceWindow(doubles, ownAt, now)) this.#roll(one, 1, narrow);
+    const before = one.known[0] as number;
+    const asked = before < 0 ? declared : before;
+    const profile = shared.ints[broad * INTS + PROFILE] as number;
+    const ownProfile = ints[narrow * INTS + PROFILE] as number;
+    // Written as differences: sums could pass what a double counts exactly.
+    const room =
+      (shared.profiles[(profile >> 1) * DOUBLES] as number) - (shared.doubles[at + COUNT] as number);
+    const ownRoom = (profiles[(ownProfile >> 1) * DOUBLES] as number) - (doubles[ownAt + COUNT] as number);
+    if (asked > room && (profile & 1) === 1) return one.quotas[0] as number;
+    const enforcing = ((bits[1] as number) & JOINS) === 0 ? ownProfile : profile;
+    if (asked > ownRoom && (enforcing & 1) === 1) return one.quotas[1] as number;
+    this.#charge(one.kept[0] as Kept, broad, asked);
+    this.#charge(one.kept[1] as Kept, narrow, asked);
+    return NONE_REFUSED;
+  }
+
+  /** The record of a quota of an operation. */
+  #at({ bits, own, size }: Operation, index: number, caller: number): number {
+    const one = bits[index] as number;
+    const block = caller * size;
+    return (one & IS_OWN) !== 0
+      ? block + (one >> OFFSET)
+      : (own.ints[block * INTS + (one >> OFFSET)] as number);
+  }
+
+  /** Moves the clock of a quota of an operation, and tells whether it refuses. */
+  #refuses(one: Operation, index: number, caller: number, declared: number, now: number): boolean {
+    const bits = one.bits[index] as number;
+    const { doubles, ints, profiles } = (bits & IS_OWN) !== 0 ? one.own : this.#shared;
+    const record = this.#at(one, index, caller);
+    const before = one.known[index] as number;
+    const asked = (bits & TAKES_ANY) !== 0 ? 1 : before < 0 ? declared : before;
+    const at = record * DOUBLES;
+    const profile = ints[record * INTS + PROFILE] as number;
+    const numbers = (profile >> 1) * DOUBLES;
+    let used: number;
+    if ((bits & IS_BUCKET) !== 0) {
+      advanceBucket(doubles, at, profiles[numbers + FIRST] as number, now);
+      used = bucketUsed(doubles, at, profiles[numbers + SECOND] as number);
+    } else {
+      if (advanceWindow(doubles, at, now)) this.#roll(one, index, record);
+      used = doubles[at + COUNT] as number;
+    }
+    if (asked <= (profiles[numbers] as number) - used) return false;
+    return (bits & JOINS) === 0 ? (profile & 1) === 1 : this.#isEnforced(one.kept[index] as Kept, caller);
+  }
+
+  /** Charges a quota of an operation with an admitted call. */
+  #admit(one: Operation, index: number, caller: number, declared: number): void {
+    if (((one.bits[index] as number) & IS_LATE) !== 0) return;
+    const before = one.known[index] as number;
+    this.#charge(one.kept[index] as Kept, this.#at(one, index, caller), before < 0 ? declared : before);
+  }
+
+  #roll({ kept }: Operation, index: number, record: number): void {
+    const { table, grid } = kept[index] as Kept;
+    rollWindow(table.doubles, record * DOUBLES, grid as Grid, numberOf(table, record, FIRST));
+  }
+
+  #charge({ table, grid }: Kept, record: number, cost: number): void {
+    const { doubles } = table;
+    const at = record * DOUBLES;
+    if (grid === null) {
+      chargeBucket(doubles, at, cost * numberOf(table, record, SECOND));
+      return;
+    }
+    if (doubles[at + ENDS_AT] === NOT_OPEN) openWindow(doubles, at, grid, numberOf(table, record, FIRST));
+    chargeWindow(doubles, at, cost);
   }
 
   /** Charges the quotas of a call that was refused, or whose quotas decide each by itself. */
-  #chargeEach(caller: number, operation: number, cost: number, refusing: number): number {
-    const { kept, costs, relation } = this.operations[operation] as Operation;
+  #chargeEach(caller: number, one: Operation, cost: number, refusing: number): number {
+    const { kept, known, relation } = one;
     const last = relation === "first-refusal-stops" && refusing >= 0 ? refusing : kept.length - 1;
-    for (const [index, one] of kept.slice(0, last + 1).entries()) {
-      const row = this.rowOf(caller, one.place);
-      const known = costs[index] as number;
-      const asked = known < 0 ? cost : known;
-      const isAlone = relation === "each-alone" && lacksRoom(one, row, asked);
-      const isRefusing = index === refusing || (isAlone && this.#isEnforced(caller, one, row));
+    for (const [index, quota] of kept.slice(0, last + 1).entries()) {
+      const { countsRefused, chargedWithOthers, isLate } = quota;
+      const record = recordOf(quota, caller);
+      const before = known[index] as number;
+      const asked = before < 0 ? cost : before;
+      const isAlone = relation === "each-alone" && lacksRoom(quota, record, asked);
+      const isRefusing = index === refusing || (isAlone && this.#isEnforced(quota, caller));
       const isCharged = isRefusing
-        ? one.countsRefused
+        ? countsRefused
         : relation === "all-or-nothing"
-          ? one.chargedWithOthers
-          : !one.isLate;
-      if (isCharged) charge(one, row, asked);
+          ? chargedWithOthers
+          : !isLate;
+      if (isCharged) this.#charge(quota, record, asked);
     }
     return refusing < 0 ? NONE_REFUSED : (kept[refusing] as Kept).place;
   }
 
-  #isEnforced(caller: number, { table, place, enforcedBy }: Kept, row: number): boolean {
-    if (enforcedBy === place) return table.isEnforced(row);
-    return this.#of(enforcedBy).table.isEnforced(this.rowOf(caller, enforcedBy));
+  #isEnforced({ enforcedBy }: Kept, caller: number): boolean {
+    const other = this.#of(enforcedBy);
+    return other.table.isEnforced(recordOf(other, caller));
   }
 
   /**
@@ -246,57 +405,85 @@ export class PolicyCore {
       if (isFixed[index] === false && actual > most)
         throw new RangeError(`actual must be at most the ${most} that were asked for, got ${actual}`);
     for (const [index, one] of kept.entries()) {
-      const row = this.rowOf(caller, one.place);
+      const record = recordOf(one, caller);
       const most = asked[index] as number;
-      advance(one, row, now);
-      this.#complete(one, row, most, isFixed[index] === true ? most : actual, windows[index] as number);
+      this.#complete(
+        one,
+        record,
+        most,
+        isFixed[index] === true ? most : actual,
+        windows[index] as number,
+        now,
+      );
     }
   }
 
-  #complete(kept: Kept, row: number, asked: number, used: number, window: number): void {
+  #complete(kept: Kept, record: number, asked: number, used: number, window: number, now: number): void {
     const { table, grid, isHeld, isLate } = kept;
-    if (grid === null) {
-      if (isHeld) giveBackBucket(table, row, asked - used);
-      if (isLate) chargeBucket(table, row, used);
-      return;
-    }
-    const at = row * DOUBLES;
-    const isSame = window !== NOT_OPEN && table.doubles[at + ENDS_AT] === window;
-    if (isHeld && isSame) table.doubles[at + COUNT] = (table.doubles[at + COUNT] as number) - (asked - used);
-    if (isLate && (isSame || window === NOT_OPEN)) chargeWindow(table, row, grid, used);
+    const { doubles } = table;
+    const at = record * DOUBLES;
+    const first = numberOf(table, record, FIRST);
+    if (grid === null) advanceBucket(doubles, at, first, now);
+    else if (advanceWindow(doubles, at, now)) rollWindow(doubles, at, grid, first);
+    if (isHeld && grid === null)
+      giveBackBucket(doubles, at, (asked - used) * numberOf(table, record, SECOND));
+    else if (isHeld) giveBackWindow(doubles, at, asked - used, window);
+    const isSame = grid === null || window === NOT_OPEN || doubles[at + ENDS_AT] === window;
+    if (isLate && isSame) this.#charge(kept, record, used);
   }
 
   /** End of a caller's window as a call of its left it, or `NOT_OPEN`; to be asked just after the call. */
   windowOf(caller: number, quota: number): number {
-    return this.#of(quota).table.doubles[this.rowOf(caller, quota) * DOUBLES + ENDS_AT] as number;
+    const kept = this.#of(quota);
+    return kept.table.doubles[recordOf(kept, caller) * DOUBLES + ENDS_AT] as number;
   }
 
   /** The instant at which a quota has room for a cost, seen from its last call; `null` where it never has. */
   roomAt(quota: number, row: number, cost: number): number | null {
     const kept = this.#of(quota);
     const { table, grid, isWhole } = kept;
+    const record = this.#record(kept, row);
     const needed = isWhole ? cost : 1;
-    if (needed > table.profile(row).limit) return null;
-    if (grid === null) return bucketRoomAt(table, row, needed);
+    const [first, second] = [numberOf(table, record, FIRST), numberOf(table, record, SECOND)];
+    const spare = table.limit(record) - needed;
+    if (spare < 0) return null;
+    const { doubles } = table;
+    const at = record * DOUBLES;
+    if (grid === null) return bucketHasAt(doubles, at, spare * second, first);
     const out = { used: 0, resetAtMs: 0 };
-    readWindow(table, row, grid, table.doubles[row * DOUBLES + SEEN] as number, out);
+    readWindow(doubles, at, grid, first, doubles[at + SEEN] as number, out);
     return out.resetAtMs;
   }
 
   /** Reads a count at `nowMs` without moving its clock (POLICY.md §5). */
   read(quota: number, row: number, nowMs: number, out: CountReading): void {
-    const { table, grid, isSigned } = this.#of(quota);
-    const now = Math.max(nowMs, this.#floorMs, table.doubles[row * DOUBLES + SEEN] as number);
-    if (grid === null) readBucket(table, row, now, out);
-    else readWindow(table, row, grid, now, out);
-    out.limit = table.profile(row).limit;
-    const left = out.limit - out.used;
+    const kept = this.#of(quota);
+    this.#read(kept, this.#record(kept, row), nowMs, out);
+  }
+
+  /** The same, of a caller's count. */
+  readOf(caller: number, quota: number, nowMs: number, out: CountReading): void {
+    const kept = this.#of(quota);
+    this.#read(kept, recordOf(kept, caller), nowMs, out);
+  }
+
+  #read({ table, grid, isSigned }: Kept, record: number, nowMs: number, out: CountReading): void {
+    const { doubles } = table;
+    const at = record * DOUBLES;
+    const now = Math.max(nowMs, this.#floorMs, doubles[at + SEEN] as number);
+    const first = numberOf(table, record, FIRST);
+    if (grid === null) readBucket(doubles, at, first, numberOf(table, record, SECOND), now, out);
+    else readWindow(doubles, at, grid, first, now, out);
+    const limit = table.limit(record);
+    const left = limit - out.used;
+    out.limit = limit;
     out.remaining = isSigned ? left : Math.max(0, left);
+    out.clockMs = now;
   }
 
   /** Tells whether a caller's quota may refuse now. */
   isEnforced(caller: number, quota: number): boolean {
-    return this.#isEnforced(caller, this.#of(quota), this.rowOf(caller, quota));
+    return this.#isEnforced(this.#of(quota), caller);
   }
 
   /** Tells whether a fresh count would answer alike from the floor on. */
@@ -309,10 +496,12 @@ export class PolicyCore {
   }
 
   exportCount(quota: number, row: number): CountState {
-    return this.#of(quota).table.read(row);
+    const kept = this.#of(quota);
+    return kept.table.read(this.#record(kept, row));
   }
 
   importCount(quota: number, row: number, state: CountState): void {
-    this.#of(quota).table.write(row, state);
+    const kept = this.#of(quota);
+    kept.table.write(this.#record(kept, row), state);
   }
 }

@@ -254,7 +254,8 @@ export class PolicyLimiter {
     });
     const handle = this.#core.addCaller(rows);
     this.#callers.set(caller, handle);
-    for (const place of this.#ownOf(handle)) this.#core.addOwn(handle, place, ...this.#terms(place, caller));
+    for (const [place, row] of rows.entries())
+      if (row === OWN_ROW) this.#core.addOwn(handle, place, ...this.#terms(place, caller));
     return handle;
   }
 

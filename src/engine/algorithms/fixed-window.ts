@@ -1,7 +1,12 @@
-// A fixed window over a record of the table (POLICY.md §3): at most `limit` from its opening to its end.
+// A fixed window over a record of the table (POLICY.md §3): at most `limit` from its opening to its end. `at` is where
+// the record begins in the table's doubles, `lengthMs` the first number of its profile.
 import { calendarWindow } from "../../policy/calendar.ts";
 import type { FixedWindow } from "../../policy/policy.ts";
-import { COUNT, type CountTable, DOUBLES, ENDS_AT, NOT_OPEN, type Profile, SEEN } from "../count-table.ts";
+import { NOT_OPEN, type Profile } from "../count-table.ts";
+
+const ENDS_AT = 0;
+const COUNT = 1;
+const SEEN = 2;
 
 /** The ends of windows, as a decision asks for them. */
 export interface Grid {
@@ -33,46 +38,45 @@ export const windowProfile = ({ limit, windowSeconds }: FixedWindow): Profile =>
   second: 0,
 });
 
-/** Moves the clock to `nowMs`, never back, and rolls a window that is over. */
-export function advanceWindow(table: CountTable, row: number, grid: Grid, nowMs: number): void {
-  const { doubles } = table;
-  const at = row * DOUBLES;
-  const seen = doubles[at + SEEN] as number;
-  const now = nowMs > seen ? nowMs : seen;
+/** Moves the clock to `nowMs`, never back. @returns whether the window is over, so that it has to roll */
+export function advanceWindow(doubles: Float64Array, at: number, nowMs: number): boolean {
+  const now = Math.max(nowMs, doubles[at + SEEN] as number);
   doubles[at + SEEN] = now;
-  if (now >= (doubles[at + ENDS_AT] as number)) roll(table, row, grid, now);
+  return now >= (doubles[at + ENDS_AT] as number);
 }
 
-function roll(table: CountTable, row: number, grid: Grid, now: number): void {
-  const at = row * DOUBLES;
-  table.doubles[at + COUNT] = 0;
-  table.doubles[at + ENDS_AT] = grid.isFirst ? NOT_OPEN : grid.endsAt(now, table.profile(row).first);
+export function rollWindow(doubles: Float64Array, at: number, grid: Grid, lengthMs: number): void {
+  doubles[at + COUNT] = 0;
+  if (grid.isFirst) doubles[at + ENDS_AT] = NOT_OPEN;
+  else openWindow(doubles, at, grid, lengthMs);
 }
 
-/** Written as a difference: the sum could pass what a double counts exactly. */
-export const windowRoom = (table: CountTable, row: number): number =>
-  table.profile(row).limit - (table.doubles[row * DOUBLES + COUNT] as number);
+export function openWindow(doubles: Float64Array, at: number, grid: Grid, lengthMs: number): void {
+  doubles[at + ENDS_AT] = grid.endsAt(doubles[at + SEEN] as number, lengthMs);
+}
 
-/** Adds to a window, and opens one where none is open. Counts end at 2^53 - 1. */
-export function chargeWindow(table: CountTable, row: number, grid: Grid, cost: number): void {
-  const { doubles } = table;
-  const at = row * DOUBLES;
-  if (doubles[at + ENDS_AT] === NOT_OPEN)
-    doubles[at + ENDS_AT] = grid.endsAt(doubles[at + SEEN] as number, table.profile(row).first);
+/** Adds to a window that is open. Counts end at 2^53 - 1. */
+export function chargeWindow(doubles: Float64Array, at: number, cost: number): void {
   doubles[at + COUNT] = Math.min((doubles[at + COUNT] as number) + cost, Number.MAX_SAFE_INTEGER);
+}
+
+/** Gives back to the window that was charged, where it is still open. */
+export function giveBackWindow(doubles: Float64Array, at: number, cost: number, window: number): void {
+  if (window === NOT_OPEN || doubles[at + ENDS_AT] !== window) return;
+  doubles[at + COUNT] = (doubles[at + COUNT] as number) - cost;
 }
 
 /** An idle window reads as one that would open now. */
 export function readWindow(
-  table: CountTable,
-  row: number,
+  doubles: Float64Array,
+  at: number,
   grid: Grid,
+  lengthMs: number,
   now: number,
   out: { used: number; resetAtMs: number },
 ): void {
-  const at = row * DOUBLES;
-  const endsAt = table.doubles[at + ENDS_AT] as number;
+  const endsAt = doubles[at + ENDS_AT] as number;
   const isOver = now >= endsAt;
-  out.used = isOver ? 0 : (table.doubles[at + COUNT] as number);
-  out.resetAtMs = isOver ? grid.endsAt(now, table.profile(row).first) : endsAt;
+  out.used = isOver ? 0 : (doubles[at + COUNT] as number);
+  out.resetAtMs = isOver ? grid.endsAt(now, lengthMs) : endsAt;
 }

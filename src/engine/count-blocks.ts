@@ -1,0 +1,64 @@
+// Where the counts of callers lie. A caller's handle is the number of its block of records. A block has the counts of the
+// caller alone, and links to those that it shares with others. Quotas that no operation uses together lie in blocks of
+// different tables, so that a call touches few lines of the processor's cache.
+import type { CompiledOperation, CompiledQuota } from "./compiled-policy.ts";
+import { blockSize, CountTable, linkAt } from "./count-table.ts";
+
+/** Blocks of one kind. */
+export interface Blocks {
+  readonly table: CountTable;
+  /** Records of a block. */
+  readonly size: number;
+  /** By place of a quota, own: its record in a block; shared: where the block's integers have its record. */
+  readonly offsets: ReadonlyMap<number, number>;
+}
+
+export interface Layout {
+  readonly all: readonly Blocks[];
+  /** By place of a quota: blocks that have its counts or its links. */
+  readonly ofQuota: readonly Blocks[];
+  /** By place of an operation: blocks that have the counts or links of all its quotas. */
+  readonly ofOperation: readonly Blocks[];
+}
+
+export function layoutOf(quotas: readonly CompiledQuota[], operations: readonly CompiledOperation[]): Layout {
+  const group = groupsOf(quotas, operations);
+  const isOwn = (place: number): boolean => quotas[place]?.isOwn === true;
+  const first = group[quotas.findIndex((quota) => quota.isOwn)] ?? 0;
+  const groups = operations.map(({ quotas: used }) => group[used.find(isOwn) ?? -1] ?? first);
+  const used = new Set(operations.flatMap((operation) => operation.quotas));
+  const blocksOf = (one: number): Blocks => {
+    const linked = operations.flatMap((operation, place) => (groups[place] === one ? operation.quotas : []));
+    const spare = quotas.flatMap(({ place }) => (one === first && !used.has(place) ? [place] : []));
+    const own = quotas.flatMap(({ place }) => (isOwn(place) && group[place] === one ? [place] : []));
+    const links = [...new Set([...linked, ...spare])].filter((place) => !isOwn(place));
+    return {
+      table: new CountTable(),
+      size: blockSize(own.length, links.length),
+      offsets: new Map([
+        ...own.map((place, index) => [place, index] as const),
+        ...links.map((place, index) => [place, linkAt(own.length, index)] as const),
+      ]),
+    };
+  };
+  const blocks = new Map(
+    [...new Set([first, ...group.filter((_, place) => isOwn(place))])].map((one) => [one, blocksOf(one)]),
+  );
+  const all = [...blocks.values()];
+  return {
+    all,
+    ofQuota: quotas.map(({ place }) => all.find(({ offsets }) => offsets.has(place)) as Blocks),
+    ofOperation: groups.map((one) => blocks.get(one) as Blocks),
+  };
+}
+
+/** By place of a quota, a number that is the same where an operation uses both, and both are callers' own. */
+function groupsOf(quotas: readonly CompiledQuota[], operations: readonly CompiledOperation[]): number[] {
+  return operations.reduce(
+    (groups, { quotas: used }) => {
+      const joined = used.flatMap((place) => (quotas[place]?.isOwn ? [groups[place] as number] : []));
+      return groups.map((group) => (joined.includes(group) ? Math.min(...joined) : group));
+    },
+    quotas.map(({ place }) => place),
+  );
+}
