@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { openBytes } from "../files/byte-source.ts";
 import { requireFile } from "../files/read-file.ts";
 import { k6Files } from "../load/run-k6.ts";
 import { instant } from "../report/format.ts";
@@ -26,6 +25,7 @@ import { counted } from "../rules/words.ts";
 import { acceptedBy } from "../runs/accepted.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { version } from "../runs/version.ts";
+import type { AnyTraceReading } from "../trace/read.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { pc } from "./colors.ts";
@@ -94,11 +94,11 @@ export const verb = defineVerb<Args>({
     const terminal = openTerminal(json);
     const interrupt = onInterrupt();
     try {
-      const { verify } = await import("../verify/verify.ts");
+      const { verifyReading } = await import("../verify/verify.ts");
       const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
-      const source = await sourceOf(trace, interrupt.signal, terminal);
+      const reading = await openNamed(trace, sort, interrupt.signal, terminal);
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
-      const verdict = await verify(source, { sort, onProgress, signal: interrupt.signal, ...accept });
+      const verdict = await verifyReading(reading, { onProgress, signal: interrupt.signal, ...accept });
       terminal.progress(null);
       for (const write of writers) await write(nameOf(trace), verdict);
       if (page !== undefined) await open(page);
@@ -117,49 +117,41 @@ export const verb = defineVerb<Args>({
 });
 
 /** A file, the trace of a run's folder, or standard input. */
-async function sourceOf(
+async function openNamed(
   trace: string,
+  sort: boolean,
   signal: AbortSignal,
   terminal: Terminal,
-): Promise<AsyncIterable<Uint8Array>> {
+): Promise<AnyTraceReading> {
+  const { openTraceFile } = await import("../runs/trace-thread.ts");
   if (trace === "-" || !(await isFolder(trace))) {
     if (trace !== "-") await requireFile(trace, "trace");
-    return readable(trace, signal);
+    return openTraceFile(trace, { sort, signal });
   }
   const { unfinishedRunIn } = await import("../report/run-folder.ts");
   const unfinished = await unfinishedRunIn(trace);
   const path = join(trace, runFiles.trace);
   if (unfinished !== null && !existsSync(path)) {
     terminal.say(`${pc.yellow("note")} this run did not end: its trace is judged as far as it goes`);
-    return unfinishedSource(unfinished, signal);
+    const { openTrace } = await import("../trace/read.ts");
+    return openTrace(await unfinishedSource(unfinished, signal), { sort });
   }
   if (unfinished !== null)
     terminal.say(
       `${pc.yellow("note")} a later run into this folder did not end: the one before it is judged`,
     );
   await requireFile(path, "trace of this run's folder");
-  return readable(path, signal);
+  return openTraceFile(path, { sort, signal });
 }
 
 /** @param hidden folder of a run that did not end; one by k6 has its calls in k6's raw file */
 async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  const { traceBytes } = await import("../runs/trace-bytes.ts");
   const { unfinishedTrace } = await import("../trace/unfinished.ts");
   const trace = join(hidden, runFiles.trace);
   const raw = join(hidden, k6Folder, k6Files.raw);
   const { unfinishedK6Trace } = await import("../load/trace-from-k6.ts");
-  return unfinishedTrace(existsSync(raw) ? unfinishedK6Trace(trace, raw) : readable(trace, signal));
-}
-
-async function* readable(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    yield* (await openBytes(path, signal)) as AsyncIterable<Uint8Array>;
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
-      problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
-      cause,
-    });
-  }
+  return unfinishedTrace(existsSync(raw) ? unfinishedK6Trace(trace, raw) : traceBytes(trace, signal));
 }
 
 /** Returns the expectations of the scenario of a run's folder; nothing for a trace alone, or a run that did not end. */

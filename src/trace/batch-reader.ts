@@ -9,14 +9,17 @@ import { SequenceChecks } from "./sequence.ts";
 
 export class BatchReader {
   readonly #names = new Names();
-  readonly #batch = new CallBatch(this.#names);
+  readonly #batches: (names: Names) => CallBatch;
   readonly #scanner = new LineScanner(this.#names);
   readonly #checks: SequenceChecks;
   /** The next byte of the block. */
   #at = 0;
 
-  constructor(anyOrder: boolean) {
+  /** @param batches gives the batch to fill next; where it is left out, one is filled again and again */
+  constructor(anyOrder: boolean, batches?: (names: Names) => CallBatch) {
     this.#checks = new SequenceChecks(this.#names, anyOrder);
+    const one = new CallBatch(this.#names);
+    this.#batches = batches ?? (() => one);
   }
 
   /**
@@ -25,9 +28,9 @@ export class BatchReader {
    */
   *read(block: Block, from: number): Generator<CallBatch, void> {
     this.#at = from;
-    const batch = this.#batch;
-    batch.bytes = block.bytes;
     while (this.#at < block.end) {
+      const batch = this.#batches(this.#names);
+      batch.bytes = block.bytes;
       const failure = this.#fill(block, batch);
       if (batch.size > 0) yield batch;
       if (failure !== null) throw failure.error;
@@ -65,7 +68,8 @@ export class BatchReader {
     const client = this.#names.of(call.client);
     batch.line[row] = block.line;
     batch.has[row] = has.odd;
-    batch.odd[row] = call;
+    batch.from.odd[row] = this.#at;
+    batch.to.odd[row] = end;
     batch.sent[row] = call.sent;
     batch.received[row] = call.received;
     batch.client[row] = client;

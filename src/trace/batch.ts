@@ -1,9 +1,9 @@
 // Calls as columns: what the reader fills and the judge goes through, a few thousand at once, without an object a call.
-// A line that is not written as `encodeCall` writes it stands beside them as an object.
+// All columns lie in one buffer, which can go from one thread to another. A line that is not written as `encodeCall`
+// writes it is known by its text alone.
 
 import { quotaNames } from "../policy/names.ts";
 import type { Scope } from "../rules/rules.ts";
-import type { Names } from "./names.ts";
 import type { CallKind, TraceCall } from "./record.ts";
 
 /** Bits of `CallBatch.has`: the members that a call has. */
@@ -21,7 +21,7 @@ export const has = {
   error: 512,
   wanted: 1024,
   attempt: 2048,
-  /** None of the columns but `line`, `sent`, `received` and `client` is filled: see `odd`. */
+  /** None of the columns but `line`, `sent`, `received` and `client` is filled: `callAt` reads the line itself. */
   odd: 4096,
 } as const;
 
@@ -29,59 +29,115 @@ export const scopeNames: readonly Scope[] = ["rest", "graphql"];
 const kindNames: readonly CallKind[] = ["call", "status", "other"];
 
 const capacity = 2048;
+/** Columns of eight bytes a row, of four, and of one. */
+const [doubles, words, bytes] = [7, 28, 3];
+const batchBytes = capacity * (8 * doubles + 4 * words + bytes);
+
+/** Names by their numbers. */
+export interface NameTexts {
+  text(number: number): string;
+}
+
+/** Members whose texts a call may have, or its whole line, and the columns with their places in `CallBatch.bytes`. */
+const texts = ["warning", "userWarning", "body", "refusal", "error", "odd"] as const;
+const anyText = texts.reduce((bits, name) => bits | has[name], 0);
 
 /** One batch, filled again and again: use it up before asking for the next. */
 export class CallBatch {
   static readonly capacity = capacity;
-  readonly names: Names;
+  readonly names: NameTexts;
+  readonly buffer: ArrayBuffer;
   size = 0;
+  /** The texts that columns with places speak of. */
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  readonly line: Float64Array<ArrayBuffer>;
+  readonly sent: Float64Array<ArrayBuffer>;
+  readonly received: Float64Array<ArrayBuffer>;
+  readonly wanted: Float64Array<ArrayBuffer>;
+  /** A refusal's numbers as `readRefusal` reads them; `NaN` where it has none. */
+  readonly saidLimit: Float64Array<ArrayBuffer>;
+  readonly saidReset: Float64Array<ArrayBuffer>;
+  readonly saidCurrent: Float64Array<ArrayBuffer>;
   /** `has`, bit by bit. */
-  readonly has = new Uint16Array(capacity);
-  readonly line = new Float64Array(capacity);
-  readonly sent = new Float64Array(capacity);
-  readonly received = new Float64Array(capacity);
+  readonly has: Int32Array<ArrayBuffer>;
   /** Numbers of names. */
-  readonly client = new Int32Array(capacity);
-  readonly org = new Int32Array(capacity);
-  readonly user = new Int32Array(capacity);
-  readonly call = new Int32Array(capacity);
+  readonly client: Int32Array<ArrayBuffer>;
+  readonly org: Int32Array<ArrayBuffer>;
+  readonly user: Int32Array<ArrayBuffer>;
+  readonly call: Int32Array<ArrayBuffer>;
+  readonly cost: Int32Array<ArrayBuffer>;
+  readonly status: Int32Array<ArrayBuffer>;
+  readonly limit: Int32Array<ArrayBuffer>;
+  readonly remaining: Int32Array<ArrayBuffer>;
+  readonly reset: Int32Array<ArrayBuffer>;
+  readonly userLimit: Int32Array<ArrayBuffer>;
+  readonly userRemaining: Int32Array<ArrayBuffer>;
+  readonly userReset: Int32Array<ArrayBuffer>;
+  readonly actual: Int32Array<ArrayBuffer>;
+  readonly retryAfter: Int32Array<ArrayBuffer>;
+  readonly attempt: Int32Array<ArrayBuffer>;
+  /** Where each text begins and ends in `bytes`. */
+  readonly from: Readonly<Record<(typeof texts)[number], Int32Array<ArrayBuffer>>>;
+  readonly to: Readonly<Record<(typeof texts)[number], Int32Array<ArrayBuffer>>>;
   /** Indexes of `scopeNames` and `kindNames`. */
-  readonly scope = new Uint8Array(capacity);
-  readonly kind = new Uint8Array(capacity);
-  readonly cost = new Int32Array(capacity);
-  readonly status = new Int32Array(capacity);
-  readonly limit = new Int32Array(capacity);
-  readonly remaining = new Int32Array(capacity);
-  readonly reset = new Int32Array(capacity);
-  readonly userLimit = new Int32Array(capacity);
-  readonly userRemaining = new Int32Array(capacity);
-  readonly userReset = new Int32Array(capacity);
-  readonly actual = new Int32Array(capacity);
-  readonly retryAfter = new Int32Array(capacity);
-  readonly wanted = new Float64Array(capacity);
-  readonly attempt = new Int32Array(capacity);
-  /** Parsed; the same object for the same text, so not to be changed. */
-  readonly body: unknown[] = new Array(capacity).fill(undefined);
-  readonly refusal: unknown[] = new Array(capacity).fill(undefined);
-  /** Places of the texts in `bytes`. */
-  readonly warningAt = new Int32Array(capacity);
-  readonly warningEnd = new Int32Array(capacity);
-  readonly userWarningAt = new Int32Array(capacity);
-  readonly userWarningEnd = new Int32Array(capacity);
-  readonly errorAt = new Int32Array(capacity);
-  readonly errorEnd = new Int32Array(capacity);
-  readonly odd: (TraceCall | null)[] = new Array(capacity).fill(null);
-  /** The lines themselves. */
-  bytes: Uint8Array = new Uint8Array(0);
+  readonly scope: Uint8Array<ArrayBuffer>;
+  readonly kind: Uint8Array<ArrayBuffer>;
+  /** Whose window refused: 1 the organization's, 2 the user's, 0 where the refusal does not say. */
+  readonly refusedBy: Uint8Array<ArrayBuffer>;
 
-  constructor(names: Names) {
+  /** @param buffer one that another batch had, which holds what that one held */
+  constructor(names: NameTexts, buffer: ArrayBuffer = new ArrayBuffer(batchBytes)) {
     this.names = names;
+    this.buffer = buffer;
+    let at = 0;
+    const double = (): Float64Array<ArrayBuffer> => new Float64Array(buffer, place(8), capacity);
+    const word = (): Int32Array<ArrayBuffer> => new Int32Array(buffer, place(4), capacity);
+    const byte = (): Uint8Array<ArrayBuffer> => new Uint8Array(buffer, place(1), capacity);
+    const place = (size: number): number => {
+      at += size * capacity;
+      return at - size * capacity;
+    };
+    this.line = double();
+    this.sent = double();
+    this.received = double();
+    this.wanted = double();
+    this.saidLimit = double();
+    this.saidReset = double();
+    this.saidCurrent = double();
+    this.has = word();
+    this.client = word();
+    this.org = word();
+    this.user = word();
+    this.call = word();
+    this.cost = word();
+    this.status = word();
+    this.limit = word();
+    this.remaining = word();
+    this.reset = word();
+    this.userLimit = word();
+    this.userRemaining = word();
+    this.userReset = word();
+    this.actual = word();
+    this.retryAfter = word();
+    this.attempt = word();
+    const places = (): CallBatch["from"] => ({
+      warning: word(),
+      userWarning: word(),
+      body: word(),
+      refusal: word(),
+      error: word(),
+      odd: word(),
+    });
+    this.from = places();
+    this.to = places();
+    this.scope = byte();
+    this.kind = byte();
+    this.refusedBy = byte();
   }
 
   /** A call as an object of its own. */
   callAt(row: number): TraceCall {
-    const odd = this.odd[row];
-    if (odd !== null && odd !== undefined && this.is(row, has.odd)) return odd;
+    if (this.is(row, has.odd)) return this.#json(row, "odd") as TraceCall;
     const scope = scopeNames[at(this.scope, row)] ?? "rest";
     const shows = this.is(row, has.headers);
     const call: TraceCall = {
@@ -115,18 +171,43 @@ export class CallBatch {
   #addOptional(row: number, call: TraceCall): void {
     if (this.is(row, has.actual)) call.actual = at(this.actual, row);
     if (this.is(row, has.retryAfter)) call.retryAfter = at(this.retryAfter, row);
-    if (this.is(row, has.warning)) call.warning = this.#text(row, this.warningAt, this.warningEnd);
-    if (this.is(row, has.userWarning))
-      call.userWarning = this.#text(row, this.userWarningAt, this.userWarningEnd);
-    if (this.is(row, has.body)) call.body = this.body[row];
-    if (this.is(row, has.refusal)) call.refusal = this.refusal[row];
-    if (this.is(row, has.error)) call.error = this.#text(row, this.errorAt, this.errorEnd);
+    if (this.is(row, has.warning)) call.warning = this.#text(row, "warning");
+    if (this.is(row, has.userWarning)) call.userWarning = this.#text(row, "userWarning");
+    if (this.is(row, has.body)) call.body = this.#json(row, "body");
+    if (this.is(row, has.refusal)) call.refusal = this.#json(row, "refusal");
+    if (this.is(row, has.error)) call.error = this.#text(row, "error");
     if (this.is(row, has.wanted)) call.wanted = at(this.wanted, row);
     if (this.is(row, has.attempt)) call.attempt = at(this.attempt, row);
   }
 
-  #text(row: number, from: Int32Array, to: Int32Array): string {
-    return ascii(this.bytes, at(from, row), at(to, row));
+  #json(row: number, name: (typeof texts)[number]): unknown {
+    return JSON.parse(this.#text(row, name));
+  }
+
+  #text(row: number, name: (typeof texts)[number]): string {
+    return decoder.decode(this.bytes.subarray(at(this.from[name], row), at(this.to[name], row)));
+  }
+
+  /** Copies the texts out of the lines that they stand in, which are overwritten once the next batch is read. */
+  keepTexts(): void {
+    let [size, kept] = [0, new Uint8Array(1024)];
+    for (let row = 0; row < this.size; row++) {
+      if (!this.is(row, anyText)) continue;
+      for (const name of texts) {
+        if (!this.is(row, has[name])) continue;
+        const text = this.bytes.subarray(at(this.from[name], row), at(this.to[name], row));
+        if (size + text.length > kept.length) {
+          const larger = new Uint8Array(2 * (size + text.length));
+          larger.set(kept);
+          kept = larger;
+        }
+        kept.set(text, size);
+        this.from[name][row] = size;
+        size += text.length;
+        this.to[name][row] = size;
+      }
+    }
+    this.bytes = kept;
   }
 }
 
@@ -134,7 +215,3 @@ export class CallBatch {
 const at = (column: ArrayLike<number>, row: number): number => column[row] ?? 0;
 
 const decoder = new TextDecoder();
-
-function ascii(bytes: Uint8Array, from: number, to: number): string {
-  return decoder.decode(bytes.subarray(from, to));
-}

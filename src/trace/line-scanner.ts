@@ -2,6 +2,7 @@
 // members in the format's order, plain whole numbers and ASCII texts without escapes. Any other line, valid or not, it
 // leaves to JSON.parse: it must never take what that would refuse, nor read it differently.
 import { quotaNames } from "../policy/names.ts";
+import { readRefusal } from "../wire/bodies.ts";
 import { type CallBatch, has } from "./batch.ts";
 import type { Block } from "./blocks.ts";
 import { newline } from "./blocks.ts";
@@ -62,7 +63,8 @@ const NO_NUMBER = -0x8000_0000;
 export class LineScanner {
   readonly #names: Names;
   readonly #habits = new HabitMemory();
-  readonly #values = new ValueMemory();
+  readonly #bodies = new ValueMemory(() => null);
+  readonly #refusals = new ValueMemory(readRefusal);
   #view = new DataView(new ArrayBuffer(0));
   /** The next byte to read. */
   #at = 0;
@@ -210,24 +212,23 @@ export class LineScanner {
       bits |= has.retryAfter;
     }
     if (this.#takes(toWarning)) {
-      if (!this.#text(batch.warningAt, batch.warningEnd, row)) return FAILED;
+      if (!this.#text(batch, "warning", row)) return FAILED;
       bits |= has.warning;
     }
     if (this.#takes(toUserWarning)) {
-      if (!this.#text(batch.userWarningAt, batch.userWarningEnd, row)) return FAILED;
+      if (!this.#text(batch, "userWarning", row)) return FAILED;
       bits |= has.userWarning;
     }
     if (this.#takes(toBody)) {
-      if (!this.#value(batch.body, row, 0)) return FAILED;
+      if (!this.#value(this.#bodies, batch, "body", row, 0)) return FAILED;
       bits |= has.body;
     }
     if (this.#takes(toRefusal)) {
-      if (!this.#value(batch.refusal, row, 1 + (batch.reset[row] ?? 0) + 7 * (batch.userReset[row] ?? 0)))
-        return FAILED;
+      if (!this.#refusal(batch, row)) return FAILED;
       bits |= has.refusal;
     }
     if (this.#takes(toError)) {
-      if (!this.#text(batch.errorAt, batch.errorEnd, row)) return FAILED;
+      if (!this.#text(batch, "error", row)) return FAILED;
       bits |= has.error;
     }
     return bits;
@@ -308,22 +309,40 @@ export class LineScanner {
     return this.#names.find(view, start, at, hash);
   }
 
-  #text(from: Int32Array, to: Int32Array, row: number): boolean {
+  #text(batch: CallBatch, name: "warning" | "userWarning" | "error", row: number): boolean {
     const view = this.#view;
     let at = this.#at;
-    from[row] = at;
+    batch.from[name][row] = at;
     while (isPlain[view.getUint8(at)] === 1) at += 1;
-    to[row] = at;
+    batch.to[name][row] = at;
     this.#at = at + 1;
     return view.getUint8(at) === quoteMark;
   }
 
+  #refusal(batch: CallBatch, row: number): boolean {
+    const key = (batch.reset[row] ?? 0) + 7 * (batch.userReset[row] ?? 0);
+    if (!this.#value(this.#refusals, batch, "refusal", row, key)) return false;
+    const said = this.#refusals.last;
+    batch.refusedBy[row] = said === null || said.by === null ? 0 : said.by === "organization" ? 1 : 2;
+    batch.saidLimit[row] = said?.limit ?? Number.NaN;
+    batch.saidReset[row] = said?.reset ?? Number.NaN;
+    batch.saidCurrent[row] = said?.current ?? Number.NaN;
+    return true;
+  }
+
   /** An object of JSON. @param key says which of the last ones it is likely to be */
-  #value(column: unknown[], row: number, key: number): boolean {
+  #value(
+    memory: ValueMemory<unknown>,
+    batch: CallBatch,
+    name: "body" | "refusal",
+    row: number,
+    key: number,
+  ): boolean {
     if (this.#view.getUint8(this.#at) !== openBrace) return false;
-    const end = this.#values.read(this.#view, this.#at, key);
+    const end = memory.read(this.#view, this.#at, key);
     if (end === FAILED) return false;
-    column[row] = this.#values.last;
+    batch.from[name][row] = this.#at;
+    batch.to[name][row] = end;
     this.#at = end;
     return true;
   }

@@ -6,6 +6,7 @@ import { BatchReader } from "./batch-reader.ts";
 import { type Block, newline, readBlocks } from "./blocks.ts";
 import { CallStream, type TraceLine } from "./call-stream.ts";
 import { readHeader } from "./header-members.ts";
+import type { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
 import type { QuotaTraceHeader } from "./quota-record.ts";
 import { type QuotaLine, QuotaLines } from "./quota-stream.ts";
@@ -37,6 +38,8 @@ export type AnyTraceReading =
   | ({ readonly version: 2 } & QuotaTraceReading);
 
 export interface ReadTraceOptions {
+  /** Gives the batch that is filled next; where it is left out, one is filled again and again. */
+  readonly newBatch?: (names: Names) => CallBatch;
   /** Puts the calls in the order of `received` first, in memory, however far apart they stand. */
   readonly sort?: boolean;
 }
@@ -74,19 +77,23 @@ export const readTrace = (
 /** Opens a trace and hands it to `of`. Who is refused a trace reads none of it: its source is closed here. */
 async function opened<T>(
   source: AsyncIterable<Uint8Array>,
-  { sort = false }: ReadTraceOptions,
+  { sort = false, newBatch }: ReadTraceOptions,
   of: (trace: AnyTraceReading) => T,
 ): Promise<T> {
   const blocks = readBlocks(source);
   try {
-    return of(await begun(blocks, sort));
+    return of(await begun(blocks, sort, newBatch));
   } catch (error) {
     await blocks.return();
     throw error;
   }
 }
 
-async function begun(blocks: AsyncGenerator<Block, void>, sort: boolean): Promise<AnyTraceReading> {
+async function begun(
+  blocks: AsyncGenerator<Block, void>,
+  sort: boolean,
+  newBatch: ReadTraceOptions["newBatch"],
+): Promise<AnyTraceReading> {
   const first = await blocks.next();
   if (first.done === true)
     throw traceError("this trace is empty", 1, { got: "nothing", allowed: "a trace's header" });
@@ -98,7 +105,7 @@ async function begun(blocks: AsyncGenerator<Block, void>, sort: boolean): Promis
     const calls = new QuotaLines(header, sort);
     return { version: 2, header, calls: calls.read(block, end + 1, blocks) };
   }
-  const batches = (sort ? readSorted : readInOrder)(block, end + 1, blocks);
+  const batches = sort ? readSorted(block, end + 1, blocks) : readInOrder(block, end + 1, blocks, newBatch);
   return { version: 1, header, calls: new CallStream(batches), batches };
 }
 
@@ -106,8 +113,9 @@ async function* readInOrder(
   first: Block,
   from: number,
   others: AsyncGenerator<Block, void>,
+  newBatch: ReadTraceOptions["newBatch"],
 ): AsyncGenerator<CallBatch, void> {
-  const reader = new BatchReader(false);
+  const reader = new BatchReader(false, newBatch);
   try {
     yield* reader.read(first, from);
     for await (const block of others) yield* reader.read(block, 0);

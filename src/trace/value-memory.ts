@@ -8,18 +8,24 @@ const remembered = 1024;
 /** Longer ones are parsed each time. */
 const lengthMost = 1024;
 
-interface Known {
+interface Known<T> {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  readonly value: unknown;
+  readonly value: T;
 }
 
 const decoder = new TextDecoder();
 
-export class ValueMemory {
-  readonly #known: (Known | undefined)[] = new Array(remembered).fill(undefined);
-  /** Value that `read` read. */
-  last: unknown = undefined;
+export class ValueMemory<T> {
+  readonly #known: (Known<T> | undefined)[] = new Array(remembered).fill(undefined);
+  readonly #of: (value: unknown) => T;
+  /** What the object says that `read` read; `null` before. */
+  last: T | null = null;
+
+  /** @param of tells what is kept of an object */
+  constructor(of: (value: unknown) => T) {
+    this.#of = of;
+  }
 
   /**
    * Reads the object at `at`; it must be ASCII without escapes, and a byte that is neither must come at its line's end.
@@ -36,21 +42,23 @@ export class ValueMemory {
     const end = endOfValue(view, at);
     if (end === -1) return -1;
     const bytes = new Uint8Array(view.buffer, view.byteOffset + at, end - at);
+    let value: T;
     try {
-      this.last = JSON.parse(decoder.decode(bytes));
+      value = this.#of(JSON.parse(decoder.decode(bytes)));
     } catch {
       return -1;
     }
+    this.last = value;
     if (bytes.length <= lengthMost) {
       const kept = bytes.slice();
-      this.#known[slot] = { bytes: kept, view: new DataView(kept.buffer), value: this.last };
+      this.#known[slot] = { bytes: kept, view: new DataView(kept.buffer), value };
     }
     return end;
   }
 }
 
 /** An object ends at its own last bracket, so that where its bytes stand, it stands, and nothing longer. */
-function stands({ bytes, view }: Known, other: DataView, at: number): boolean {
+function stands({ bytes, view }: Known<unknown>, other: DataView, at: number): boolean {
   const { length } = bytes;
   if (at + length > other.byteLength) return false;
   let index = 0;

@@ -4,7 +4,6 @@
 // does not take goes the long way: what is said of a trace never depends on which way a call went.
 import type { Owner, Scope } from "../rules/rules.ts";
 import { type CallBatch, has, scopeNames } from "../trace/batch.ts";
-import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AmountsTally } from "./amounts.ts";
 import { resetLeast } from "./answer-laws.ts";
@@ -33,8 +32,15 @@ const PLACE = 4;
 const NOTED = 5;
 const ROUTE = 8;
 
+/** What a refusal says (`CallBatch.saidLimit`); `NaN` for what it does not. */
+interface Refusal {
+  by: Owner | null;
+  limit: number;
+  reset: number;
+  current: number;
+}
+
 const needed = has.user | has.cost | has.headers;
-const forgottenAt = 4096;
 /** The laws that each of these calls tests by both of its readings. */
 const answerLaws = ["headers-present", "limit-agrees", "remaining-agrees", "reset-agrees"] as const;
 
@@ -50,7 +56,7 @@ export class PlainCalls {
   readonly #refusalsOf: UnenforcedRefusals[] = [];
   /** By the quota's number. */
   readonly #owned: Owned[] = [];
-  readonly #refusals = new Map<unknown, ReadRefusal>();
+  readonly #said: Refusal = { by: null, limit: Number.NaN, reset: Number.NaN, current: Number.NaN };
   readonly #mark = new ReusedMark();
   /** Calls that went this way, the refusals among them, and those that named a window. */
   readonly #slackMs: number;
@@ -98,10 +104,10 @@ export class PlainCalls {
     const least = resetLeast(terms);
     if (!this.#isRight(organization, limit, remaining, reset, least)) return false;
     if (!this.#isRight(user, userLimit, userRemaining, userReset, least)) return false;
-    let refusal: ReadRefusal | null = null;
+    let refusal: Refusal | null = null;
     if (!isRefused && (cost > limit || cost > userLimit)) return false;
     if (isRefused) {
-      refusal = this.#refusal((bits & has.refusal) === 0 ? undefined : batch.refusal[row]);
+      refusal = this.#refusal(batch, row);
       if (!isJustified(refusal, terms, cost, limit, remaining, reset, userLimit, userRemaining, userReset))
         return false;
     }
@@ -149,15 +155,15 @@ export class PlainCalls {
     limit: number,
     remaining: number,
     reset: number,
-    refusal: ReadRefusal | null,
+    refusal: Refusal | null,
     sent: number,
     received: number,
     terms: Terms,
   ): void {
     const mark = this.#mark;
     const isEnd = remaining === 0 && terms.remaining !== "signed";
-    const shown = isEnd && refusal !== null && refusal.by === owner ? refusal.current : null;
-    const isExact = shown !== null && Number.isSafeInteger(shown) && shown >= limit;
+    const shown = isEnd && refusal !== null && refusal.by === owner ? refusal.current : Number.NaN;
+    const isExact = Number.isSafeInteger(shown) && shown >= limit;
     this.#docket.clues.reset(this.#open.isWhole(quota, reset));
     mark.limit = limit;
     mark.count = isExact ? shown : limit - remaining;
@@ -199,14 +205,16 @@ export class PlainCalls {
     return at;
   }
 
-  /** The reader gives the same object for the same text, so that it need not be looked at again. */
-  #refusal(body: unknown): ReadRefusal {
-    const known = this.#refusals.get(body);
-    if (known !== undefined) return known;
-    const refusal = readRefusal(body);
-    if (this.#refusals.size >= forgottenAt) this.#refusals.clear();
-    this.#refusals.set(body, refusal);
-    return refusal;
+  /** What a refusal says, in one object for all of them. */
+  #refusal(batch: CallBatch, row: number): Refusal {
+    const said = this.#said;
+    const isSaid = batch.is(row, has.refusal);
+    const by = isSaid ? batch.refusedBy[row] : 0;
+    said.by = by === 1 ? "organization" : by === 2 ? "user" : null;
+    said.limit = isSaid ? (batch.saidLimit[row] ?? Number.NaN) : Number.NaN;
+    said.reset = isSaid ? (batch.saidReset[row] ?? Number.NaN) : Number.NaN;
+    said.current = isSaid ? (batch.saidCurrent[row] ?? Number.NaN) : Number.NaN;
+    return said;
   }
 }
 
@@ -217,7 +225,7 @@ function isSurelyCounted(scope: 0 | 1, status: number): boolean {
 
 /** True if no law speaks against a refusal: a window that lacks room refused, and its body agrees with its headers. */
 function isJustified(
-  { by, limit: saidLimit, reset: saidReset, current }: ReadRefusal,
+  { by, limit: saidLimit, reset: saidReset, current }: Refusal,
   terms: Terms,
   cost: number,
   limit: number,
@@ -236,9 +244,9 @@ function isJustified(
   if (by === "user" && remaining < room) return false;
   return (
     ownRemaining < room &&
-    (saidLimit === null || saidLimit === ownLimit) &&
-    (saidReset === null || Math.abs(saidReset - ownReset) <= 1) &&
-    (current === null ||
+    (Number.isNaN(saidLimit) || saidLimit === ownLimit) &&
+    (Number.isNaN(saidReset) || Math.abs(saidReset - ownReset) <= 1) &&
+    (Number.isNaN(current) ||
       (Math.max(0, ownLimit - current) === ownRemaining &&
         (current <= ownLimit || terms.remaining === "clamped") &&
         (terms.refused !== "counted" || current > ownLimit)))

@@ -1,5 +1,5 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
-import { openTrace, type ReadTraceOptions } from "../trace/read.ts";
+import { type AnyTraceReading, openTrace, type ReadTraceOptions } from "../trace/read.ts";
 import { type JudgeOptions, judgeBatches } from "./judge.ts";
 import { judgeQuotas } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
@@ -18,11 +18,16 @@ const callsBetweenReports = 5000;
  * @param source the trace's bytes, in chunks of any size
  * @throws SpillwayError `TRACE_INVALID` where it cannot be read
  */
-export async function verify(
+export const verify = async (
   source: AsyncIterable<Uint8Array>,
+  options: VerifyOptions = {},
+): Promise<Verdict> => verifyReading(await openTrace(source, options), options);
+
+/** Judges a trace that is being read, as `verify` does. */
+export async function verifyReading(
+  trace: AnyTraceReading,
   { onProgress, signal, ...options }: VerifyOptions = {},
 ): Promise<Verdict> {
-  const trace = await openTrace(source, options);
   const watch = new Watch(onProgress, signal);
   if (trace.version === 1)
     return judgeBatches(

@@ -1,0 +1,20 @@
+// A trace's bytes, as a user names it.
+import { openBytes } from "../files/byte-source.ts";
+import { SpillwayError } from "../rules/errors.ts";
+
+/**
+ * The bytes of a file, a pipe that has a name, or standard input (`-`).
+ * @param signal ends the bytes by its reason
+ * @throws SpillwayError `FILE_UNREADABLE`
+ */
+export async function* traceBytes(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* (await openBytes(path, signal)) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new SpillwayError("FILE_UNREADABLE", "the trace cannot be read", {
+      problems: [{ path, got: String((cause as NodeJS.ErrnoException).code), allowed: "a readable file" }],
+      cause,
+    });
+  }
+}

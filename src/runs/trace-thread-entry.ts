@@ -1,0 +1,76 @@
+// The thread that reads a trace (`trace-thread.ts`).
+import { parentPort, workerData } from "node:worker_threads";
+import { CallBatch } from "../trace/batch.ts";
+import { Names } from "../trace/names.ts";
+import type { QuotaLine } from "../trace/quota-stream.ts";
+import { openTrace } from "../trace/read.ts";
+import { sent } from "./sent-error.ts";
+import { traceBytes } from "./trace-bytes.ts";
+import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
+
+/** Batches that may wait to be used. */
+const waitingMost = 6;
+/** Lines of version 2 that go together. */
+const linesTogether = 512;
+
+const free: ArrayBuffer[] = [];
+let waiting = 0;
+let wake: () => void = () => undefined;
+
+parentPort?.on("message", ({ buffer }: ToTraceThread) => {
+  if (buffer !== null) free.push(buffer);
+  waiting -= 1;
+  wake();
+});
+
+/** Sends what a verb gives back when it has used it, once there is room for one more. */
+async function send(message: FromTraceThread, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+  parentPort?.postMessage(message, transfer);
+  waiting += 1;
+  while (waiting >= waitingMost)
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+}
+
+async function read(path: string): Promise<void> {
+  let names = new Names();
+  const newBatch = (all: Names): CallBatch => {
+    names = all;
+    return new CallBatch(all, free.pop());
+  };
+  const trace = await openTrace(traceBytes(path), { newBatch });
+  parentPort?.postMessage({ kind: "header", header: trace.header } satisfies FromTraceThread);
+  if (trace.version === 1) await sendBatches(trace.batches, () => names);
+  else await sendLines(trace.calls);
+  parentPort?.postMessage({ kind: "end" } satisfies FromTraceThread);
+}
+
+async function sendBatches(batches: AsyncIterable<CallBatch>, names: () => Names): Promise<void> {
+  let known = 0;
+  for await (const batch of batches) {
+    batch.keepTexts();
+    const { buffer, size, bytes } = batch;
+    const all = names();
+    const added: string[] = [];
+    for (; known < all.size; known++) added.push(all.text(known));
+    await send({ kind: "batch", buffer, size, bytes, names: added }, [buffer, bytes.buffer]);
+  }
+}
+
+async function sendLines(calls: AsyncIterable<QuotaLine>): Promise<void> {
+  let lines: QuotaLine[] = [];
+  for await (const line of calls) {
+    lines.push(line);
+    if (lines.length < linesTogether) continue;
+    await send({ kind: "lines", lines });
+    lines = [];
+  }
+  await send({ kind: "lines", lines });
+}
+
+read(workerData as string)
+  .catch((error: unknown) => {
+    parentPort?.postMessage({ kind: "failed", error: sent(error) } satisfies FromTraceThread);
+  })
+  .finally(() => parentPort?.close());

@@ -1,0 +1,140 @@
+// Reads a trace in a thread of its own, so that reading and judging go on at once. Columns go to and fro in a few buffers,
+// which nobody copies: where none is free, the reading waits.
+import { stat } from "node:fs/promises";
+import { Worker } from "node:worker_threads";
+import { CallBatch } from "../trace/batch.ts";
+import { CallStream } from "../trace/call-stream.ts";
+import type { QuotaLine } from "../trace/quota-stream.ts";
+import { type AnyTraceReading, openTrace } from "../trace/read.ts";
+import { received } from "./sent-error.ts";
+import { traceBytes } from "./trace-bytes.ts";
+import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
+
+/** Threads run the built package, where this runs from the sources, too: Node starts none from TypeScript. */
+const entry = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/src/runs/trace-thread-entry.js" : "./trace-thread-entry.js",
+  import.meta.url,
+);
+
+export interface TraceFileOptions {
+  /** As `openTrace` takes it; such a trace is read in this thread. */
+  readonly sort: boolean;
+  /** Ends the reading by its reason. */
+  readonly signal: AbortSignal;
+  /** Size of a file that is read in a thread of its own: smaller ones are read before a thread has begun. */
+  readonly threadBytesLeast?: number;
+}
+
+/**
+ * Opens a trace as `openTrace` does; a large file is read in a thread of its own.
+ * @param path a file, a pipe that has a name, or `-` for standard input
+ * @throws as `openTrace` and `traceBytes` do
+ */
+export async function openTraceFile(
+  path: string,
+  { sort, signal, threadBytesLeast = 1 << 22 }: TraceFileOptions,
+): Promise<AnyTraceReading> {
+  const isLarge = !sort && path !== "-" && (await isFileOf(threadBytesLeast, path));
+  return isLarge ? openInThread(path, signal) : openTrace(traceBytes(path, signal), { sort });
+}
+
+const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile() && found.size >= bytesLeast,
+    () => false,
+  );
+
+async function openInThread(path: string, signal: AbortSignal): Promise<AnyTraceReading> {
+  const thread = new TraceThread(path, signal);
+  try {
+    const first = await thread.next();
+    if (first.kind !== "header") throw new Error(`a thread began with ${first.kind}`);
+    const { header } = first;
+    if (header.version === 2) return { version: 2, header, calls: linesOf(thread) };
+    const batches = batchesOf(thread);
+    return { version: 1, header, calls: new CallStream(batches), batches };
+  } catch (error) {
+    thread.end();
+    throw error;
+  }
+}
+
+async function* batchesOf(thread: TraceThread): AsyncGenerator<CallBatch, void> {
+  const texts: string[] = [];
+  const names = { text: (number: number): string => texts[number] ?? "" };
+  try {
+    for (let message = await thread.next(); message.kind === "batch"; message = await thread.next()) {
+      texts.push(...message.names);
+      const batch = new CallBatch(names, message.buffer);
+      batch.size = message.size;
+      batch.bytes = message.bytes;
+      yield batch;
+      thread.send({ kind: "used", buffer: message.buffer }, [message.buffer]);
+    }
+  } finally {
+    thread.end();
+  }
+}
+
+async function* linesOf(thread: TraceThread): AsyncGenerator<QuotaLine, void> {
+  try {
+    for (let message = await thread.next(); message.kind === "lines"; message = await thread.next()) {
+      yield* message.lines;
+      thread.send({ kind: "used", buffer: null });
+    }
+  } finally {
+    thread.end();
+  }
+}
+
+class TraceThread {
+  readonly #worker: Worker;
+  readonly #signal: AbortSignal;
+  readonly #messages: FromTraceThread[] = [];
+  #failure: Error | null = null;
+  #wake: () => void = () => undefined;
+  readonly #onAbort = (): void => this.#fail(this.#signal.reason as Error);
+
+  constructor(path: string, signal: AbortSignal) {
+    this.#signal = signal;
+    this.#worker = new Worker(entry, { workerData: path });
+    this.#worker.on("message", (message: FromTraceThread) => {
+      this.#messages.push(message);
+      this.#wake();
+    });
+    this.#worker.on("error", (error: Error) => this.#fail(error));
+    this.#worker.on("exit", (code) => this.#fail(new Error(`a thread that reads a trace ended: ${code}`)));
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal.aborted) this.#onAbort();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
+  /** The thread's next message. @throws what ended the reading */
+  async next(): Promise<Exclude<FromTraceThread, { kind: "failed" }>> {
+    for (;;) {
+      if (this.#signal.aborted) throw this.#signal.reason;
+      const message = this.#messages.shift();
+      if (message?.kind === "failed") throw received(message.error);
+      if (message !== undefined) return message;
+      if (this.#failure !== null) throw this.#failure;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  send(message: ToTraceThread, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  /** Ends the thread, whatever it does. */
+  end(): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#worker.removeAllListeners("exit");
+    void this.#worker.terminate();
+  }
+}
