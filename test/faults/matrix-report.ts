@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Net } from "../../src/faults/fault.ts";
 import type { Alarms } from "./matrix-alarms.ts";
+import type { AuditCell } from "./matrix-audit.ts";
 import type { K6Cell } from "./matrix-k6.ts";
 import type { LawsCell, SimulatedCell } from "./matrix-nets.ts";
 
@@ -11,6 +12,7 @@ export interface Cells {
   readonly laws: LawsCell | null;
   readonly simulated: SimulatedCell | null;
   readonly k6: K6Cell | null;
+  readonly audits: AuditCell | null;
 }
 
 /** One fault of the catalogue, with a rate where it has one. */
@@ -43,7 +45,7 @@ export interface Matrix {
 
 /** Nets that a row names and that were cast in vain; controls that were accused; false alarms. */
 export function shortcomings({ rows, controls, alarms }: Matrix): string[] {
-  const missed = rows.flatMap(({ fault, nets, laws, simulated, k6 }) => [
+  const missed = rows.flatMap(({ fault, nets, laws, simulated, k6, audits }) => [
     ...(nets.includes("P") && laws?.caught === false ? [`${fault}: P, the laws, missed it`] : []),
     ...(nets.includes("V") && simulated?.caught === false
       ? [`${fault}: V, the oracle, missed it in ${simulated.seeds - simulated.caughtSeeds} simulations`]
@@ -54,14 +56,16 @@ export function shortcomings({ rows, controls, alarms }: Matrix): string[] {
     ...(nets.includes("L") && k6?.checks.caught === false
       ? [`${fault}: L, the driver's checks, missed it`]
       : []),
+    ...(nets.includes("A") && audits?.caught === false ? [`${fault}: A, the audit, missed it`] : []),
     ...(k6 === null || k6.failure === null ? [] : [`${fault}: the real run failed: ${k6.failure}`]),
   ]);
-  const accused = controls.flatMap(({ control, laws, simulated, k6 }) => [
+  const accused = controls.flatMap(({ control, laws, simulated, k6, audits }) => [
     ...(laws?.caught ? [`${control}: accused by the laws (${laws.laws.join(", ")})`] : []),
     ...((simulated?.caughtSeeds ?? 0) > 0
       ? [`${control}: accused in a simulation (${simulated?.example?.law})`]
       : []),
     ...(k6?.verdict.caught ? [`${control}: accused in the real run's trace (${k6.verdict.law})`] : []),
+    ...(audits?.caught ? [`${control}: accused by the audit (${audits.experiment}: ${audits.law})`] : []),
     ...(k6?.checks.caught
       ? [`${control}: accused by the driver's checks (${Object.keys(k6.checks.failed).join("; ")})`]
       : []),
@@ -95,7 +99,7 @@ function cell(isNamed: boolean, caught: boolean | undefined, how: string): strin
   return isNamed ? "**missed**" : "·";
 }
 
-function tableRow({ fault, nets, laws, simulated, k6 }: Row): string {
+function tableRow({ fault, nets, laws, simulated, k6, audits }: Row): string {
   const example = simulated?.example ?? null;
   const failed = Object.entries(k6?.checks.failed ?? {});
   const [check = ""] = failed.map(([name]) => name.split(":")[0] ?? name);
@@ -115,11 +119,12 @@ function tableRow({ fault, nets, laws, simulated, k6 }: Row): string {
       k6?.checks.caught,
       `${check}, ${failures} of ${counted(k6?.checks.answers ?? 0)} answers`,
     ),
+    cell(nets.includes("A"), audits?.caught, `${audits?.experiment} (${audits?.law})`),
     nets.includes("V") ? named : "",
   ].join(" | ")} |`;
 }
 
-function controlRow({ control, laws, simulated, k6 }: Control): string {
+function controlRow({ control, laws, simulated, k6, audits }: Control): string {
   const said = (caught: boolean | undefined, of: string): string =>
     caught === undefined ? "" : caught ? "**accused**" : `clean (${of})`;
   return `| ${[
@@ -128,6 +133,7 @@ function controlRow({ control, laws, simulated, k6 }: Control): string {
     said(simulated === null ? undefined : simulated.caughtSeeds > 0, `${simulated?.seeds} simulations`),
     said(k6?.verdict.caught, `${counted(k6?.verdict.records ?? 0)} records`),
     said(k6?.checks.caught, `${counted(k6?.checks.answers ?? 0)} answers`),
+    said(audits?.caught, `${audits?.experiments} experiments`),
   ].join(" | ")} |`;
 }
 
@@ -152,9 +158,9 @@ export function readme(matrix: Matrix): string {
   const versionText = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `# The fault matrix
 
-Known bugs of real rate limiters, each injected into a right deployment, against three nets: **P** the laws
-(\`spillway check\`), **V** the oracle over a trace (\`spillway verify\`), simulated and of a real run by k6, and **L** the
-checks inside k6 alone. ${interrupted ? "**It was interrupted before it was done.** " : ""}Repeat it with
+Known bugs of real rate limiters, each injected into a right deployment, against four nets: **P** the laws
+(\`spillway check\`), **V** the oracle over a trace (\`spillway verify\`), simulated and of a real run by k6, **L** the
+checks inside k6 alone, and **A** \`spillway audit\`, here of those faults that it alone finds ([all of them](../audit/README.md)). ${interrupted ? "**It was interrupted before it was done.** " : ""}Repeat it with
 
     ${command}
 
@@ -177,16 +183,16 @@ and how many calls it takes to show one; the check that failed most. In brackets
 name the net. A dot: not caught, nor must it be. The last column: in how many of ${seeds} simulations, and whether in k6's run, the right name
 came first.
 
-| fault | must be caught by | P | V, simulated | V, k6's run | L | right name first |
-|---|---|---|---|---|---|---|
+| fault | must be caught by | P | V, simulated | V, k6's run | L | A | right name first |
+|---|---|---|---|---|---|---|---|
 ${rows.map(tableRow).join("\n")}
 
 ## Controls
 
 The same runs without a fault.
 
-| deployment | P | V, simulated | V, k6's run | L |
-|---|---|---|---|---|
+| deployment | P | V, simulated | V, k6's run | L | A |
+|---|---|---|---|---|---|
 ${controls.map(controlRow).join("\n")}
 ${alarms === null ? "" : `\n## False alarms\n\n${alarmText(alarms)}\n`}
 ## What a net cannot see
@@ -209,7 +215,6 @@ export async function writeWhole(path: string, text: string): Promise<void> {
   await rename(temporary, path);
 }
 
-/** Writes `README.md` and `matrix.json`. */
 /**
  * Puts rows into a matrix that stands in a folder, in the catalogue's order; other rows keep what they have. Where there
  * are no rows, it puts the count of false alarms there.
@@ -230,6 +235,7 @@ export async function withRowsOf(folder: string, found: Matrix, order: readonly 
   return { ...found, rows: order.flatMap(rowOf), controls, alarms: found.alarms ?? kept.alarms };
 }
 
+/** Writes `README.md` and `matrix.json`. */
 export async function writeMatrix(folder: string, matrix: Matrix): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeWhole(join(folder, "matrix.json"), `${JSON.stringify(matrix, null, 2)}\n`);

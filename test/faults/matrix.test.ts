@@ -119,6 +119,7 @@ const row: Row = {
   laws: caughtLaws,
   simulated: seen,
   k6: { verdict, checks, failure: null },
+  audits: null,
 };
 const clean = { caught: false, seeds: 2, caughtSeeds: 0, firstSeeds: 0, amongSeeds: 0, example: null };
 const matrix: Matrix = {
@@ -129,7 +130,7 @@ const matrix: Matrix = {
   seeds: 2,
   interrupted: false,
   rows: [row],
-  controls: [{ control: "the engine", laws: null, simulated: clean, k6: null }],
+  controls: [{ control: "the engine", laws: null, simulated: clean, k6: null, audits: null }],
   alarms: null,
 };
 
@@ -145,6 +146,18 @@ describe("what is wrong with a matrix", () => {
     expect(shortcomings({ ...matrix, rows: [{ ...missed, nets: ["V"] }] })).toEqual([]);
   });
 
+  test("an audit that missed what it must find, or accuses a right deployment", () => {
+    const audits = { caught: false, experiment: null, law: null, calls: 400, experiments: 60 };
+    const missed: Row = { ...row, nets: ["A"], audits };
+    expect(shortcomings({ ...matrix, rows: [missed] })).toEqual(["double-count=1: A, the audit, missed it"]);
+    const caught = { ...audits, caught: true, experiment: "twins", law: "conserved" };
+    expect(readme({ ...matrix, rows: [{ ...missed, audits: caught }] })).toContain("| twins (conserved) |");
+    const [control] = matrix.controls;
+    expect(
+      shortcomings({ ...matrix, controls: [{ ...control, control: "right", audits: caught }] as never }),
+    ).toEqual(["right: accused by the audit (twins: conserved)"]);
+  });
+
   test("one simulation of several in which it was missed", () => {
     const once = { ...row, simulated: { ...seen, caught: false, caughtSeeds: 1 } };
     expect(shortcomings({ ...matrix, rows: [once] })).toEqual([
@@ -153,7 +166,7 @@ describe("what is wrong with a matrix", () => {
   });
 
   test("a control that is accused, and a false alarm", () => {
-    const accused = { control: "the engine", laws: caughtLaws, simulated: null, k6: null };
+    const accused = { control: "the engine", laws: caughtLaws, simulated: null, k6: null, audits: null };
     const alarms = {
       runs: 1,
       records: 10,

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type ChosenFault, faultText } from "../../src/faults/choice.ts";
 import { type Alarms, falseAlarmsByThreads } from "./matrix-alarms.ts";
+import { type AuditCell, auditCell } from "./matrix-audit.ts";
 import { type K6Cell, type K6Rig, openRig } from "./matrix-k6.ts";
 import { Kept, progress } from "./matrix-kept.ts";
 import { type LawsCell, laws, type SimulatedCell, simulated } from "./matrix-nets.ts";
@@ -71,6 +72,7 @@ interface Found {
   readonly laws: Map<string, LawsCell>;
   readonly simulated: Map<string, SimulatedCell>;
   readonly k6: Map<string, K6Cell>;
+  readonly audits: Map<string, AuditCell>;
 }
 
 const engine: Subject = { name: "the engine", chosen: null };
@@ -84,12 +86,13 @@ async function makeMatrix(settings: Settings, signal: AbortSignal): Promise<Matr
   const { only, nets, command, seed, lawRuns, seeds } = settings;
   const kept = await Kept.open(settings);
   const rig = nets.includes("V") || nets.includes("L") ? await openRig(signal, settings.driver) : null;
-  const found: Found = { laws: new Map(), simulated: new Map(), k6: new Map() };
+  const found: Found = { laws: new Map(), simulated: new Map(), k6: new Map(), audits: new Map() };
   // Threads of their own count false alarms meanwhile.
   const counting = settings.alarmRuns + settings.alarmRecords > 0 ? countAlarms(settings, signal) : null;
   try {
     await castPure(settings, kept, found, signal);
     if (rig !== null) await castReal(settings, rig, kept, found, signal);
+    if (nets.includes("A")) await castAudits(settings, kept, found, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -103,28 +106,36 @@ async function makeMatrix(settings: Settings, signal: AbortSignal): Promise<Matr
   });
   const controls = [engine, ...deployments]
     .map(({ name }) => ({ control: name, ...cellsOf(found, name) }))
-    .filter(({ laws: p, simulated: v, k6 }) => p !== null || v !== null || k6 !== null);
+    .filter((cells) => netNames.some((net) => cells[net] !== null));
   return { seed, versions, command, lawRuns, seeds, interrupted, rows, controls, alarms };
 }
 
-const cellsOf = ({ laws: p, simulated: v, k6 }: Found, name: string): Cells => ({
-  laws: p.get(name) ?? null,
-  simulated: v.get(name) ?? null,
-  k6: k6.get(name) ?? null,
+const netNames = ["laws", "simulated", "k6", "audits"] as const;
+
+const cellsOf = (found: Found, name: string): Cells => ({
+  laws: found.laws.get(name) ?? null,
+  simulated: found.simulated.get(name) ?? null,
+  k6: found.k6.get(name) ?? null,
+  audits: found.audits.get(name) ?? null,
 });
 
 const subjectOf = (chosen: ChosenFault): Subject => ({ name: faultText(chosen), chosen });
+
+/** Such a fault needs calls that neither scripts of the laws nor scenarios make. */
+const isAuditAlone = (chosen: ChosenFault | null): boolean =>
+  chosen?.fault.nets.every((net) => net === "A") === true;
 
 /** The laws, and simulated traces. */
 async function castPure(settings: Settings, kept: Kept, found: Found, signal: AbortSignal): Promise<void> {
   const { only, nets, seed, seeds, lawRuns: runs, allLaws: all } = settings;
   const subjects = [...only.map(subjectOf), engine];
   for (const { name, chosen } of nets.includes("P") ? subjects : []) {
-    if (!all && chosen?.fault.nets.includes("P") === false) continue;
+    if (isAuditAlone(chosen) || (!all && chosen?.fault.nets.includes("P") === false)) continue;
     const cell = await kept.cell(`P ${name}`, () => laws(chosen, { runs, seed, all, signal }));
     found.laws.set(name, cell);
   }
   for (const { name, chosen } of nets.includes("V") ? subjects : []) {
+    if (isAuditAlone(chosen)) continue;
     const cell = await kept.cell(`V ${name}`, () => simulated(chosen, { seed, seeds, signal }));
     found.simulated.set(name, cell);
   }
@@ -138,12 +149,33 @@ async function castReal(
   found: Found,
   signal: AbortSignal,
 ): Promise<void> {
-  const left: Subject[] = [...only.filter(isReal).map(subjectOf), ...deployments];
+  const left: Subject[] = [
+    ...only.filter((one) => isReal(one) && !isAuditAlone(one)).map(subjectOf),
+    ...deployments,
+  ];
   const lane = async (): Promise<void> => {
     for (let one = left.shift(); one !== undefined && !signal.aborted; one = left.shift()) {
       const { name, chosen, workers } = one;
       const run = () => rig.run(chosen, { seed, signal, durationMs, workers });
       found.k6.set(name, await kept.cell(`k6 ${name}`, run));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/** Audits of what the audit alone finds, and of a right deployment; `npm run audits` has those of all faults. */
+async function castAudits(
+  { only, lanes }: Settings,
+  kept: Kept,
+  found: Found,
+  signal: AbortSignal,
+): Promise<void> {
+  const left: Subject[] = only.filter(({ fault }) => fault.nets.includes("A")).map(subjectOf);
+  left.push(...deployments.slice(0, 1));
+  const lane = async (): Promise<void> => {
+    for (let one = left.shift(); one !== undefined && !signal.aborted; one = left.shift()) {
+      const { name, chosen } = one;
+      found.audits.set(name, await kept.cell(`A ${name}`, () => auditCell(chosen, signal)));
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

@@ -117,9 +117,9 @@ export class Coverage {
     return this.#measured.get(test)?.ms;
   }
 
-  /** Test files that fail without any mutant here, and so say nothing. */
-  get unsound(): string[] {
-    return [...this.#measured].filter(([, { passes }]) => !passes).map(([test]) => test);
+  /** Whether a test file passes without any mutant here, by file; one that does not says nothing. */
+  get passing(): Map<string, boolean> {
+    return new Map([...this.#measured].map(([test, { passes }]) => [test, passes]));
   }
 
   /**

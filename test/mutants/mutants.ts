@@ -44,7 +44,7 @@ function settingsOf(args: readonly string[]): Settings {
     options: {
       sample: { type: "string", default: "100" },
       seed: { type: "string", default: "1" },
-      budget: { type: "string", default: "120" },
+      budget: { type: "string", default: "300" },
       only: { type: "string", default: "" },
       out: { type: "string" },
       again: { type: "boolean", default: false },

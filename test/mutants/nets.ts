@@ -57,8 +57,8 @@ export class Nets {
   }
 
   /**
-   * The test files for a source's mutants: those of its room, then those that import it; of each the nearest first, and
-   * of these the cheap ones. Those that may fail by themselves come last.
+   * The test files for a source's mutants: those of its room, then those that import it; of each the near and cheap ones
+   * first. Those that may fail by themselves come last.
    * @param costMs how long a test file takes, as far as that is known
    * @param running those that run the mutant's place: where there are any, no other is asked
    */
@@ -78,8 +78,8 @@ export class Nets {
         (a, b) =>
           Number(a.isApart) - Number(b.isApart) ||
           Number(b.isOwn) - Number(a.isOwn) ||
-          a.distance - b.distance ||
-          a.cost - b.cost,
+          a.distance * a.cost - b.distance * b.cost ||
+          a.distance - b.distance,
       )
       .map(({ test }) => test);
   }

@@ -41,7 +41,7 @@ export class Trials {
     this.#nets = nets;
     this.#coverage = coverage;
     this.#budgetMs = budgetMs;
-    for (const file of coverage.unsound) this.#sound.set(file, false);
+    for (const [file, passes] of coverage.passing) this.#sound.set(file, passes);
   }
 
   /** Test files that fail without any mutant here, and so say nothing. */

@@ -1,7 +1,19 @@
 // A copy of the repository that mutants are put into: the checkout itself is never changed. It has its own build, which
 // is what tests load and start.
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  cp,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -73,9 +85,14 @@ export class Workshop {
   }
 }
 
-/** A folder of its own, since tests write into its cache and load from there. */
+/** A folder of its own, since tests write into its cache and packages ask where they lie. Its files are hard links. */
 async function linkPackages(from: string, to: string): Promise<void> {
   await mkdir(to);
-  for (const name of await readdir(from))
-    if (name !== ".cache") await symlink(join(from, name), join(to, name), "junction");
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.name === ".cache" || entry.name === ".vite") continue;
+    if (entry.isDirectory()) await linkPackages(source, target);
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else await link(source, target).catch(() => cp(source, target));
+  }
 }
