@@ -59,7 +59,7 @@ function columns(rows: readonly (readonly string[])[]): string[] {
   );
   return rows.map((row) =>
     row
-      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] ?? 0) - bare(cell))))
+      .map((cell, index) => cell + " ".repeat(Math.max(0, (widths[index] as number) - bare(cell))))
       .join("  ")
       .trimEnd(),
   );

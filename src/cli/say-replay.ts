@@ -106,7 +106,9 @@ function userLines({ users, totals, under }: ReplayView): string[] {
   const lines = rows.map((row, place) => {
     const text = row
       .map((cell, column) =>
-        column === 0 || column === 4 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+        column === 0 || column === 4
+          ? cell.padEnd(widths[column] as number)
+          : cell.padStart(widths[column] as number),
       )
       .join("  ")
       .trimEnd();

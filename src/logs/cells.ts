@@ -66,7 +66,7 @@ export class Cells {
   }
 
   isEmpty(role: number): boolean {
-    return (this.to[role] ?? 0) <= (this.from[role] ?? 0);
+    return (this.to[role] as number) <= (this.from[role] as number);
   }
 
   /** The fields by role, written out. */
@@ -84,7 +84,7 @@ export class Cells {
   }
 
   text(role: number): string {
-    return textOf(this.view, this.from[role] ?? 0, this.to[role] ?? 0);
+    return textOf(this.view, this.from[role] as number, this.to[role] as number);
   }
 }
 

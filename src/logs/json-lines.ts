@@ -55,8 +55,8 @@ export class JsonLinesFormat implements LineFormat {
 }
 
 function isText({ view, from, to }: Cells, role: number, text: string): boolean {
-  const start = from[role] ?? 0;
-  if ((to[role] ?? 0) - start !== text.length) return false;
+  const start = from[role] as number;
+  if ((to[role] as number) - start !== text.length) return false;
   for (let index = 0; index < text.length; index++)
     if (view.getUint8(start + index) !== text.charCodeAt(index)) return false;
   return true;

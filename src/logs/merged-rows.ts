@@ -44,7 +44,7 @@ export class MergedRows {
         const [only] = this.#open;
         if (only === undefined) continue;
         const { batch, row } = only;
-        const last = batch.atMs[batch.count - 1] ?? 0;
+        const last = batch.atMs[batch.count - 1] as number;
         if (this.#open.length === 1 && !((this.#closed[0]?.firstMs ?? Number.POSITIVE_INFINITY) <= last)) {
           this.#floorMs = last;
           yield row === 0 ? batch : tail(batch, row);
@@ -61,7 +61,7 @@ export class MergedRows {
   async #openDue(): Promise<void> {
     for (let next = this.#closed[0]; next !== undefined; next = this.#closed[0]) {
       const earliest = this.#earliest();
-      if (earliest !== null && (earliest.batch.atMs[earliest.row] ?? 0) < next.firstMs) return;
+      if (earliest !== null && (earliest.batch.atMs[earliest.row] as number) < next.firstMs) return;
       this.#closed.shift();
       const batches = next.open(this.#floorMs);
       const first = await batches.next();
@@ -74,7 +74,7 @@ export class MergedRows {
     let best: OpenStream | null = null;
     let bestMs = Number.POSITIVE_INFINITY;
     for (const stream of this.#open) {
-      const at = stream.batch.atMs[stream.row] ?? 0;
+      const at = stream.batch.atMs[stream.row] as number;
       if (at >= bestMs) continue;
       best = stream;
       bestMs = at;
@@ -92,15 +92,15 @@ export class MergedRows {
       const stream = this.#earliest();
       if (stream === null) break;
       const { batch, row } = stream;
-      const at = batch.atMs[row] ?? 0;
+      const at = batch.atMs[row] as number;
       if (at >= untilMs) break;
       out.atMs[count] = at;
-      out.durationMs[count] = batch.durationMs[row] ?? 0;
-      out.caller[count] = batch.caller[row] ?? 0;
-      out.kind[count] = batch.kind[row] ?? 0;
-      out.cost[count] = batch.cost[row] ?? 0;
-      out.actual[count] = batch.actual[row] ?? 0;
-      out.status[count] = batch.status[row] ?? 0;
+      out.durationMs[count] = batch.durationMs[row] as number;
+      out.caller[count] = batch.caller[row] as number;
+      out.kind[count] = batch.kind[row] as number;
+      out.cost[count] = batch.cost[row] as number;
+      out.actual[count] = batch.actual[row] as number;
+      out.status[count] = batch.status[row] as number;
       out.attempt[count] = batch.attempt?.[row] ?? -1;
       out.wantedMs[count] = batch.wantedMs?.[row] ?? -1;
       count += 1;

@@ -73,14 +73,14 @@ class Columns implements LogBatch {
   gather(other: Columns, order: Float64Array): void {
     const count = other.count;
     for (let row = 0; row < count; row++) {
-      const source = order[row] ?? 0;
-      this.atMs[row] = other.atMs[source] ?? 0;
-      this.durationMs[row] = other.durationMs[source] ?? 0;
-      this.caller[row] = other.caller[source] ?? 0;
-      this.kind[row] = other.kind[source] ?? 0;
-      this.cost[row] = other.cost[source] ?? 0;
-      this.actual[row] = other.actual[source] ?? 0;
-      this.status[row] = other.status[source] ?? 0;
+      const source = order[row] as number;
+      this.atMs[row] = other.atMs[source] as number;
+      this.durationMs[row] = other.durationMs[source] as number;
+      this.caller[row] = other.caller[source] as number;
+      this.kind[row] = other.kind[source] as number;
+      this.cost[row] = other.cost[source] as number;
+      this.actual[row] = other.actual[source] as number;
+      this.status[row] = other.status[source] as number;
       if (this.attempt !== undefined) this.attempt[row] = other.attempt?.[source] ?? 0;
       if (this.wantedMs !== undefined) this.wantedMs[row] = other.wantedMs?.[source] ?? 0;
     }
@@ -207,7 +207,7 @@ function lowerBound(times: Float64Array, count: number, atMs: number): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) < atMs) low = middle + 1;
+    if ((times[middle] as number) < atMs) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -222,16 +222,16 @@ function putInOrder(order: Float64Array, times: Float64Array): void {
   const { length } = order;
   let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let row = 0; row < length; row++) {
-    const time = times[row] ?? 0;
+    const time = times[row] as number;
     if (time < least) least = time;
     if (time > greatest) greatest = time;
   }
   if ((greatest - least + 1) * length > 2 ** 53) {
     for (let row = 0; row < length; row++) order[row] = row;
-    order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+    order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
     return;
   }
-  for (let row = 0; row < length; row++) order[row] = ((times[row] ?? 0) - least) * length + row;
+  for (let row = 0; row < length; row++) order[row] = ((times[row] as number) - least) * length + row;
   order.sort();
-  for (let row = 0; row < length; row++) order[row] = (order[row] ?? 0) % length;
+  for (let row = 0; row < length; row++) order[row] = (order[row] as number) % length;
 }

@@ -35,11 +35,11 @@ export class PathMemory {
   }
 
   get kind(): number {
-    return this.#kind[this.#place] ?? 0;
+    return this.#kind[this.#place] as number;
   }
 
   get organization(): number {
-    return this.#organization[this.#place] ?? -1;
+    return this.#organization[this.#place] as number;
   }
 
   /** Remembers the path that `find` did not find. */

@@ -83,7 +83,7 @@ export class TimedRows {
   /** @returns `null`, or why the row cannot be read */
   readTimes(cells: Cells, rows: OrderedRows): string | null {
     const { view, from, to } = cells;
-    let at = this.#times.read(view, from[TIME] ?? 0, to[TIME] ?? 0);
+    let at = this.#times.read(view, from[TIME] as number, to[TIME] as number);
     if (Number.isNaN(at)) return cells.isEmpty(TIME) ? "it has no time" : "its time cannot be read";
     const duration = this.#duration(cells);
     if (duration === -1) return "its duration is no number";
@@ -99,8 +99,8 @@ export class TimedRows {
 
   /** In ms, `NaN` where there is none, -1 where it is no number. */
   #duration({ view, from, to }: Cells): number {
-    const start = from[DURATION] ?? 0;
-    const end = to[DURATION] ?? 0;
+    const start = from[DURATION] as number;
+    const end = to[DURATION] as number;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return Number.NaN;
     const value = decimal(view, start, end);
     if (value < 0) return -1;
@@ -169,8 +169,8 @@ export class RowReader extends TimedRows {
 
   /** Reads the kind that the path says, -1 where there is none; and its organization. */
   #readPath({ view, from, to }: Cells): number {
-    const start = from[PATH] ?? 0;
-    const end = to[PATH] ?? 0;
+    const start = from[PATH] as number;
+    const end = to[PATH] as number;
     this.#organization = NONE;
     if (end <= start) return NONE;
     const memory = this.#memory;
@@ -195,15 +195,15 @@ export class RowReader extends TimedRows {
   #costs(cells: Cells, path: number): boolean {
     if (path !== -1 || cells.isEmpty(COST)) return false;
     const { view, from, to } = cells;
-    return whole(view, from[COST] ?? 0, to[COST] ?? 0) !== 1;
+    return whole(view, from[COST] as number, to[COST] as number) !== 1;
   }
 
   /** The method; of a whole request line, `GET /path HTTP/1.1`, first the path is made the path. */
   #splitRequest(cells: Cells): number {
     if (!cells.isEmpty(METHOD) || cells.isEmpty(PATH)) return methodOf(cells, METHOD);
     const { view, from, to } = cells;
-    const start = from[PATH] ?? 0;
-    const end = to[PATH] ?? 0;
+    const start = from[PATH] as number;
+    const end = to[PATH] as number;
     let at = start;
     while (at < end && isCapital(view.getUint8(at))) at += 1;
     if (at === start || at >= end || view.getUint8(at) !== space) return NO_METHOD;
@@ -220,16 +220,16 @@ export class RowReader extends TimedRows {
 
   /** -1 for no whole number, -2 for none where there must be one. */
   #points({ view, from, to }: Cells, role: number): number {
-    const start = from[role] ?? 0;
-    const end = to[role] ?? 0;
+    const start = from[role] as number;
+    const end = to[role] as number;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash))
       return this.settings.graphqlCost ?? -2;
     return whole(view, start, end);
   }
 
   #actual({ view, from, to }: Cells): number {
-    const start = from[ACTUAL] ?? 0;
-    const end = to[ACTUAL] ?? 0;
+    const start = from[ACTUAL] as number;
+    const end = to[ACTUAL] as number;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash)) return -1;
     const value = whole(view, start, end);
     return value === -1 ? -2 : value;
@@ -241,7 +241,10 @@ export class RowReader extends TimedRows {
     const user = this.#user(cells);
     if (isNamed(cells, ORGANIZATION)) {
       const { view, from, to } = cells;
-      return callers.of(user, this.#organizationAt(view, from[ORGANIZATION] ?? 0, to[ORGANIZATION] ?? 0));
+      return callers.of(
+        user,
+        this.#organizationAt(view, from[ORGANIZATION] as number, to[ORGANIZATION] as number),
+      );
     }
     if (this.#organization !== NONE) return callers.of(user, this.#organization);
     const last = callers.lastOrganization(user);
@@ -258,8 +261,8 @@ export class RowReader extends TimedRows {
       return this.#everyone;
     }
     const { view, from, to } = cells;
-    const start = from[role] ?? 0;
-    const end = to[role] ?? 0;
+    const start = from[role] as number;
+    const end = to[role] as number;
     const isToken = role === USER && this.settings.userIsToken;
     return this.#callers.userAt(view, start, end, hashOf(view, start, end), isToken);
   }

@@ -142,7 +142,7 @@ export function* decide(
     yield* outcomes.replicate(
       open.flatMap(({ variants }) => variants),
       look,
-      later * (sampling.looks[0] ?? 1),
+      later * (sampling.looks[0] as number),
     );
     for (const [index, trial] of trials.entries()) {
       if (tried[index]?.state !== "unclear") continue;

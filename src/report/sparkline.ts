@@ -15,7 +15,7 @@ export function sparkline(counts: readonly Point[], lengthMs: number, most: numb
     const untilMs = counts[index + 1]?.[0] ?? lengthMs;
     const from = Math.min(width - 1, Math.floor((atMs / lengthMs) * width));
     const to = Math.min(width - 1, Math.max(from, Math.ceil((untilMs / lengthMs) * width) - 1));
-    for (let slot = from; slot <= to; slot++) highest[slot] = Math.max(highest[slot] ?? 0, value);
+    for (let slot = from; slot <= to; slot++) highest[slot] = Math.max(highest[slot] as number, value);
   }
   return highest.map((value) => barOf(value, most)).join("");
 }

@@ -123,7 +123,7 @@ export class Coverage {
   }
 
   /**
-   * Measures test files that were not measured yet, whose text is another one now, or that failed.
+   * Measures test files that were not measured yet, or whose text is another one now. One that failed stays unasked.
    * @param tell is told of each
    * @param isOver asked before each; what was measured until then is kept
    */
@@ -133,10 +133,7 @@ export class Coverage {
     isOver: () => boolean,
   ): Promise<void> {
     const { files, root } = this.#workshop;
-    const stale = tests.filter((test) => {
-      const known = this.#measured.get(test);
-      return known?.passes !== true || known.key !== this.#keyOf(test, files);
-    });
+    const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test, files));
     if (stale.length === 0) return;
     const folders = Array.from({ length: lanes }, (_, lane) => join(root, `.coverage-${lane}`));
     const benches = folders.map((folder) => new Bench(root, { NODE_V8_COVERAGE: folder }));
@@ -164,9 +161,13 @@ export class Coverage {
     }
   }
 
-  /** The test files that run the place of a mutant; each that loads its module, where the module has changed since. */
-  async testsOf(mutation: Mutation): Promise<ReadonlySet<string>> {
+  /**
+   * The test files that run the place of a mutant; each that loads its module, where the module has changed since.
+   * @returns `null` where none loads it
+   */
+  async testsOf(mutation: Mutation): Promise<ReadonlySet<string> | null> {
     const { path } = mutation;
+    if (![...this.#measured.values()].some(({ ran }) => ran[path] !== undefined)) return null;
     const text = this.#workshop.files.get(path) ?? "";
     const place = differenceOf(await builtText(path, text), await builtText(path, mutated(text, mutation)));
     const key = markOf(text);

@@ -11,9 +11,8 @@ const packages: Readonly<Record<string, string>> = {
   "spillway/scenario": "src/scenario/index.ts",
 };
 
-/** Marks of what depends on real time or on other programs; the latter's tests are not asked. */
+/** Marks of what depends on real time or on other programs. */
 const apart = /^\/\/ @module-tag |runner\.mjs/m;
-const byPrograms = /^\/\/ @module-tag (?!real-time$)/m;
 /** A module that is named by its path: a thread's, a worker process's, k6's entry. */
 const byPath = /"(\.[\w./-]+)\.js"/g;
 
@@ -23,7 +22,7 @@ export class Nets {
   /** Files that a file imports, by its path. */
   readonly #imports = new Map<string, string[]>();
   readonly #apart = new Set<string>();
-  /** All test files, but for those that need other programs. */
+  /** All test files. */
   readonly tests: readonly string[];
 
   /** @param files all TypeScript of the repository */
@@ -38,12 +37,7 @@ export class Nets {
     for (const [path, text] of files)
       if (path.startsWith("test/") && apart.test(text))
         for (const importer of distancesFrom(path, this.#importers).keys()) this.#apart.add(importer);
-    const isAsked = ([path, text]: [string, string]): boolean =>
-      path.endsWith(".test.ts") && !byPrograms.test(text);
-    this.tests = [...files]
-      .filter(isAsked)
-      .map(([path]) => path)
-      .sort();
+    this.tests = [...files.keys()].filter((path) => path.endsWith(".test.ts")).sort();
   }
 
   /** Whether a test file depends on real time or on other programs: it may fail by itself. */
@@ -60,17 +54,18 @@ export class Nets {
    * The test files for a source's mutants: those of its room, then those that import it; of each the near and cheap ones
    * first. Those that may fail by themselves come last.
    * @param costMs how long a test file takes, as far as that is known
-   * @param running those that run the mutant's place: where there are any, no other is asked
+   * @param running those that run the mutant's place, and no other is asked; `null` where none is known to load its
+   *   module: other programs may run it, k6 among them
    */
-  of(path: string, costMs: (test: string) => number, running: ReadonlySet<string>): string[] {
+  of(path: string, costMs: (test: string) => number, running: ReadonlySet<string> | null): string[] {
     const distances = distancesFrom(path, this.#importers);
     const room = roomOf(path);
     const ranked = this.tests.flatMap((test) => {
       const distance = distances.get(test);
       const isOwn = roomOf(test) === room;
       const isApart = this.isApart(test);
-      const mayRun = !isApart && (isOwn || distance !== undefined);
-      if (running.size > 0 ? !running.has(test) : !mayRun) return [];
+      const mayRun = isOwn || distance !== undefined;
+      if (running === null ? !mayRun : !running.has(test)) return [];
       return [{ test, isApart, isOwn, distance: distance ?? unreached, cost: costMs(test) }];
     });
     return ranked
