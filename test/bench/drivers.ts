@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { Pool } from "undici";
 import type { DriverChoice } from "../../src/load/driver.ts";
 import type { NodeDrive } from "../../src/load/node/run.ts";
-import { type BenchRow, median } from "./row.ts";
+import { type BenchRow, median, sized } from "./row.ts";
 
-const ROUNDS = 5;
-const SECONDS = 5;
+const ROUNDS = sized(5, 1);
+const SECONDS = sized(5, 1);
 const CLIENTS = 20;
 
 /** `run.mjs` bundles this file into the cache; the package itself runs as it is built, with its own k6 entry. */

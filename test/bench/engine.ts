@@ -8,10 +8,11 @@ import { LimiterCore, REST } from "../../src/engine/core.ts";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { organizationLimit, userLimit } from "../../src/rules/rules.ts";
-import { type BenchRow, median } from "./row.ts";
+import { type BenchRow, median, sized } from "./row.ts";
 
 const START = 1_800_000_000_000;
-const ROUNDS = 7;
+const ROUNDS = sized(7, 1);
+const callCount = sized(500_000, 10_000);
 
 interface World {
   readonly organizations: readonly string[];
@@ -206,7 +207,7 @@ async function rowsOf(label: string, world: World): Promise<BenchRow[]> {
 
 export async function run(): Promise<BenchRow[]> {
   return [
-    ...(await rowsOf("1k users", makeWorld(1_000, 1, 500_000))),
-    ...(await rowsOf("100k users", makeWorld(100_000, 1_000, 500_000))),
+    ...(await rowsOf("1k users", makeWorld(1_000, 1, callCount))),
+    ...(await rowsOf("100k users", makeWorld(100_000, 1_000, callCount))),
   ];
 }

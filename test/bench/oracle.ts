@@ -16,11 +16,11 @@ import type { PopulationInput, Scenario } from "../../src/scenario/scenario.ts";
 import { readTrace } from "../../src/trace/read.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { verify } from "../../src/verify/verify.ts";
-import { type BenchRow, median } from "./row.ts";
+import { type BenchRow, median, sized } from "./row.ts";
 
 const run_ = promisify(execFile);
-const records = Number(process.env["RECORDS"] ?? 1_000_000);
-const ROUNDS = 3;
+const records = Number(process.env["RECORDS"] ?? sized(1_000_000, 20_000));
+const ROUNDS = sized(3, 1);
 const organizations = 20;
 /** How many calls this scenario makes in a second of its time; a little less, so that there are enough. */
 const callsPerSecond = 90;
@@ -200,7 +200,7 @@ export async function run(): Promise<BenchRow[]> {
 
 function rowsOf(rates: ReadonlyMap<string, number>, bytes: number): BenchRow[] {
   const bars: Readonly<Record<string, string>> = {
-    "byte scanner into columns": ">= 4, and 2,000,000 records/s",
+    "byte scanner into columns": ">= 4, and >= 2,000,000 records/s",
     [judging]: ">= 1,000,000 records/s",
   };
   return [...rates].map(([name, value]) => {

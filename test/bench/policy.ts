@@ -7,10 +7,10 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { organizationLimit, userLimit } from "../../src/rules/rules.ts";
-import { type BenchRow, median } from "./row.ts";
+import { type BenchRow, median, sized } from "./row.ts";
 
 const START = 1_800_000_000_000;
-const ROUNDS = 9;
+const ROUNDS = sized(9, 1);
 const userCount = 100_000;
 const organizationCount = 1_000;
 
@@ -23,7 +23,7 @@ function drawnCalls(count: number): Int32Array {
   });
 }
 
-const calls = drawnCalls(500_000);
+const calls = drawnCalls(sized(500_000, 20_000));
 const at = (index: number): number => START + (index >> 7); // 128 decisions a millisecond: windows do roll
 const rules = parseRules({});
 const callers = Array.from({ length: userCount }, (_, index) => ({

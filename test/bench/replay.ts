@@ -13,11 +13,11 @@ import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { openLogs } from "../../src/runs/log-input.ts";
 import { below, type RandomState, seedRandom } from "../../src/scenario/random.ts";
-import { type BenchRow, median } from "./row.ts";
+import { type BenchRow, median, sized } from "./row.ts";
 
 const run_ = promisify(execFile);
-const rows = Number(process.env["ROWS"] ?? 10_000_000);
-const rounds = Number(process.env["ROUNDS"] ?? 3);
+const rows = Number(process.env["ROWS"] ?? sized(10_000_000, 100_000));
+const rounds = Number(process.env["ROUNDS"] ?? sized(3, 1));
 const users = 1000;
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 0, 2);
