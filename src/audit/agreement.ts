@@ -39,7 +39,9 @@ export async function agreement(record: AuditRecord, rules: Rules | null): Promi
   }));
   if (rules !== null) {
     const { policy: _, ...rest } = header;
-    const plain: TraceHeader = { ...rest, version: 1, rules };
+    // Calls of an earlier part are none of its lines.
+    const complete = header.complete && !record.goesOn;
+    const plain: TraceHeader = { ...rest, version: 1, rules, complete };
     const lines = record.plain
       .map((call) => ({ line: call.call + 2, call }))
       .toSorted((one, other) => one.call.received - other.call.received);

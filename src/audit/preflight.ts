@@ -79,11 +79,10 @@ function problemOf(
     };
   const quotas = Object.keys(policy.quotas);
   const body = readBody(text);
-  const read = readAnswer(
-    wireOf(policy),
-    { status, headers, body },
-    { quotas, isStatus: operation === "status" },
-  );
+  const wire = wireOf(policy);
+  // By a format that shows nothing, whatever is no error is an answer.
+  if (wire.readings.length === 0 && operation !== "status" && status < 400) return null;
+  const read = readAnswer(wire, { status, headers, body }, { quotas, isStatus: operation === "status" });
   if (read.outcome === "refused") return null;
   if (read.readings.length > 0 && status < 400) return null;
   const isHtml = /html/i.test(headers["content-type"] ?? "") || /^\s*</.test(text);

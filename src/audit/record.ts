@@ -15,9 +15,11 @@ import type { Answer, Shot } from "./step.ts";
 import type { Raw } from "./wires.ts";
 
 export class AuditRecord {
-  readonly header: QuotaTraceHeader;
+  header: QuotaTraceHeader;
   /** Lines behind the header. */
-  readonly calls: QuotaCall[] = [];
+  readonly calls: QuotaCall[];
+  /** True if the trace began earlier. */
+  readonly goesOn: boolean;
   /** The same calls as the API of SPEC.md has them. */
   readonly plain: TraceCall[] = [];
   readonly #policy: Policy;
@@ -26,14 +28,29 @@ export class AuditRecord {
   readonly #tokens: readonly string[];
   readonly #isDefault: boolean;
 
-  /** @param tokens secrets that a target might echo */
-  constructor(header: QuotaTraceHeader, tokens: readonly string[], isDefault: boolean) {
+  /**
+   * @param tokens secrets that a target might echo
+   * @param earlier calls of the trace that goes on
+   */
+  constructor(
+    header: QuotaTraceHeader,
+    tokens: readonly string[],
+    isDefault: boolean,
+    earlier: readonly QuotaCall[],
+  ) {
     this.header = header;
+    this.calls = [...earlier];
+    this.goesOn = earlier.length > 0;
     this.#policy = header.policy;
     this.#wire = wireOf(header.policy);
     this.#quotas = new Set(Object.keys(header.policy.quotas));
     this.#tokens = tokens;
     this.#isDefault = isDefault;
+  }
+
+  /** Notes calls whose answers nobody waited for. */
+  lose(calls: number): void {
+    this.header = { ...this.header, lost: this.header.lost + calls };
   }
 
   /** Takes down one call. */

@@ -150,6 +150,19 @@ function repeatOf(name: string, answers: readonly Answer[], { target, policy }: 
   return `npx spillway audit --target ${quoted(target)} --tokens FILE --only ${name}`;
 }
 
+/** Rows with the laws that the oracle found broken in the part before, if it does not name them again. */
+export function withEarlier(rows: readonly Row[], before: readonly Row[]): Row[] {
+  const was = before.find(({ name }) => name === agreementName)?.broken ?? [];
+  return rows.map((row) => {
+    if (row.name !== agreementName) return row;
+    const left = was.filter(({ law }) => !row.broken.some((one) => one.law === law));
+    const [first] = left;
+    if (first === undefined) return row;
+    const law = row.state === "broken" ? row.law : first.law;
+    return { ...row, law, state: "broken", why: null, broken: [...row.broken, ...left] };
+  });
+}
+
 function agreementRow(agreed: Agreement, rows: readonly Row[]): Row {
   const [first] = agreed.accusations;
   const row = {

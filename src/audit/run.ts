@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import type { Rules } from "../rules/rules.ts";
-import { type AuditResult, interruptedWhy, type Row } from "../summary/audit-result.ts";
+import { type AuditResult, interruptedWhy, type Row, settledRows } from "../summary/audit-result.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../trace/quota-record.ts";
 import { agreement } from "./agreement.ts";
 import { isSameWindow, seenIn } from "./book.ts";
 import type { Experiment } from "./experiment.ts";
@@ -12,7 +13,7 @@ import { Lab } from "./lab.ts";
 import { type Lane, type Plan, planAudit, type Task, tasksOf } from "./plan.ts";
 import { preflight, type Served } from "./preflight.ts";
 import { AuditRecord } from "./record.ts";
-import { type Found, rowsOf } from "./rows.ts";
+import { type Found, rowsOf, withEarlier } from "./rows.ts";
 import {
   type Answer,
   type Broken,
@@ -36,11 +37,18 @@ export interface AuditOptions extends Omit<WiresOptions, "tokens" | "auth"> {
   /** The longest that it may take. */
   readonly maxMs: number;
   readonly assumptions?: readonly string[] | undefined;
-  /** Rows of an audit that is gone on with: their experiments are not made again. */
-  readonly known?: readonly Row[] | undefined;
+  /** The interrupted audit that is gone on with. */
+  readonly earlier?: Earlier | undefined;
   readonly onPlan?: ((plan: Plan, lab: Lab) => void) | undefined;
   readonly onProgress?: ((doing: string, done: number, tasks: number) => void) | undefined;
   readonly onFinding?: ((task: Task, finding: Finding) => void) | undefined;
+}
+
+/** An audit that was interrupted: what it found stays, and its trace goes on. */
+export interface Earlier {
+  readonly result: AuditResult;
+  readonly header: QuotaTraceHeader;
+  readonly calls: readonly QuotaCall[];
 }
 
 export interface Audited {
@@ -98,14 +106,14 @@ class Audit {
   readonly #record: AuditRecord;
   readonly #answers: Answer[] = [];
   readonly #found: Found[] = [];
-  readonly #startedAt = Date.now();
+  readonly #beganAt = Date.now();
   #silent = 0;
   #stopped: string | null = null;
   #done = 0;
   #tasks = 0;
 
   constructor(options: AuditOptions, tokens: readonly PolicyToken[], notes: readonly string[]) {
-    const { policy, alone, spend, target, maxMs, rules, assumptions = [] } = options;
+    const { policy, alone, spend, target, maxMs, rules, assumptions = [], earlier } = options;
     this.#options = { ...options, assumptions: [...assumptions, ...notes] };
     const callers = tokens.map(({ attributes }, index) => ({ index, attributes }));
     const secrets = tokens.map(({ token }) => token);
@@ -115,7 +123,7 @@ class Audit {
       alone,
       spend,
       isTls: target.origin.startsWith("https:"),
-      untilMs: this.#startedAt + maxMs,
+      untilMs: this.#beganAt + maxMs,
     });
     this.#wires = new Wires({ ...options, auth: policy.auth, tokens: secrets });
     this.#record = new AuditRecord(
@@ -126,14 +134,15 @@ class Audit {
         scenario: "audit",
         seed: null,
         target: target.origin,
-        startedAt: this.#startedAt,
+        startedAt: earlier?.header.startedAt ?? this.#beganAt,
         clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
         policy,
-        complete: alone,
-        lost: 0,
+        complete: alone && earlier?.header.complete !== false,
+        lost: earlier?.header.lost ?? 0,
       },
       secrets,
       rules !== null,
+      earlier?.calls ?? [],
     );
   }
 
@@ -178,8 +187,14 @@ class Audit {
   }
 
   get #experiments(): readonly Experiment[] {
-    const names = new Set((this.#options.known ?? []).map(({ name }) => name));
+    const names = new Set(this.#known.map(({ name }) => name));
     return this.#options.experiments.filter(({ name }) => !names.has(name));
+  }
+
+  /** Rows that stand: their experiments are not made again. */
+  get #known(): readonly Row[] {
+    const { earlier } = this.#options;
+    return earlier === undefined ? [] : settledRows(earlier.result);
   }
 
   get #isInterrupted(): boolean {
@@ -265,6 +280,8 @@ class Audit {
       if (step.together) take(step.shots, await this.#wires.sendAll(step.shots));
       else for (const shot of step.shots) take([shot], await this.#wires.sendAll([shot]));
     } catch (error) {
+      // They may have been charged, and have no line.
+      this.#record.lose(step.shots.length - answers.length);
       if (this.#isInterrupted) throw new Ended();
       throw error;
     }
@@ -310,7 +327,7 @@ class Audit {
   }
 
   async #conclude(plan: Plan): Promise<Audited> {
-    const { policy, rules, alone, target, assumptions = [], known = [] } = this.#options;
+    const { policy, rules, alone, target, assumptions = [], earlier } = this.#options;
     const tasks = tasksOf(plan);
     const made = new Set(this.#found.map(({ task }) => task));
     const why = this.#isInterrupted ? interruptedWhy : `${interruptedWhy}: ${this.#stopped}`;
@@ -334,13 +351,16 @@ class Audit {
       version: 1,
       target: target.base,
       policy: policy.name,
-      startedAt: this.#startedAt,
+      startedAt: this.#record.header.startedAt,
       endedAt: Date.now(),
       calls: this.#record.calls.length,
       alone,
       assumptions,
       ended,
-      rows: [...known, ...rowsOf(this.#found, this.#experiments, judged, { target: target.base, policy })],
+      rows: withEarlier(
+        [...this.#known, ...rowsOf(this.#found, this.#experiments, judged, { target: target.base, policy })],
+        earlier?.result.rows ?? [],
+      ),
       verdict: judged.shown,
     };
     return { result, trace: this.#record.text() };

@@ -1,5 +1,6 @@
 // `spillway audit`: a conformance suite for a deployment's limits: small experiments, each with its law.
 
+import type { Earlier } from "../audit/run.ts";
 import { parseTarget, requireAllowed } from "../connect/target.ts";
 import { readText } from "../files/read-file.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -9,7 +10,8 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
-import { type AuditResult, type Row, settledRows } from "../summary/audit-result.ts";
+import type { AuditResult } from "../summary/audit-result.ts";
+import type { QuotaCall } from "../trace/quota-record.ts";
 import { pc } from "./colors.ts";
 import { type ConnectionArgs, connectionOptions, readConnection } from "./connection-options.ts";
 import { requireYes } from "./consent.ts";
@@ -120,8 +122,8 @@ export const verb = defineVerb<Args>({
     const experiments = only.length === 0 ? all : all.filter(({ name }) => only.includes(name));
     if (args.list) return list(terminal, experiments);
     const given = await readGiven(args);
-    const known = await readKnown(args);
-    const limits = await limitsOf(args, terminal, given);
+    const earlier = await readEarlier(args, given.target.base);
+    const limits = await limitsOf(args, terminal, given, earlier);
     const interrupt = onInterrupt();
     try {
       const { audit, planned } = await import("../audit/run.ts");
@@ -129,12 +131,12 @@ export const verb = defineVerb<Args>({
       const options = {
         ...given,
         ...limits,
-        experiments: experiments.filter(({ name }) => !known.some((row) => row.name === name)),
+        experiments,
         alone: args.alone,
         spend: shareOf(args.spend),
         maxMs: requireDuration("--max-time", args.maxTime),
         timeoutMs,
-        known,
+        earlier,
         signal: interrupt.signal,
         onProgress: (doing: string, done: number, tasks: number) =>
           terminal.progress(`${doing} (${done} of ${tasks})`),
@@ -225,6 +227,7 @@ async function limitsOf(
   { rules: named, dryRun, yes }: Args,
   terminal: Terminal,
   given: Given,
+  earlier: Earlier | undefined,
 ): Promise<{
   readonly policy: Policy;
   readonly rules: Rules | null;
@@ -236,6 +239,12 @@ async function limitsOf(
     const limits = await readLimits(named);
     const tokens = await readPolicyTokens(given.tokensFile, policy.auth.attributes);
     return { policy, rules: "rules" in limits ? limits.rules : null, tokens, assumptions: [] };
+  }
+  if (earlier !== undefined) {
+    const { policy } = earlier.header;
+    const { asRules } = await import("../policy/shorthand.ts");
+    const tokens = await readPolicyTokens(given.tokensFile, policy.auth.attributes);
+    return { policy, rules: asRules(policy), tokens, assumptions: earlier.result.assumptions };
   }
   const [{ probe }, { sayProbe }, { parseRules }, { policyOf }] = await Promise.all([
     import("../probe/probe.ts"),
@@ -269,15 +278,37 @@ async function limitsOf(
   return { policy: policyOf(rules), rules, tokens, assumptions: [seen, ...assumed] };
 }
 
-/** Rows of an interrupted audit that need not be made again. */
-async function readKnown({ resume, out }: Args): Promise<Row[]> {
-  if (!resume) return [];
+/**
+ * Reads the audit that is gone on with, and its trace.
+ * @throws SpillwayError `USAGE`, `RESUME_INVALID` where it is of another target or policy; those of files
+ */
+async function readEarlier(
+  { resume, out, rules: named }: Args,
+  target: string,
+): Promise<Earlier | undefined> {
+  if (!resume) return undefined;
   if (out === undefined)
     throw new SpillwayError("USAGE", "--resume needs --out, the folder of the audit that was interrupted");
   const path = `${out}/audit.json`;
-  const text = await readText(path, "audit");
-  const { parseAudit } = await import("../report/audit-documents.ts");
-  return settledRows(parseAudit(text, path));
+  const [{ parseAudit }, { openTrace }, { openBytes }] = await Promise.all([
+    import("../report/audit-documents.ts"),
+    import("../trace/read.ts"),
+    import("../files/byte-source.ts"),
+  ]);
+  const result = parseAudit(await readText(path, "audit"), path);
+  const trace = await openTrace(await openBytes(`${out}/trace.ndjson`));
+  const differs = (what: string, got: string, allowed: string): SpillwayError =>
+    new SpillwayError("RESUME_INVALID", `the audit there is of another ${what}`, {
+      problems: [{ path, got: quote(got), allowed: quote(allowed) }],
+    });
+  if (result.target !== target) throw differs("target", result.target, target);
+  if (trace.version !== 2) throw differs("kind", "a trace of version 1", "one of version 2");
+  const policy = named === undefined ? trace.header.policy : await readPolicy(named);
+  if (JSON.stringify(trace.header.policy) !== JSON.stringify(policy))
+    throw differs("policy", result.policy, `${policy.name} as it is now`);
+  const calls: QuotaCall[] = [];
+  for await (const { call } of trace.calls) calls.push(call);
+  return { result, header: trace.header, calls };
 }
 
 function list(terminal: Terminal, experiments: readonly import("../audit/experiment.ts").Experiment[]): void {

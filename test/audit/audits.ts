@@ -2,24 +2,19 @@
 // deployment, also on a busy machine and through a slow network; and against limiters of others.
 //   npm run audits                                  all of it, into reports/audit (about half an hour)
 //   npm run audits -- --only double-count,clean,express-rate-limit
+//   npm run audits -- --only nginx --out reports/audit   these anew, whose other rows stay as they are
 //   npm run audits -- --windows 5,8                 in shorter windows
-import { request as callOn, createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readFile } from "node:fs/promises";
+import { request as callOn } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import fastifyRateLimit from "@fastify/rate-limit";
-// @ts-expect-error express has no types of its own
-import express from "express";
-import { rateLimit } from "express-rate-limit";
-import fastify from "fastify";
 import { faults } from "../../src/faults/catalogue.ts";
 import { writeWhole } from "../../src/files/whole-file.ts";
-import { parsePolicy } from "../../src/policy/parse.ts";
-import type { Policy } from "../../src/policy/policy.ts";
 import { count } from "../../src/rules/words.ts";
 import { type AuditResult, countsOf } from "../../src/summary/audit-result.ts";
 import { audited, deployed } from "./deployment.ts";
+import { listening, type Started, strangers } from "./strangers.ts";
 
 interface Row {
   readonly name: string;
@@ -68,12 +63,14 @@ export async function run(args: string[]): Promise<number> {
     : [];
   const busy = await each(runs.filter(isBusy), 3, (name) => cleanRun(name, windows));
   await Promise.all(burning.map((thread) => thread.terminate()));
-  const clean = [...quiet, ...busy];
+  const clean = runs
+    .map((name) => [...quiet, ...busy].find((row) => row.name === name))
+    .filter((row) => row !== undefined);
   const missed = rows.filter(({ found }) => found.length === 0);
   const accused = [...clean, ...others].filter(({ found }) => found.length > 0);
   // A part is written where its place is named.
   const out = values.out ?? (values.only === undefined ? "reports/audit" : null);
-  if (out !== null) await writeWhole(`${out}/README.md`, text({ rows, clean, others, windows }));
+  if (out !== null) await publish(out, { rows, clean, others, windows }, values.only !== undefined);
   for (const { name } of missed) console.log(`MISSED   ${name}`);
   for (const { name, found } of accused) console.log(`ACCUSED  ${name}: ${found.join("; ")}`);
   console.log(
@@ -136,23 +133,6 @@ async function cleanRun(name: string, windows: Windows): Promise<Row> {
   return rowOf(name, result);
 }
 
-interface Started {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-async function listening(listener: RequestListener): Promise<Started> {
-  const server: Server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { url: `http://127.0.0.1:${port}`, close };
-}
-
 /** A proxy that holds requests and answers back, 0 to 300 ms together. */
 function delaying(target: string): Promise<Started> {
   return listening(async (given, reply) => {
@@ -172,74 +152,32 @@ function delaying(target: string): Promise<Started> {
   });
 }
 
-const strangerPolicy = (headers: Record<string, string>): Policy =>
-  parsePolicy({
-    version: 2,
-    name: "stranger",
-    quotas: {
-      requests: {
-        algorithm: { kind: "fixed-window", limit: 40, windowSeconds: 20, anchor: "first-request" },
-        key: ["client"],
-        charge: { refused: "counted" },
-      },
-    },
-    operations: { call: { uses: { requests: 1 }, samples: [{ path: "/" }] } },
-    routes: [{ path: "/**", operation: "call" }],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
-    wire: {
-      revision: "2026",
-      readings: [
-        { quotas: ["requests"], headers, reset: { form: "delta-s", means: "window-end", round: "ceil" } },
-      ],
-      retryAfter: [{ header: "Retry-After", form: "delta-s" }],
-    },
-  });
-
-/** By token, in whatever letters its scheme is sent. */
-const keyOf = ({ headers }: { headers: { authorization?: string | undefined } }): string =>
-  String(headers.authorization).replace(/^bearer /i, "");
-
-const strangers: Readonly<Record<string, () => Promise<Started & { readonly policy: Policy }>>> = {
-  "express-rate-limit": async () => {
-    const app = express();
-    app.use(
-      rateLimit({
-        limit: 40,
-        windowMs: 20_000,
-        standardHeaders: "draft-6",
-        legacyHeaders: false,
-        keyGenerator: keyOf,
-      }),
-    );
-    app.use((_request: unknown, response: { send(text: string): void }) => response.send("ok"));
-    const headers = {
-      "RateLimit-Limit": "{limit}",
-      "RateLimit-Remaining": "{remaining}",
-      "RateLimit-Reset": "{reset}",
-    };
-    return { ...(await listening(app)), policy: strangerPolicy(headers) };
-  },
-  "@fastify/rate-limit": async () => {
-    const app = fastify();
-    await app.register(fastifyRateLimit, { max: 40, timeWindow: 20_000, keyGenerator: keyOf });
-    app.get("/", async () => "ok");
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    const { port } = app.server.address() as AddressInfo;
-    const headers = {
-      "X-RateLimit-Limit": "{limit}",
-      "X-RateLimit-Remaining": "{remaining}",
-      "X-RateLimit-Reset": "{reset}",
-    };
-    return { url: `http://127.0.0.1:${port}`, close: () => app.close(), policy: strangerPolicy(headers) };
-  },
-};
-
 async function auditStranger(name: string): Promise<Row> {
   const started = await strangers[name]?.();
   if (started === undefined) throw new RangeError(`no server ${name}`);
-  const { result } = await audited(started.url, started.policy, { maxMs });
-  await started.close();
-  return rowOf(name, result);
+  try {
+    return rowOf(name, (await audited(started.url, started.policy, { maxMs })).result);
+  } finally {
+    await started.close();
+  }
+}
+
+/** Writes the page; beside what was made anew, rows that stand there stay. */
+async function publish(out: string, made: Page, isPart: boolean): Promise<void> {
+  const path = `${out}/audits.json`;
+  const before = isPart ? (JSON.parse(await readFile(path, "utf8")) as Page) : null;
+  const merged = (old: readonly Row[] = [], anew: readonly Row[]): Row[] => [
+    ...old.map((row) => anew.find(({ name }) => name === row.name) ?? row),
+    ...anew.filter(({ name }) => !old.some((row) => row.name === name)),
+  ];
+  const page: Page = {
+    rows: merged(before?.rows, made.rows),
+    clean: merged(before?.clean, made.clean),
+    others: merged(before?.others, made.others),
+    windows: before?.windows ?? made.windows,
+  };
+  await writeWhole(path, `${JSON.stringify(page, null, 2)}\n`);
+  await writeWhole(`${out}/README.md`, text(page));
 }
 
 interface Page {
@@ -282,7 +220,8 @@ ${table("run", clean)}
 
 ## Limiters of others
 
-40 requests in 20 s by token, windows that open with the first call.
+express-rate-limit and @fastify/rate-limit: 40 requests in 20 s by token, windows that open with the first call. nginx: \`limit_req\`, 2
+requests a second and 20 more at once (\`nodelay\`), by token. envoyproxy/ratelimit: 40 requests a minute by descriptor, in Redis.
 
 ${table("limiter", others)}
 `;

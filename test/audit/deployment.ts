@@ -73,7 +73,7 @@ export async function deployed(
 }
 
 type Options = Partial<
-  Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "known" | "signal" | "tokens" | "tls">
+  Pick<AuditOptions, "alone" | "maxMs" | "experiments" | "spend" | "earlier" | "signal" | "tokens" | "tls">
 >;
 
 /** Audits a deployment, by rules or by a policy. */

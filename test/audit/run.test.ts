@@ -3,12 +3,16 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BodyBytes } from "../../src/audit/content-coding.ts";
 import { experiments } from "../../src/audit/experiments.ts";
+import type { Earlier } from "../../src/audit/run.ts";
 import { selfSigned } from "../../src/service/self-signed.ts";
 import { type AuditResult, settledRows } from "../../src/summary/audit-result.ts";
+import type { QuotaCall } from "../../src/trace/quota-record.ts";
+import { openTrace } from "../../src/trace/read.ts";
 import { spillwayHere } from "../support/command.ts";
 import { audited, deployed, tokens } from "./deployment.ts";
 
@@ -100,6 +104,31 @@ describe("a deployment that is wrong, and echoes its callers' tokens", () => {
   });
 });
 
+async function earlierOf(result: AuditResult, trace: string): Promise<Earlier> {
+  const read = await openTrace(Readable.from([Buffer.from(trace)]));
+  if (read.version !== 2) throw new Error("no trace of version 2");
+  const calls: QuotaCall[] = [];
+  for await (const { call } of read.calls) calls.push(call);
+  return { result, header: read.header, calls };
+}
+
+test("what the oracle found in an interrupted audit stays found", async () => {
+  const wrong = await deployed("double-count");
+  const some = experiments.filter(({ name }) => ["twin-head", "twin-gzip"].includes(name));
+  const first = await audited(wrong.serving.url, wrong.rules, { experiments: some.slice(0, 1) });
+  await wrong.serving.close();
+  const right = await deployed(null);
+  const earlier = await earlierOf({ ...first.result, ended: "interrupted" }, first.trace);
+  const { result } = await audited(right.serving.url, right.rules, { experiments: some, earlier });
+  await right.serving.close();
+  const states = Object.fromEntries(result.rows.map(({ name, state }) => [name, state]));
+  expect(states).toEqual({
+    [some[0]?.name ?? ""]: "broken",
+    [some[1]?.name ?? ""]: "kept",
+    agreement: "broken",
+  });
+});
+
 test("an interrupted audit keeps what it found, and goes on with the rest", async () => {
   const { serving, rules } = await deployed(null);
   try {
@@ -111,16 +140,28 @@ test("an interrupted audit keeps what it found, and goes on with the rest", asyn
         return yield* experiment.run(...given);
       },
     }));
-    const { result } = await audited(serving.url, rules, { experiments: watched, signal: stop.signal });
+    const { result, trace } = await audited(serving.url, rules, {
+      experiments: watched,
+      signal: stop.signal,
+    });
     expect(result.ended).toBe("interrupted");
     const known = settledRows(result);
     expect(known.map(({ name }) => name)).toEqual(chosen.slice(0, 2).map(({ name }) => name));
     expect(result.rows.find(({ name }) => name === chosen[3]?.name)?.why).toContain("interrupted");
-    const { result: rest } = await audited(serving.url, rules, { experiments: chosen, known });
+    const earlier = await earlierOf(result, trace);
+    const { result: rest, trace: whole } = await audited(serving.url, rules, {
+      experiments: chosen,
+      earlier,
+    });
     expect(rest.ended).toBe("whole");
     expect(rest.rows.map(({ name, state }) => `${name} ${state}`).toSorted()).toEqual(
       [...chosen.map(({ name }) => `${name} kept`), "agreement kept"].toSorted(),
     );
+    // The trace of the first part is the beginning of the whole one.
+    const lines = trace.trimEnd().split("\n").slice(1);
+    expect(whole.split("\n").slice(1, lines.length + 1)).toEqual(lines);
+    expect(rest.calls).toBeGreaterThan(result.calls);
+    expect(rest.startedAt).toBe(result.startedAt);
   } finally {
     await serving.close();
   }
