@@ -4,7 +4,7 @@
 import type { LawName } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
 import { whoseOf } from "../trace/whose.ts";
-import type { Accused } from "./docket.ts";
+import type { Accused } from "./accusation.ts";
 import type { Amounts, Verdict } from "./verdict.ts";
 
 export interface Acceptance {

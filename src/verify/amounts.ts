@@ -2,10 +2,10 @@
 // were. All of it is a lower bound: it adds up what accused windows surely hold.
 import { type Owner, type Scope, scopes } from "../rules/rules.ts";
 import type { QuotaOwner, RulesOwner, Whose } from "../trace/whose.ts";
-import type { Standing } from "./deferrals.ts";
 import type { AmountsCounter } from "./docket.ts";
 import type { Counted } from "./mark.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
+import type { Standing } from "./standing.ts";
 import type { Amounts, WindowAmounts } from "./verdict.ts";
 
 const windowsMost = 100;

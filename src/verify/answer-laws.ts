@@ -2,7 +2,6 @@
 // range, a refusal that is justified and says so consistently.
 
 import { quotaNames } from "../policy/names.ts";
-import type { LawName } from "../rules/laws.ts";
 import {
   type Owner,
   organizationLimit,
@@ -16,6 +15,7 @@ import type { TraceCall } from "../trace/record.ts";
 import { hasHeaders, headersOf } from "../wire/fields.ts";
 import { isAnswered, isRefusal } from "../wire/outcome.ts";
 import { negativeCount, statusReading } from "./answer.ts";
+import type { Breach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import { HeaderPresence } from "./header-presence.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
@@ -30,17 +30,6 @@ export const resetLeast = ({ reset }: Terms): number => (reset === "ceil" ? 1 : 
 
 /** The laws that hold one owner's numbers to the rules. */
 const numberLaws = ["limit-agrees", "remaining-agrees", "reset-agrees"] as const;
-
-/** Details that a law's breach in one answer is accused with. */
-export interface Breach {
-  readonly law: LawName;
-  readonly owner: Owner;
-  readonly scope: Scope;
-  /** Answers whose breaches are the same are counted together. */
-  readonly breach: string;
-  readonly suspects: readonly Suspect[];
-  readonly explanation: string;
-}
 
 export class AnswerLaws {
   readonly #rules: Rules | null;

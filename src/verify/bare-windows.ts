@@ -5,7 +5,7 @@ import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 
 interface BareWindow {
   points: number;

@@ -1,9 +1,10 @@
 // The screen before the judging of counts: whether a window is clean, from its rows alone, without an object a mark.
 // It may only ever say "clean" of what `judgeWindow` finds nothing in, and says "not known" whenever in doubt; that
 // one then judges, and explains.
+
+import type { Method } from "./counts-input.ts";
 import { CLAMPED, NOT_ADMITTED } from "./mark-rows.ts";
 import type { WindowColumns } from "./window-columns.ts";
-import type { Method } from "./window-counts.ts";
 
 export interface ScreenInput {
   readonly marks: WindowColumns;

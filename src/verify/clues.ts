@@ -2,7 +2,7 @@
 // pattern in words, and weighs a fault up or down; none accuses.
 import type { Scope } from "../rules/rules.ts";
 import type { Span } from "./clock.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import type { Suspect } from "./suspects.ts";
 
 const phasesMost = 20;

@@ -3,7 +3,7 @@
 // quota whose windows end beside those of the others.
 import { driftShare, type Span } from "./clock.ts";
 import type { Docket } from "./docket.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 
 /** A quota's last window. */
 export interface LastWindow {

@@ -1,9 +1,10 @@
 // The end of a judgement: once all is known, what the whole trace contradicts is ruled out, and what stands where
 // nothing else is left is accused.
-import type { Standing } from "./deferrals.ts";
+
 import type { Enforcement } from "./enforcement.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
 import type { Quota } from "./quota.ts";
+import type { Standing } from "./standing.ts";
 import type { Unexplained } from "./unknowns.ts";
 
 /** A quota, and what is known of it at the end. */

@@ -1,32 +1,14 @@
 // Findings in windows, kept until the end of the trace: only then is it known whether limits were enforced all
 // the while, and which calls without a known outcome may explain points that nothing else does.
 
+import type { Accusation } from "./accusation.ts";
 import type { Span } from "./clock.ts";
-import type { Accusation } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses, Hypothesis } from "./hypotheses.ts";
-import type { Overshoot } from "./overshoot.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
-import type { Suspicion } from "./suspicion.ts";
+import type { Deferral, Standing } from "./standing.ts";
 import { type Unexplained, Unknowns } from "./unknowns.ts";
 import type { CountsResult } from "./window-counts.ts";
-
-export interface Deferral {
-  /** From the earliest that the window can have opened to the latest that it can have ended. */
-  readonly span: Span;
-  readonly window: { readonly opensAt: number; readonly endsAt: number };
-  readonly limit: number;
-  /** Findings under each hypothesis that was left. */
-  readonly found: ReadonlyMap<Hypothesis, CountsResult>;
-}
-
-/** A window of which something stands under a hypothesis. */
-export interface Standing {
-  readonly deferral: Deferral;
-  readonly suspicions: readonly Suspicion[];
-  /** Amounts that it is off by; `overAdmitted` is 0 where limits may not have been enforced. */
-  readonly overshoot: Overshoot;
-}
 
 /** Windows kept that speak against a hypothesis and for another: a few suffice to rule one out. */
 const keptAgainstMost = 20;

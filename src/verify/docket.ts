@@ -3,12 +3,13 @@
 import { type LawName, lawNames } from "../rules/laws.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import { type Acceptance, accept } from "./acceptance.ts";
+import type { Accusation, Accused } from "./accusation.ts";
 import { Clues } from "./clues.ts";
-import type { Standing } from "./deferrals.ts";
 import { isTested, lawEvidence } from "./evidence.ts";
 import { questionsOf } from "./inference.ts";
 import { OtherQuotas } from "./other-quotas.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
+import type { Standing } from "./standing.ts";
 import type {
   Amounts,
   Inferred,
@@ -17,21 +18,9 @@ import type {
   Question,
   Verdict,
   Violation,
-  ViolationFacts,
   WindowAmounts,
 } from "./verdict.ts";
 import type { CountsResult } from "./window-counts.ts";
-
-/** An accusation; `count` is how many times this was seen at once, 1 where it is left out. */
-export type Accusation = Whose & AccusationFacts;
-
-interface AccusationFacts extends Omit<ViolationFacts, "count"> {
-  readonly count?: number;
-  /** Name of the breach, by law, quota and window. Accusations with the same name are counted together. */
-  readonly breach: string;
-  /** Kind of the counts that came out too low: of what was charged, or only of what was shown. */
-  readonly tooLow?: "charges" | "readings" | null;
-}
 
 /** Windows with findings that are kept until the end, for each violation that is. */
 const windowsEach = 10;
@@ -90,16 +79,6 @@ const unseen: Readonly<Record<LawName, string>> = {
 
 /** Laws whose breach is accused as `conserved` (FORMAT.md, "Naming the law"). */
 const namedByConserved: readonly LawName[] = ["status-free", "all-or-nothing", "isolated"];
-
-export interface Accused {
-  readonly violation: Whose & Omit<ViolationFacts, "count" | "suspects">;
-  readonly tooLow: "charges" | "readings" | null;
-  /** Accusations that differ only in whom and when have the same. */
-  readonly kind: string;
-  count: number;
-  /** Weight of the evidence for each fault. */
-  readonly scores: Map<string, number>;
-}
 
 export class Docket {
   readonly amounts: AmountsCounter;

@@ -1,7 +1,7 @@
 // On the epoch's grid a window ends at a multiple of its length (SPEC.md §3), by the target's own clock: `reset_at` of
 // a status body shows it whatever that clock reads.
 import type { Docket } from "./docket.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import type { Suspect } from "./suspects.ts";
 
 export class EpochGrid {

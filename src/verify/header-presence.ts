@@ -6,7 +6,7 @@ import { owners } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { hasHeaders, headerNames, headersOf, namesOtherQuota, type WindowHeaders } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
-import type { Breach } from "./answer-laws.ts";
+import type { Breach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Suspect } from "./suspects.ts";
 

@@ -3,10 +3,10 @@ import { parseRules } from "../rules/parse.ts";
 import type { Scope } from "../rules/rules.ts";
 import { type SwitchName, switches, switchValues, switchWords } from "../rules/switches.ts";
 import type { Exhibit, Hypotheses, Hypothesis } from "./hypotheses.ts";
+import type { Options } from "./options.ts";
 import type { Suspect } from "./suspects.ts";
 import { countSwitches, type Terms } from "./terms.ts";
 import type { Inferred, Question } from "./verdict.ts";
-import type { Options } from "./window-shapes.ts";
 
 /** Returns the value that a switch has under terms. */
 function valueUnder({ charging, ...terms }: Terms, name: (typeof countSwitches)[number]): string | null {

@@ -1,9 +1,9 @@
 // Distance that one window is off, beside what is wrong with it. Everything here is a lower bound: only what surely
 // belongs to the window counts, and only what surely came before.
 import { Sums } from "./bounds.ts";
+import type { CountsInput } from "./counts-input.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
-import type { CountsInput } from "./window-counts.ts";
 
 export interface Overshoot {
   /** Calls that were let through, and refused. */

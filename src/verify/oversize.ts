@@ -5,7 +5,7 @@ import type { TraceCall } from "../trace/record.ts";
 import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 
 const keptMost = 1000;
 

@@ -1,7 +1,8 @@
 // The picture of an accused window: its answers by place, around what was accused.
+
+import type { CountsInput } from "./counts-input.ts";
 import type { Mark } from "./mark.ts";
 import type { Place, Violation } from "./verdict.ts";
-import type { CountsInput } from "./window-counts.ts";
 
 const answersMost = 200;
 

@@ -9,18 +9,18 @@ import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import { EnforcedEvidence } from "./enforced-evidence.ts";
 import { Enforcement } from "./enforcement.ts";
 import { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
 import { Quota } from "./quota.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
 import type { Charging, Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { WindowColumns } from "./window-columns.ts";
-import { EnforcedEvidence } from "./window-evidence.ts";
 
 type Caller = Readonly<Record<string, string>>;
 

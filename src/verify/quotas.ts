@@ -5,13 +5,14 @@ import type { TraceCall, TraceHeader } from "../trace/record.ts";
 import { BareWindows } from "./bare-windows.ts";
 import type { TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
+import { EnforcedEvidence } from "./enforced-evidence.ts";
 import { Enforcement } from "./enforcement.ts";
 import { EpochGrid } from "./epoch-grid.ts";
 import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { Quota } from "./quota.ts";
-import { type QuotaName, rulesQuota } from "./quota-setting.ts";
+import { type QuotaName, rulesQuota } from "./quota-name.ts";
 import { RefusalOrder } from "./refusal-order.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
@@ -19,7 +20,6 @@ import type { Terms } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
 import { WindowColumns } from "./window-columns.ts";
-import { EnforcedEvidence } from "./window-evidence.ts";
 import type { WindowShapes } from "./window-shapes.ts";
 
 /** One owner's quota of one scope, and what bounds it beyond its windows. */

@@ -7,7 +7,7 @@ import { nounOf } from "../rules/words.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { type ReadRefusal, readRefusal } from "../wire/bodies.ts";
 import { headersOf } from "../wire/fields.ts";
-import type { Breach } from "./answer-laws.ts";
+import type { Breach } from "./breach.ts";
 import type { Docket } from "./docket.ts";
 import type { Terms } from "./terms.ts";
 

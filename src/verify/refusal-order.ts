@@ -9,7 +9,7 @@ import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Hypotheses } from "./hypotheses.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import type { Terms } from "./terms.ts";
 
 const keptMost = 1000;

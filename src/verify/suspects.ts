@@ -1,9 +1,9 @@
 // Suspects: which of the known faults of rate limiters fit what was found, the likeliest first. A guess from
 // patterns, unlike the accusation itself: each function says what the pattern is.
 import type { Span, TraceTime } from "./clock.ts";
+import type { CountsInput } from "./counts-input.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
-import type { CountsInput } from "./window-counts.ts";
 
 /** The faults that a trace can show, by the names of the fault catalogue; and a step of the target's clock. */
 export const suspectNames = [

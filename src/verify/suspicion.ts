@@ -3,13 +3,13 @@
 
 import type { LawName } from "../rules/laws.ts";
 import { nounOf } from "../rules/words.ts";
+import type { CountsInput } from "./counts-input.ts";
 import type { Finding } from "./finding.ts";
 import type { Mark } from "./mark.ts";
 import { placesAround } from "./places-picture.ts";
 import { suspectsOf } from "./suspects.ts";
 import type { Unexplained } from "./unknowns.ts";
 import type { Violation } from "./verdict.ts";
-import type { CountsInput } from "./window-counts.ts";
 
 export interface Suspicion {
   readonly law: LawName;

@@ -10,9 +10,9 @@ import { hasHeaders, headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { Docket } from "./docket.ts";
 import type { Exhibit, Hypotheses } from "./hypotheses.ts";
+import { Options } from "./options.ts";
 import type { Suspect } from "./suspects.ts";
 import type { Terms } from "./terms.ts";
-import { Options } from "./window-shapes.ts";
 
 /** A value that cannot be, and what it would break if no other can be either. */
 interface Contradiction {

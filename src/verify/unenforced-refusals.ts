@@ -5,7 +5,7 @@ import type { Span, TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Exhibit } from "./hypotheses.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import type { Terms } from "./terms.ts";
 
 /** One suffices to accuse; more are kept only to count them. */

@@ -1,46 +1,15 @@
 // The counts of one window, judged under each hypothesis by the method that fits it: by places where the count only
 // grows and each call's own charge shows, by bounds where points are given back.
 import { type BoundsInput, judgeBounds } from "./bounds.ts";
+import { type CountsInput, type Method, methodOf, type WindowInput } from "./counts-input.ts";
 import type { Finding } from "./finding.ts";
 import type { Hypothesis } from "./hypotheses.ts";
 import { chargeOf, type Mark } from "./mark.ts";
 import { type Overshoot, overshootOf } from "./overshoot.ts";
 import { judgePlaces } from "./places.ts";
-import type { QuotaSetting } from "./quota-setting.ts";
+import type { QuotaName } from "./quota-name.ts";
 import { type Suspicion, suspicionsOf } from "./suspicion.ts";
 import type { Terms } from "./terms.ts";
-
-/** Facts of a window, whatever the terms. */
-export interface WindowInput {
-  readonly setting: QuotaSetting;
-  readonly marks: readonly Mark[];
-  /** Calls that show a later window, and may have been charged to this one if points are given back. */
-  readonly others: readonly Mark[];
-  readonly limit: number;
-  /** True if the window surely opened after the trace began, and so at a count of 0. */
-  readonly fromZero: boolean;
-  readonly complete: boolean;
-  /** True if nothing that was under way when the trace began can have been charged here on completion. */
-  readonly settled: boolean;
-  /** A call that was sent at or after this surely belongs to the window that it shows, whenever it is charged. */
-  readonly openedBy: number;
-  readonly previous: PreviousWindow | null;
-}
-
-/** The same under terms that are known. */
-export interface CountsInput extends WindowInput {
-  readonly terms: Terms;
-  /** Calls that were sent at or after this were surely charged to the window they show. */
-  readonly certainFrom: number;
-}
-
-/** Facts of the window before; guesses at the fault go by them. */
-export interface PreviousWindow {
-  /** Its highest count. */
-  readonly count: number;
-  /** True if it began with the count of the one before. */
-  readonly carried: boolean;
-}
 
 /** Findings if the limit was enforced all the while, and those that stand otherwise. */
 export interface CountsResult {
@@ -52,10 +21,6 @@ export interface CountsResult {
   /** Readings that could have had one value alone. */
   readonly pinned: number;
 }
-
-export type Method = "places" | "bounds";
-
-export const methodOf = ({ charging }: Terms): Method => (charging === "reserved" ? "bounds" : "places");
 
 /** Judges a window under each of the hypotheses; what comes out alike for several is judged once. */
 export function judgeWindow(
@@ -140,7 +105,7 @@ function foundEnforced(input: CountsInput, binding: boolean): Found {
  */
 export function bindingOf(
   { terms }: Pick<CountsInput, "terms">,
-  { name }: Pick<QuotaSetting, "name">,
+  { name }: { readonly name: QuotaName },
 ): "always" | "if-enforced" | "never" {
   if (terms.refused !== "uncounted" || terms.charging === "postpaid") return "never";
   return name.owner === "user" && terms.userEnforced === "always" ? "always" : "if-enforced";

@@ -2,8 +2,7 @@
 // its breach would have shown.
 
 import type { Span } from "./clock.ts";
-import type { Enforcement } from "./enforcement.ts";
-import { addAll, addWindow, nothingTested, type Tested } from "./evidence.ts";
+import { addWindow, nothingTested } from "./evidence.ts";
 import type { RoleCounts } from "./mark-rows.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Terms } from "./terms.ts";
@@ -74,47 +73,4 @@ function noteEnforced({ setting, roles, span, fromZero, isNext, isFull, left }: 
   const tested = nothingTested();
   addWindow(tested, roles.size, roles.refused, isNext);
   setting.enforced.add(value, span, tested);
-}
-
-/**
- * The windows of one organization's scope by whether limits were enforced. A status body that comes later may say that
- * this is not known: windows wait until a later body agrees, or the trace ends.
- */
-export class EnforcedEvidence {
-  readonly #enforcement: Enforcement;
-  readonly #on = nothingTested();
-  readonly #off = nothingTested();
-  /** Windows in a row that no later body has agreed with, and the span of the last. */
-  #waiting = nothingTested();
-  #value = true;
-  #last: Span | null = null;
-
-  constructor(enforcement: Enforcement) {
-    this.#enforcement = enforcement;
-  }
-
-  add(value: boolean, span: Span, tested: Tested): void {
-    if (this.#enforcement.isConfirmed(value, span.to)) {
-      addAll(value ? this.#on : this.#off, tested);
-      return;
-    }
-    if (value !== this.#value) this.#settle();
-    this.#value = value;
-    this.#last = span;
-    addAll(this.#waiting, tested);
-  }
-
-  #settle(): void {
-    const { from, to } = this.#last ?? { from: 0, to: 0 };
-    if (this.#last !== null && this.#enforcement.throughout(from, to) === this.#value)
-      addAll(this.#value ? this.#on : this.#off, this.#waiting);
-    this.#waiting = nothingTested();
-    this.#last = null;
-  }
-
-  /** Windows that were surely enforced all the while, and those that surely were not. */
-  finish(): { readonly on: Tested; readonly off: Tested } {
-    this.#settle();
-    return { on: this.#on, off: this.#off };
-  }
 }

@@ -4,38 +4,13 @@ import type { Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
 import { driftShare, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
-import type { Exhibit } from "./hypotheses.ts";
 import type { Mark } from "./mark.ts";
-import type { QuotaName } from "./quota-setting.ts";
+import { Options } from "./options.ts";
+import type { QuotaName } from "./quota-name.ts";
 import type { Window } from "./window.ts";
 
 type Anchor = SwitchValue<"anchor">;
 type Rounding = SwitchValue<"reset">;
-
-/** The values of a switch that are left, and what ruled out the others. */
-export class Options<T> {
-  readonly all: readonly T[];
-  readonly against = new Map<T, Exhibit>();
-
-  constructor(all: readonly T[]) {
-    this.all = all;
-  }
-
-  get left(): readonly T[] {
-    return this.all.filter((value) => !this.against.has(value));
-  }
-
-  /** True if more than one value is left. */
-  get isOpen(): boolean {
-    return this.against.size < this.all.length - 1;
-  }
-
-  /** The only value left; `null` where there are several, or none. */
-  get known(): T | null {
-    const { left } = this;
-    return left.length === 1 ? (left[0] ?? null) : null;
-  }
-}
 
 /** Windows farther apart than so many lengths are not compared: drift adds up. */
 const lengthsMost = 20;

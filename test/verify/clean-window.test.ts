@@ -8,17 +8,19 @@ import type { Owner } from "../../src/rules/rules.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
 import { screenWindow } from "../../src/verify/clean-window.ts";
 import { TraceTime } from "../../src/verify/clock.ts";
+import { methodOf } from "../../src/verify/counts-input.ts";
 import { Docket } from "../../src/verify/docket.ts";
+import { EnforcedEvidence } from "../../src/verify/enforced-evidence.ts";
 import { Enforcement } from "../../src/verify/enforcement.ts";
 import { Hypotheses } from "../../src/verify/hypotheses.ts";
 import { chargeOf, type Mark, type Role } from "../../src/verify/mark.ts";
 import { OpenWindows } from "../../src/verify/open-windows.ts";
-import { type QuotaSetting, rulesQuota } from "../../src/verify/quota-setting.ts";
+import { rulesQuota } from "../../src/verify/quota-name.ts";
+import type { QuotaSetting } from "../../src/verify/quota-setting.ts";
 import { type Terms, termsOf } from "../../src/verify/terms.ts";
 import { Window } from "../../src/verify/window.ts";
 import { WindowColumns } from "../../src/verify/window-columns.ts";
-import { bindingOf, judgeWindow, methodOf } from "../../src/verify/window-counts.ts";
-import { EnforcedEvidence } from "../../src/verify/window-evidence.ts";
+import { bindingOf, judgeWindow } from "../../src/verify/window-counts.ts";
 
 const runs = Number(process.env["WINDOWS"] ?? 5000);
 

@@ -1,7 +1,7 @@
 // When counts began again within windows tells a key's own timer from a sweep of all keys.
 import { expect, test } from "vitest";
 import { Clues } from "../../src/verify/clues.ts";
-import { rulesQuota } from "../../src/verify/quota-setting.ts";
+import { rulesQuota } from "../../src/verify/quota-name.ts";
 
 const opens = [1_000_000, 1_060_000, 1_120_000, 1_180_000];
 const name = rulesQuota("acme", "ann", "rest");
