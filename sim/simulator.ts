@@ -233,7 +233,7 @@ export class Simulator {
 
   #arrive(flight: number, nowMs: number): void {
     const client = this.#clientOf(flight);
-    const outage = this.#outageAt(nowMs);
+    const outage = this.#outageAt(client, nowMs);
     if (outage !== null) {
       this.#turnAway(client, flight, outage.answer, nowMs);
       return;
@@ -252,9 +252,12 @@ export class Simulator {
   }
 
   /** The outage that a call runs into. */
-  #outageAt(nowMs: number): Outage | null {
-    for (const outage of this.#scenario.outages)
-      if (nowMs >= outage.atMs && nowMs < outage.atMs + outage.forMs) return outage;
+  #outageAt(client: number, nowMs: number): Outage | null {
+    for (const outage of this.#scenario.outages) {
+      const { atMs, forMs, share } = outage;
+      const isOn = nowMs >= atMs && nowMs < atMs + forMs;
+      if (isOn && (share === 1 || this.clients.chance(client, share))) return outage;
+    }
     return null;
   }
 

@@ -5,6 +5,7 @@ import { spanOf } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /**
  * Arrivals that are there from the start: how long it took until all had begun.
@@ -18,7 +19,11 @@ export function closedArrivals(
   { startedAtMs, endedAtMs }: Recording,
   slackMs: number,
 ): FittedArrivals & { readonly kind: "closed" } {
-  const delays = startsMs.map((ms) => ms - startedAtMs);
+  // Who joined on a later day is there from the start of days to come.
+  const delays = startsMs.map((ms) => {
+    const lateMs = ms - startedAtMs;
+    return lateMs >= dayMs ? Math.min(lateMs, everyMs) : lateMs;
+  });
   const { most, count } = new Sample(delays);
   if (most <= slackMs) return { kind: "closed", clients, startWithinMs: 0 };
   const whole = Math.max(1, endedAtMs - startedAtMs);

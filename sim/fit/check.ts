@@ -27,8 +27,9 @@ export interface SimulationsDone {
 /** Checks a fit, a simulation at a time. */
 export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<SimulationsDone, FitCheck> {
   const { model, recording } = fit;
-  const durationMs = Math.max(1, Math.ceil(recording.endedAtMs - model.startAtMs));
-  const scenario = adjustScenario(fittedScenario(model), { durationMs, policy: model.policy });
+  const startAtMs = checkedFromMs(fit);
+  const durationMs = Math.max(1, Math.ceil(recording.endedAtMs - startAtMs));
+  const scenario = adjustScenario(fittedScenario(model), { startAtMs, durationMs, policy: model.policy });
   const names = model.populations.map(({ name }) => name);
   const recorded = recordedFigures(fit);
   const runs: Figures[][] = [];
@@ -57,6 +58,15 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<Simulatio
   const isWhole = ({ population }: CheckRow): number => (population === null ? 0 : 1);
   const off = rows.filter((row) => row.off).sort((a, b) => isWhole(a) - isWhole(b));
   return { seeds: runs.length, rows, error: errorOf(rows), why: whyOf(rows), findings: off.map(findingText) };
+}
+
+/** So much of a recording is enough to be held to. */
+const checkedLeast = 0.1;
+
+/** Callers who joined late are in the scenario from its start: it is held to what was recorded since, if that is enough. */
+function checkedFromMs({ model, recording }: Fit): number {
+  const left = recording.endedAtMs - model.settledAtMs;
+  return left >= checkedLeast * (recording.endedAtMs - model.startAtMs) ? model.settledAtMs : model.startAtMs;
 }
 
 /** Counts of one population's calls. */
@@ -91,21 +101,25 @@ class Book {
   }
 }
 
-function booksOf({ model, recording }: Fit): Book[] {
+function booksOf(fit: Fit): Book[] {
+  const { model, recording } = fit;
+  const fromMs = checkedFromMs(fit);
   const limits = limitsOf(model);
   return model.populations.map(({ organization, mix }) => {
     const { windowSeconds } = limits.windowOf(organization, mix[0]?.operation ?? "rest");
-    return new Book(windowSeconds * 1000, model.startAtMs, recording.endedAtMs);
+    return new Book(windowSeconds * 1000, fromMs, recording.endedAtMs);
   });
 }
 
 function recordedFigures(fit: Fit): Figures[] {
   const books = booksOf(fit);
+  const fromMs = checkedFromMs(fit);
   for (const [place, profiles] of fit.members.entries())
     for (const { caller, jobs } of profiles) {
       const book = books[place] as Book;
       const waits = new Map(jobs.map((job) => [job.last, job.last.endMs - job.startMs] as const));
-      for (const call of caller.calls) book.add(call.atMs, isRefused(call), waits.get(call) ?? null);
+      for (const call of caller.calls)
+        if (call.atMs >= fromMs) book.add(call.atMs, isRefused(call), waits.get(call) ?? null);
     }
   return figuresOf(books);
 }

@@ -6,8 +6,16 @@ import type { Job } from "./jobs.ts";
 import type { FittedBehaviour, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { busyBetween, Calendar, evenRhythm, type FittedRhythm, rhythmOf } from "./rhythm.ts";
-import { absenceOf, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
+import {
+  busyBetween,
+  Calendar,
+  evenRhythm,
+  type FittedRhythm,
+  rhythmOf,
+  weekHourOf,
+  weekHours,
+} from "./rhythm.ts";
+import { absenceOf, joinedMs, type Session, type Sessions, sessionsOf, tickOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf, withMean } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
@@ -32,16 +40,43 @@ export interface ComingsFit {
  * pause is as likely to be an absence after any call.
  */
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
-  const { startedAtMs, endedAtMs } = recording;
-  const lives = (cut: readonly Sessions[]): Calendar =>
-    new Calendar(
-      cut.map(({ sessions }) => sessions),
-      startedAtMs,
-      endedAtMs,
-    );
+  const { awayMs, cut } = cutOf(profiles, recording);
+  const calendar = calendarOf(profiles, cut, recording);
+  const rhythm = rhythmOf(calendar);
+  const loop = loopOf(profiles, cut, slackOf(recording));
+  const sizes = new Sample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
+  const plain =
+    rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
+  if (plain || sizes.count < 2) return null;
+  const away = absences(profiles, cut, rhythm ?? evenRhythm, recording);
+  return {
+    behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
+    rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
+    why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
+    single: loop.behaviour.kind === "poller",
+  };
+}
+
+const calendarOf = (
+  profiles: readonly Profile[],
+  cut: readonly Sessions[],
+  recording: Recording,
+): Calendar => {
+  const lives = cut.map(({ sessions }, index) => ({
+    joinedMs: joinedMs((profiles[index] as Profile).jobs, recording),
+    sessions,
+  }));
+  return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
+};
+
+/** Cuts callers' jobs into sessions. Each call is one where no pause is an absence: `awayMs` is 0 then. */
+function cutOf(
+  profiles: readonly Profile[],
+  recording: Recording,
+): { readonly awayMs: number; readonly cut: readonly Sessions[] } {
   // A pause at night is no absence because it is long for a day: pauses are told apart in busy time.
   const calls = profiles.map(({ jobs }) => sessionsOf(jobs, 0));
-  const usual = rhythmOf(lives(calls));
+  const usual = rhythmOf(calendarOf(profiles, calls, recording));
   const lengthOf = (fromMs: number, untilMs: number): number =>
     usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs);
   const awayMs = absenceOf(
@@ -50,20 +85,62 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
     ),
   );
   const cut = awayMs === 0 ? calls : profiles.map(({ jobs }) => sessionsOf(jobs, awayMs, lengthOf));
-  const calendar = lives(cut);
-  const rhythm = rhythmOf(calendar);
-  const loop = loopOf(profiles, cut, slackOf(recording));
-  const sizes = new Sample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
-  const plain =
-    rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(sizes)));
-  if (plain || sizes.count < 2) return null;
-  const away = absences(cut, rhythm ?? evenRhythm, recording);
-  return {
-    behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
-    rhythms: [{ calendar, rhythm: rhythm ?? evenRhythm }],
-    why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
-    single: loop.behaviour.kind === "poller",
-  };
+  return { awayMs, cut };
+}
+
+/** Sizes explain so much of the hours of sessions, as a share of what they could, before they are two kinds. */
+const sizesTell = 0.02;
+/** Who comes back so often a day looks for work; who comes less often comes to it. */
+const sessionsTell = 12;
+
+/**
+ * Takes sessions apart by size where long ones keep other hours than short ones: a program that looks all day, and
+ * works where it finds something. `null` where both keep the same.
+ * @returns the jobs of each caller in short sessions, and in long ones
+ */
+export function bySize(
+  profiles: readonly Profile[],
+  recording: Recording,
+): { readonly short: readonly (readonly Job[])[]; readonly long: readonly (readonly Job[])[] } | null {
+  const { awayMs, cut } = cutOf(profiles, recording);
+  const all = cut.flatMap(({ sessions }) => sessions);
+  const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / (24 * 3_600_000));
+  if (awayMs === 0 || all.length < sessionsTell * days * profiles.length) return null;
+  const usual = new Sample(all.map(({ jobs }) => jobs)).median;
+  const hours = all.map(({ startMs, jobs }) => ({ hour: weekHourOf(startMs), isLong: jobs > usual }));
+  if (associationOf(hours) < sizesTell) return null;
+  const jobsOf = (isLong: boolean): readonly (readonly Job[])[] =>
+    profiles.map(({ jobs }, index) => {
+      let from = 0;
+      return (cut[index] as Sessions).sessions.flatMap(({ jobs: size }) => {
+        from += size;
+        return size > usual === isLong ? jobs.slice(from - size, from) : [];
+      });
+    });
+  return { short: jobsOf(false), long: jobsOf(true) };
+}
+
+/** Pearson's sum a session, for what is long by hour; 0 where chance explains it. */
+function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
+  const cells = Array.from({ length: weekHours }, () => ({ all: 0, long: 0 }));
+  let long = 0;
+  for (const { hour, isLong } of hours) {
+    const cell = cells[hour] as (typeof cells)[number];
+    cell.all += 1;
+    cell.long += Number(isLong);
+    long += Number(isLong);
+  }
+  const share = long / Math.max(1, hours.length);
+  if (share === 0 || share === 1) return 0;
+  let [squares, degrees] = [0, -1];
+  for (const cell of cells) {
+    if (cell.all < 10) continue;
+    degrees += 1;
+    squares += (cell.long - cell.all * share) ** 2 / (cell.all * share * (1 - share));
+  }
+  return degrees < 1 || squares <= degrees + 4 * Math.sqrt(2 * degrees)
+    ? 0
+    : (squares - degrees) / hours.length;
 }
 
 /** Tells whether sessions end as by the toss of a coin after each call: their sizes are then geometric. */
@@ -153,22 +230,24 @@ function endsByTime({ sessions, pausesMs }: Sessions): boolean {
  * all lengths are stretched until there are as many returns as there were.
  */
 function absences(
+  profiles: readonly Profile[],
   cut: readonly Sessions[],
   rhythm: FittedRhythm,
-  { startedAtMs, endedAtMs }: Recording,
+  recording: Recording,
 ): FittedSpread {
   const seen: number[] = [];
   let [busyMs, returns] = [0, 0];
-  for (const { sessions } of cut) {
+  for (const [index, { sessions }] of cut.entries()) {
+    const cameMs = joinedMs((profiles[index] as Profile).jobs, recording);
     let before: Session | null = null;
     for (const session of sessions) {
-      const awayMs = busyBetween(rhythm, before?.endMs ?? startedAtMs, session.startMs);
+      const awayMs = busyBetween(rhythm, before?.endMs ?? cameMs, session.startMs);
       busyMs += awayMs;
       returns += 1;
       if (before !== null) seen.push(awayMs);
       before = session;
     }
-    if (before !== null) busyMs += busyBetween(rhythm, before.endMs, endedAtMs);
+    if (before !== null) busyMs += busyBetween(rhythm, before.endMs, recording.endedAtMs);
   }
   const mean = busyMs / Math.max(1, returns);
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };

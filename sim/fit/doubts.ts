@@ -6,7 +6,7 @@ import { counted } from "../../src/rules/words.ts";
 import { percent } from "./backtest-coverage.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { absenceOf, sessionsOf } from "./sessions.ts";
+import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -31,6 +31,7 @@ export function doubtsOf(
   const spanDays = (recording.endedAtMs - recording.startedAtMs) / dayMs;
   return [
     ...daysDoubt(days, spanDays),
+    ...joinedDoubts(profiles, recording),
     ...eventsDoubt(profiles),
     ...rareDoubts(profiles),
     ...spanDoubt(recording, spanDays),
@@ -48,6 +49,18 @@ function daysDoubt(days: number, spanDays: number): string[] {
     : [
         `Days differ by ${percent(days)} from each other, for all callers together: ${counted(seen, "day")} tell their mean to ${percent(error)} at best.`,
       ];
+}
+
+/** Callers who joined on a later day. */
+function joinedDoubts(profiles: readonly Profile[], recording: Recording): string[] {
+  const late = profiles.filter(({ jobs }) => joinedMs(jobs, recording) > recording.startedAtMs);
+  const [first] = late;
+  if (first === undefined) return [];
+  const day = new Date(joinedMs(first.jobs, recording)).toISOString().slice(0, 10);
+  const others = late.length === 1 ? "" : ` and ${counted(late.length - 1, "other")}`;
+  return [
+    `${shortName(first.caller.user)}${others} joined on a later day (${day}): the scenario has them from its start, as they were since.`,
+  ];
 }
 
 function eventsDoubt(profiles: readonly Profile[]): string[] {

@@ -8,11 +8,13 @@ import { doubtsOf } from "./doubts.ts";
 import { limitsOf } from "./limits.ts";
 import type { FittedBehaviour, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
 import { fittedNetwork } from "./network.ts";
+import { outagesIn } from "./outages.ts";
 import { takenApart } from "./parts.ts";
 import { fittedPopulation } from "./population.ts";
 import { type Profile, profileOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { daysDeviation, evenRhythm } from "./rhythm.ts";
+import { daysApart, evenRhythm } from "./rhythm.ts";
+import { joinedMs } from "./sessions.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
@@ -52,9 +54,9 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();
   const fits = clusters.map((cluster) => fittedPopulation(cluster, recording));
-  const days = daysDeviation(fits.flatMap(({ rhythms }) => rhythms));
+  const days = daysApart(fits.flatMap(({ rhythms }) => rhythms));
   const named = fits.map(({ population }, index): FittedPopulation => {
-    const behaviour = withDays(population.behaviour, days);
+    const behaviour = withDays(population.behaviour, days.factors);
     const { profiles = [], mixture = false } = clusters[index] ?? {};
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
@@ -63,28 +65,30 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     name,
     startAtMs: Math.floor(recording.startedAtMs),
     durationMs: durationOf(recording),
+    settledAtMs: Math.floor(Math.max(...profiles.map(({ jobs }) => joinedMs(jobs, recording)))),
     rules,
     rulesFrom,
     policy,
     network: fittedNetwork(recording),
+    outages: outagesIn(recording),
     populations,
     calls: recording.calls,
     callers: recording.callers.length,
     unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
     uncounted: recording.uncounted,
-    doubts: doubtsOf(profiles, recording, days),
+    doubts: doubtsOf(profiles, recording, days.deviation),
   };
   return { model, recording, members: clusters.map(({ profiles }) => profiles) };
 }
 
 /** The behaviour with days that differ so much; the calendar shows this for all populations at once alone. */
-function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: number): Kind {
+function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly number[]): Kind {
   if (behaviour.kind === "together")
     return {
       ...behaviour,
       parts: behaviour.parts.map((part) => ({ ...part, behaviour: withDays(part.behaviour, days) })),
     };
-  if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days === 0)) return behaviour;
+  if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days.length === 0)) return behaviour;
   return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
 }
 
@@ -108,6 +112,7 @@ function asOthersDo(population: FittedPopulation, all: readonly FittedPopulation
     ...population,
     onRefused: like.onRefused,
     attempts: like.attempts,
+    failedWaitMs: population.failedWaitMs ?? like.failedWaitMs,
     reasons: { ...population.reasons, onRefused },
   };
 }

@@ -57,7 +57,7 @@ export const isRefused = (call: RecordedCall): boolean => isRefusal(call.status)
 const isFailed = ({ status }: RecordedCall): boolean => isFailure(status);
 
 /** A call that follows a failed one this soon is its retry, ms. */
-const atOnceMs = 1_000;
+export const atOnceMs = 1_000;
 
 /** The jobs of a caller whose attempts are numbered. */
 export function jobsRecorded(caller: RecordedCaller, limits: Limits): Jobs {

@@ -2,6 +2,7 @@
 // the scenario itself are both made of it (`source.ts`).
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
+import type { FittedOutage } from "./outages.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { CallKind } from "./recording.ts";
 import type { FittedRhythm } from "./rhythm.ts";
@@ -123,6 +124,8 @@ export interface FittedPopulation {
   readonly retriesExplained: number | null;
   /** The most attempts a call was given, where that is what ended them. */
   readonly attempts: number | null;
+  /** Wait after a failure, ms, where most of those are tried again; `null` else. */
+  readonly failedWaitMs: number | null;
   readonly reasons: FittedReasons;
 }
 
@@ -134,6 +137,8 @@ export interface FittedModel {
   /** Ms since the epoch, and ms. */
   readonly startAtMs: number;
   readonly durationMs: number;
+  /** When the last caller had joined: from then on the recording is as the scenario. Ms since the epoch. */
+  readonly settledAtMs: number;
   readonly rules: Rules;
   readonly rulesFrom: RulesFrom;
   /** In place of the rules, which say nothing then. */
@@ -145,6 +150,7 @@ export interface FittedModel {
     readonly lateness: FittedSpread | null;
     readonly reason: string;
   };
+  readonly outages: readonly FittedOutage[];
   readonly populations: readonly FittedPopulation[];
   /** Calls that were read, those that no quota counts left out. */
   readonly calls: number;

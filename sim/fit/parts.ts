@@ -1,34 +1,24 @@
 // Several behaviours of one caller, or of callers who are alike: what keeps to timetables, what events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
-import { bySessions, type RhythmFit } from "./comings.ts";
+import { bySessions, bySize, type RhythmFit } from "./comings.ts";
 import type { Job } from "./jobs.ts";
 import { mixOf } from "./mix.ts";
 import type { FittedCall, FittedPart } from "./model.ts";
-import { isSteady, type Profile, profileOfJobs, slackOf } from "./profile.ts";
+import {
+  type Apart,
+  isSteady,
+  type OwnWakes,
+  type Profile,
+  profileOfJobs,
+  slackOf,
+  type WokenSession,
+} from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { spreadOf } from "./spread.ts";
 import { roundestWithin, Sample } from "./statistics.ts";
-import { type ClockedSessions, timetablesOf } from "./timetables.ts";
-import { type WokenSession, wakesIn, wakingTimes } from "./wakes.ts";
-
-/** The calls of a caller by the clock, those when events wake it, and the rest. */
-export interface Apart {
-  /** Names of what was taken apart: callers of the same names may be of one population. */
-  readonly key: string;
-  readonly timetables: readonly ClockedSessions[];
-  readonly wakes: readonly OwnWakes[];
-  /** `null` where nothing is left. */
-  readonly rest: Profile | null;
-}
-
-/** Events that wake a caller among others. */
-interface OwnWakes {
-  readonly group: number;
-  /** Instants of all of them, ms since the epoch. */
-  readonly eventsMs: readonly number[];
-  readonly sessions: readonly WokenSession[];
-}
+import { timetablesOf } from "./timetables.ts";
+import { wakesIn, wakingTimes } from "./wakes.ts";
 
 /** Takes apart what every caller does; callers who do one thing alone stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
@@ -85,13 +75,16 @@ export function partsOf(
   recording: Recording,
 ): { readonly parts: readonly FittedPart[]; readonly rhythms: readonly RhythmFit[] } | null {
   const [model] = profiles;
-  if (model === undefined || (model.apart === null && (profiles.length > 1 || isSteady(model)))) return null;
+  if (model === undefined) return null;
+  const alone = profiles.length === 1 && !isSteady(model);
+  if (model.apart === null && !alone) return partsBySize(profiles, recording);
   const parts = [...clockedParts(profiles, recording), ...wokenParts(profiles, recording)];
   const rests = profiles.flatMap((profile) =>
     profile.apart === null ? [profile] : (profile.apart.rest ?? []),
   );
   const lanes = profiles.length > 1 ? [] : rests.flatMap(({ jobs }) => lanesOf(jobs));
-  if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost)) return null;
+  if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
+    return partsBySize(profiles, recording);
   const apart = lanes.length > 1 && lanes.length <= lanesMost;
   const loops =
     rests.length === 0
@@ -103,6 +96,22 @@ export function partsOf(
     parts: [...parts, ...loops.map(({ part }) => part)],
     rhythms: loops.flatMap(({ rhythms }) => rhythms),
   };
+}
+
+/** Long sessions beside short ones, where they keep other hours. */
+function partsBySize(profiles: readonly Profile[], recording: Recording): ReturnType<typeof partsOf> {
+  if (profiles.some((profile) => isSteady(profile) || profile.pace.kind === "chance")) return null;
+  const sizes = bySize(profiles, recording);
+  if (sizes === null) return null;
+  const slackMs = slackOf(recording);
+  const loops = [sizes.short, sizes.long].map((kind) => {
+    const own = profiles.flatMap((profile, index) => {
+      const jobs = kind[index] ?? [];
+      return jobs.length === 0 ? [] : [profileOfJobs(profile, jobs, slackMs)];
+    });
+    return loopPart(own, recording);
+  });
+  return { parts: loops.map(({ part }) => part), rhythms: loops.flatMap(({ rhythms }) => rhythms) };
 }
 
 /** The kinds of calls of callers, together. */
@@ -182,7 +191,7 @@ function wokenPart(
         0,
       ),
       perDay: Math.round(100 * perDay) / 100,
-      rhythm: { hours, weekend: null, weekdays, days: 0 },
+      rhythm: { hours, weekend: null, weekdays, days: [] },
       withinMs: roundestWithin(late.quantile(0.95), 1.1 * late.quantile(0.95) + slackMs),
       share: Math.min(1, Math.round((100 * woken.length) / (eventsMs.length * profiles.length)) / 100),
       group,
@@ -191,16 +200,21 @@ function wokenPart(
   };
 }
 
+/** Periods of one part differ by less. */
+const periodsAlike = 1.02;
+
 function loopPart(
   profiles: readonly Profile[],
   recording: Recording,
 ): { readonly part: FittedPart; readonly rhythms: readonly RhythmFit[] } {
   const mix = mixOfAll(profiles);
   const everyMs = profiles.flatMap(({ pace }) => (pace.kind === "ticks" ? [pace.everyMs] : []));
-  if (everyMs.length === profiles.length && mix.length === 1)
+  const periods = new Sample(everyMs);
+  const alike = everyMs.length === profiles.length && periods.most <= periodsAlike * periods.least;
+  if (alike && mix.length === 1)
     return {
       part: {
-        behaviour: { kind: "poller", everyMs: Math.max(1, Math.round(new Sample(everyMs).median)) },
+        behaviour: { kind: "poller", everyMs: Math.max(1, Math.round(periods.median)) },
         mix,
       },
       rhythms: [],

@@ -80,7 +80,7 @@ export const rhythmExpression = ({ hours, weekend, weekdays, days }: FittedRhyth
     hours: list(hours.map(literal)),
     weekend: weekend === null ? null : list(weekend.map(literal)),
     weekdays: weekdays === null ? null : list(weekdays.map(literal)),
-    days: days === 0 ? null : days,
+    days: days.length === 0 ? null : list(days.map(literal)),
   });
 
 const spanExpression = ({ least, most }: FittedSpan): Expression =>
@@ -91,26 +91,31 @@ const spanExpression = ({ least, most }: FittedSpan): Expression =>
 const jitterExpression = (jitter: FittedSpan): Expression | null =>
   jitter.most === 0 ? null : spanExpression(jitter);
 
-export function retryExpression(retry: FittedRetry, attempts: number | null): Expression {
+/** @param failedWaitMs wait after a failure; `null`: those are not tried again */
+export function retryExpression(
+  retry: FittedRetry,
+  attempts: number | null,
+  failedWaitMs: number | null = null,
+): Expression {
+  const bounds = { attempts, unanswered: retriesFailures(retry, failedWaitMs) ? true : null };
+  const fallback = failedWaitMs === null ? null : timeText(failedWaitMs);
   switch (retry.kind) {
     case "unknown":
     case "none":
       return make("none");
     case "waitReset": {
       const from = retry.from === "answer" ? null : retry.from;
-      return make(
-        "waitReset",
-        object({ of: retry.of, from, jitter: jitterExpression(retry.jitter), attempts }),
-      );
+      const jitter = jitterExpression(retry.jitter);
+      return make("waitReset", object({ of: retry.of, from, jitter, fallback, ...bounds }));
     }
     case "retryAfter": {
       const jitter = jitterExpression(retry.jitter);
-      return jitter === null && attempts === null
+      return jitter === null && attempts === null && fallback === null
         ? make("retryAfter")
-        : make("retryAfter", object({ jitter, attempts }));
+        : make("retryAfter", object({ jitter, fallback, ...bounds }));
     }
     case "fixed":
-      return make("fixed", object({ wait: spanExpression(retry.wait), attempts }));
+      return make("fixed", object({ wait: spanExpression(retry.wait), ...bounds }));
     case "exponential": {
       const { first, factor, most, jitter } = retry;
       return make(
@@ -120,11 +125,19 @@ export function retryExpression(retry: FittedRetry, attempts: number | null): Ex
           factor: factor === 2 ? null : factor,
           most: timeText(most),
           jitter: jitter === "none" ? null : jitter,
-          attempts,
+          ...bounds,
         }),
       );
     }
   }
+}
+
+/** Tells whether a policy can try failed calls again after such a wait: what waits by a header waits as long as it likes. */
+function retriesFailures(retry: FittedRetry, failedWaitMs: number | null): boolean {
+  if (failedWaitMs === null) return false;
+  if (retry.kind === "fixed")
+    return failedWaitMs <= 2 * retry.wait.most && 2 * failedWaitMs >= retry.wait.least;
+  return retry.kind === "exponential" ? 4 * failedWaitMs >= retry.first : true;
 }
 
 const hourMs = 3_600_000;

@@ -7,8 +7,9 @@ import type { RhythmFit } from "./comings.ts";
 import { mixOf } from "./mix.ts";
 import type { FittedPopulation } from "./model.ts";
 import { mixturePace, paceOf } from "./pace.ts";
-import { attemptsOf, retryOf } from "./reaction.ts";
+import { attemptsOf, failedWaitOf, type RetryFit, retryOf } from "./reaction.ts";
 import type { Recording } from "./recording.ts";
+import { spanText } from "./words.ts";
 
 /** A population without its name, and the rhythms of its clients. */
 export interface PopulationFit {
@@ -22,7 +23,8 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   const pace = cluster.mixture ? mixturePace(cluster, recording) : paceOf(cluster, recording);
   const { mix, unexplained } = mixOf(cluster, pace.single);
   const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
-  const onRefused = retryOf(profiles, recording, refused);
+  const failedWaitMs = failedWaitOf(profiles);
+  const onRefused = asAfterFailures(retryOf(profiles, recording, refused), failedWaitMs);
   const names = [...new Set(profiles.map(({ caller }) => caller.user))];
   const users = names.length;
   const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
@@ -42,6 +44,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     onRefused: onRefused.retry,
     retriesExplained: onRefused.guess?.explained ?? null,
     attempts: attemptsOf(profiles),
+    failedWaitMs,
     reasons: {
       population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${recording.knowsAttempts ? counted(users, "user") : usersText(names)}, ${counted(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
       behaviour: pace.why,
@@ -50,6 +53,14 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     },
   };
   return { population, rhythms: pace.rhythms };
+}
+
+/** Who tries failed calls again, and was never refused, is taken to try again then, too, when the window has reset. */
+function asAfterFailures(fit: RetryFit, failedWaitMs: number | null): RetryFit {
+  if (fit.retry.kind !== "unknown" || failedWaitMs === null) return fit;
+  const retry = { kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most: 0 } } as const;
+  const why = `failed calls were tried again ${spanText({ least: failedWaitMs, most: failedWaitMs })} later: refused ones are taken to wait for the reset`;
+  return { ...fit, retry, why };
 }
 
 /** Users that a sentence names; of more, it counts the rest. */

@@ -1,8 +1,8 @@
 // One caller's behaviour: its shape, which is all that it does at once (a call, a volley, a list page by page), and the
 // pace at which it does that again (by the clock, after a pause, once, or by chance).
+import type { Timetable } from "./arrivals.ts";
 import { isRefused, type Job, type Jobs, jobsGuessed, jobsRecorded, type RetrySample } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
-import type { Apart } from "./parts.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, UsualPauses } from "./retries.ts";
 import { endedByRefusals, queueOf, runsOf, type Shape, type Spell, shapeOf } from "./runs.ts";
@@ -17,6 +17,43 @@ export type Pace =
   | { readonly kind: "once" }
   /** Its calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
+
+/** Sessions of one caller that keep to one timetable. */
+export interface ClockedSessions {
+  readonly timetable: Timetable;
+  readonly periodMs: number;
+  readonly startsMs: readonly number[];
+  readonly jobs: readonly Job[];
+  /** Number of jobs of each session. */
+  readonly sizes: readonly number[];
+  /** From an answer to the next job, within sessions, ms. */
+  readonly pausesMs: readonly number[];
+}
+
+/** One caller's calls after one event. */
+export interface WokenSession {
+  /** When the event was, ms since the epoch. */
+  readonly eventMs: number;
+  readonly jobs: readonly Job[];
+}
+
+/** The calls of a caller by the clock, those when events wake it, and the rest. */
+export interface Apart {
+  /** Names of what was taken apart: callers of the same names may be of one population. */
+  readonly key: string;
+  readonly timetables: readonly ClockedSessions[];
+  readonly wakes: readonly OwnWakes[];
+  /** `null` where nothing is left. */
+  readonly rest: Profile | null;
+}
+
+/** Events that wake a caller among others. */
+export interface OwnWakes {
+  readonly group: number;
+  /** Instants of all of them, ms since the epoch. */
+  readonly eventsMs: readonly number[];
+  readonly sessions: readonly WokenSession[];
+}
 
 export interface Profile {
   readonly caller: RecordedCaller;

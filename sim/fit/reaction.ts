@@ -1,14 +1,18 @@
 // The reaction of a population to refusals: one policy for all its callers, and the evidence for it.
 
 import { counted } from "../../src/rules/words.ts";
-import { isRefused } from "./jobs.ts";
+import { ABSENT } from "../../src/scenario/client.ts";
+import { isFailure } from "../../src/wire/outcome.ts";
+import { atOnceMs, isRefused } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf, usualPauses } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
+import { Sample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 
-interface RetryFit {
+/** A policy, and the evidence for it. */
+export interface RetryFit {
   readonly retry: FittedRetry;
   readonly guess: RetryGuess | null;
   readonly why: string;
@@ -73,6 +77,25 @@ function whenText(retry: FittedRetry): string {
     default:
       return "where nothing says";
   }
+}
+
+/** Fewer failures tell nothing of what follows them. */
+const failuresTell = 5;
+
+/** The usual wait until a failed call is sent again; `null` where most are not. */
+export function failedWaitOf(profiles: readonly Profile[]): number | null {
+  const waits: number[] = [];
+  let failures = 0;
+  for (const { caller } of profiles)
+    for (const [index, { endMs, status, kind }] of caller.calls.entries()) {
+      const next = caller.calls[index + 1];
+      if (!isFailure(status) || next === undefined) continue;
+      failures += 1;
+      const waitMs = next.atMs - endMs;
+      const again = next.attempt > 0 || (next.attempt === ABSENT && waitMs <= atOnceMs);
+      if (again && waitMs >= 0 && next.kind.key === kind.key) waits.push(waitMs);
+    }
+  return failures < failuresTell || waits.length < failures / 2 ? null : Math.round(new Sample(waits).median);
 }
 
 /** The most attempts that calls were given, where those that were given up had them all, and no other had more. */

@@ -8,7 +8,8 @@ export interface FittedRhythm {
   readonly weekend: readonly number[] | null;
   /** `null`: all alike. */
   readonly weekdays: readonly number[] | null;
-  readonly days: number;
+  /** Factors of recorded days, which each day draws one of; none: all alike. */
+  readonly days: readonly number[];
 }
 
 /** All hours are alike. */
@@ -16,11 +17,14 @@ export const evenRhythm: FittedRhythm = {
   hours: new Array<number>(24).fill(1),
   weekend: null,
   weekdays: null,
-  days: 0,
+  days: [],
 };
 
-/** One caller's sessions, in the order of time. */
-export type Life = readonly Session[];
+/** One caller's sessions, in the order of time, and when it joined. */
+export interface Life {
+  readonly joinedMs: number;
+  readonly sessions: readonly Session[];
+}
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -28,6 +32,10 @@ const hourOf = (ms: number): number => Math.floor((ms % dayMs) / hourMs);
 /** The epoch began on a Thursday. */
 const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;
 const isWeekend = (weekday: number): boolean => weekday === 0 || weekday === 6;
+
+/** Hours of a weekday, and of a day of the weekend. */
+export const weekHours = 48;
+export const weekHourOf = (ms: number): number => hourOf(ms) + (isWeekend(weekdayOf(ms)) ? 24 : 0);
 
 /** Less time than this shows no rhythm of a day. */
 const shortestMs = 6 * hourMs;
@@ -45,6 +53,8 @@ interface HourCell {
 /** The hours of a recording, with who came back in each. */
 export class Calendar {
   readonly cells: readonly HourCell[];
+  /** Calls of all sessions. */
+  readonly calls: number;
   readonly #fromMs: number;
 
   constructor(lives: readonly Life[], startMs: number, endMs: number) {
@@ -54,9 +64,10 @@ export class Calendar {
       const ms = this.#fromMs + index * hourMs;
       return { hour: hourOf(ms), weekday: weekdayOf(ms), day: Math.floor(ms / dayMs), returns: 0, away: 0 };
     });
-    for (const life of lives) {
-      let leftMs = startMs;
-      for (const { startMs: backMs, endMs: goneMs } of life) {
+    this.calls = lives.flatMap(({ sessions }) => sessions).reduce((sum, { jobs }) => sum + jobs, 0);
+    for (const { joinedMs, sessions } of lives) {
+      let leftMs = joinedMs;
+      for (const { startMs: backMs, endMs: goneMs } of sessions) {
         this.#away(leftMs, backMs);
         const cell = this.#cellAt(backMs);
         if (cell !== undefined) cell.returns += 1;
@@ -112,7 +123,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
           ({ weekday }) => weekday,
           (cell) => rate * (byKind[kindOf(cell)] ?? 1),
         ).map(round);
-  return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: 0 };
+  return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: [] };
 }
 
 /** The factor of an instant's hour. */
@@ -175,39 +186,62 @@ function differs(
   return degrees > 0 && squares > degrees + 4 * Math.sqrt(2 * degrees);
 }
 
+/** A day of less than this share of the busiest one's returns tells of few callers alone, not of all. */
+const quietShare = 0.25;
+
+/** Days beside what their rhythm expects. */
+export interface DaysApart {
+  /** Of their factors, relative, beyond chance. */
+  readonly deviation: number;
+  /** Of each day that tells one, in the order of time; none where chance explains all. */
+  readonly factors: readonly number[];
+}
+
 /**
- * Deviation of days from what their rhythm expects, relative, beyond chance. All populations together: what makes a day
- * busy makes it busy for most.
+ * Days beside what their rhythm expects. All populations together: what makes a day busy makes it busy for most. Days
+ * are kept one by one, since no formula knows of holidays.
  */
-export function daysDeviation(
+export function daysApart(
   parts: readonly { readonly calendar: Calendar; readonly rhythm: FittedRhythm }[],
-): number {
-  const days = new Map<number, { seen: number; expected: number }>();
+): DaysApart {
+  const days = new Map<number, { seen: number; expected: number; noise: number }>();
   for (const { calendar, rhythm } of parts) {
     const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
     const returns = calendar.cells.reduce((sum, cell) => sum + cell.returns, 0);
     const all = calendar.cells.reduce((sum, cell) => sum + weight(cell), 0);
+    // A return counts for the calls that it brings: some come back for one, others for a day.
+    const calls = calendar.calls / Math.max(1, returns);
     for (const cell of calendar.cells) {
-      const day = days.get(cell.day) ?? { seen: 0, expected: 0 };
+      const day = days.get(cell.day) ?? { seen: 0, expected: 0, noise: 0 };
       days.set(cell.day, day);
-      day.seen += cell.returns;
-      day.expected += all === 0 ? 0 : (returns * weight(cell)) / all;
+      const expected = all === 0 ? 0 : (calls * returns * weight(cell)) / all;
+      day.seen += calls * cell.returns;
+      day.expected += expected;
+      day.noise += calls * expected;
     }
   }
-  const told = [...days.values()].filter(({ expected }) => expected >= 20);
-  if (told.length < 3) return 0;
+  const busiest = Math.max(...[...days.values()].map(({ expected }) => expected));
+  const told = [...days.values()].filter(
+    ({ expected, noise }) => expected * expected >= 20 * noise && expected > quietShare * busiest,
+  );
+  const none = { deviation: 0, factors: [] };
+  if (told.length < 3) return none;
   // Each day counts by what is expected of it: quiet ones differ by a few callers who are there all day or not at all.
   const all = told.reduce((sum, { expected }) => sum + expected, 0);
   const count = (all * all) / told.reduce((sum, { expected }) => sum + expected * expected, 0);
-  // (seen / expected - 1)^2 has the mean: the days' variance, plus 1 / expected of chance.
-  const mean = told.reduce((sum, { seen, expected }) => {
-    const off = seen / expected - 1;
-    return sum + (expected * (off * off - 1 / expected)) / all;
-  }, 0);
-  const variance = Math.max(0, (mean * count) / (count - 1));
+  // (seen / expected - 1)^2 has the mean: the days' variance, plus what chance makes of so many returns.
+  const squares = told.reduce((sum, { seen, expected }) => sum + (seen - expected) ** 2 / expected, 0) / all;
+  const chance = told.reduce((sum, { expected, noise }) => sum + noise / expected, 0) / all;
+  const variance = ((squares - chance) * count) / (count - 1);
+  if (variance <= 0) return none;
   // Nor is the mean of so few days known better: a day to come differs by both.
-  return Math.round(100 * Math.sqrt(variance * (1 + 1 / count))) / 100;
+  const deviation = Math.sqrt(variance * (1 + 1 / count));
+  const scale = deviation / Math.sqrt(squares);
+  const factors = told.map(({ seen, expected }) => Math.max(0, 1 + scale * (seen / expected - 1)));
+  return { deviation: toHundredth(deviation), factors: factors.map(toHundredth) };
 }
+
+const toHundredth = (value: number): number => Math.round(100 * value) / 100;
 
 /** Busy time from one instant to another, ms: as long as it took on the rhythm's clock. */
 export function busyBetween(rhythm: FittedRhythm, fromMs: number, untilMs: number): number {

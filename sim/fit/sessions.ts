@@ -51,6 +51,30 @@ export function sessionsOf(
   return { sessions, pausesMs, gapsMs };
 }
 
+const dayMs = 24 * 3_600_000;
+/** Fewer calls tell no first one from a late one. */
+const fewCalls = 20;
+/** Who was silent so many times as long as ever after was not there. */
+const muchQuieter = 3;
+
+/**
+ * Returns when a caller joined: the recording's start, or its first call where it was silent before for a day or more,
+ * far longer than ever after, though such days came before.
+ */
+export function joinedMs(jobs: readonly Job[], { startedAtMs }: { readonly startedAtMs: number }): number {
+  const firstMs = jobs[0]?.startMs ?? startedAtMs;
+  const silentMs = firstMs - startedAtMs;
+  if (silentMs < dayMs || jobs.length < fewCalls) return startedAtMs;
+  const longestMs = jobs.reduce(
+    (most, { startMs }, index) => Math.max(most, startMs - (jobs[index - 1]?.endMs ?? startMs)),
+    0,
+  );
+  const isWeekend = (ms: number): boolean => [0, 6].includes((Math.floor(ms / dayMs) + 4) % 7);
+  const days = Array.from({ length: Math.floor(silentMs / dayMs) }, (_, day) => startedAtMs + day * dayMs);
+  const known = days.some((ms) => isWeekend(ms) === isWeekend(firstMs));
+  return known && silentMs > muchQuieter * longestMs ? firstMs : startedAtMs;
+}
+
 /** A session that is so many times as long as the usual one is of another kind. */
 const muchLonger = 2;
 

@@ -34,6 +34,7 @@ import {
   written,
 } from "./expression.ts";
 import type { FittedBehaviour, FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
+import type { FittedOutage } from "./outages.ts";
 import {
   arrivalsExpression,
   callExpression,
@@ -107,7 +108,7 @@ const rulesReason: Readonly<Record<RulesFrom, string>> = {
 };
 
 function describedBy(model: FittedModel, error?: FitError): Expression {
-  const { name, startAtMs, durationMs, rules, policy, network, populations } = model;
+  const { name, startAtMs, durationMs, rules, policy, network, outages, populations } = model;
   const { roundTrip, execution, lateness } = network;
   const scenario = object(
     {
@@ -125,6 +126,7 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
               execution: execution === null ? null : spreadExpression(execution),
               lateness: lateness === null ? null : spreadExpression(lateness),
             }),
+      outages: outages.length === 0 ? null : list(outages.map(outageExpression)),
       fitError: error === undefined ? null : json(error),
       populations: {
         kind: "object",
@@ -138,11 +140,20 @@ function describedBy(model: FittedModel, error?: FitError): Expression {
     {
       rules: rulesReason[model.rulesFrom],
       network: `${network.reason}.`,
+      outages: "As they were recorded, from the start of a run: take them out to ask for days without.",
       fitError: "Recorded less simulated, as shares of the greater.",
     },
   );
   return make("defineScenario", scenario);
 }
+
+const outageExpression = ({ atMs, forMs, answer, share }: FittedOutage): Expression =>
+  object({
+    at: timeText(atMs),
+    for: timeText(forMs),
+    answer: json(answer),
+    share: share === 1 ? null : share,
+  });
 
 /** Limits as they are, switches where they are not the default. */
 function rulesExpression({ organization, user, semantics, organizations, users }: Rules): Expression {
@@ -164,7 +175,7 @@ function rulesExpression({ organization, user, semantics, organizations, users }
 }
 
 function populationExpression(population: FittedPopulation, policy: Policy | undefined): Expression {
-  const { organization, user, arrivals, onRefused, attempts, reasons } = population;
+  const { organization, user, arrivals, onRefused, attempts, failedWaitMs, reasons } = population;
   const isClosed = arrivals.kind === "closed";
   const usual = isClosed ? "each" : "shared";
   return object(
@@ -178,7 +189,7 @@ function populationExpression(population: FittedPopulation, policy: Policy | und
       organization: organization === defaultOrganization ? null : organization,
       user: user === usual ? null : user,
       behaviour: behaviourExpression(population.behaviour, population.mix, policy),
-      onRefused: retryExpression(onRefused, attempts),
+      onRefused: retryExpression(onRefused, attempts, failedWaitMs),
     },
     {
       [isClosed ? "startWithin" : "arrivals"]: `${capital(reasons.arrivals)}.`,

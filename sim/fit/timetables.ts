@@ -2,22 +2,10 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
 import type { Job } from "./jobs.ts";
-import type { Profile } from "./profile.ts";
+import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, isMuchLonger, longAmong, type Session, sessionsOf } from "./sessions.ts";
 import { Sample } from "./statistics.ts";
-
-/** Sessions of one caller that keep to one timetable. */
-export interface ClockedSessions {
-  readonly timetable: Timetable;
-  readonly periodMs: number;
-  readonly startsMs: readonly number[];
-  readonly jobs: readonly Job[];
-  /** Number of jobs of each session. */
-  readonly sizes: readonly number[];
-  /** From an answer to the next job, within sessions, ms. */
-  readonly pausesMs: readonly number[];
-}
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

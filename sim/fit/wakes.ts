@@ -2,17 +2,10 @@
 // them is that far more callers begin within some seconds than callers who are each for themselves ever do.
 import { exp } from "../../src/scenario/elementary.ts";
 import type { Job } from "./jobs.ts";
-import { isSteady, type Profile } from "./profile.ts";
+import { isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, longAmong, sessionsOf } from "./sessions.ts";
 import { Sample } from "./statistics.ts";
-
-/** One caller's calls after one event. */
-export interface WokenSession {
-  /** When the event was, ms since the epoch. */
-  readonly eventMs: number;
-  readonly jobs: readonly Job[];
-}
 
 /** Events that wake the same callers. */
 export interface FoundWakes {
@@ -125,14 +118,13 @@ function alikeness(a: Woken, b: Woken): number {
 }
 
 function beginningsOf({ jobs, pausesMs }: Profile): Beginning[] {
-  const long = new Set(
-    longAmong(sessionsOf(jobs, absenceOf(pausesMs) || quietMs).sessions).map(({ startMs }) => startMs),
-  );
+  const awayMs = absenceOf(pausesMs) || quietMs;
+  const long = new Set(longAmong(sessionsOf(jobs, awayMs).sessions).map(({ startMs }) => startMs));
   const found: Beginning[] = [];
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   for (const [index, { startMs, endMs, attempts }] of jobs.entries()) {
     const before = jobs[index - 1];
-    if (before !== undefined && startMs - before.endMs > quietMs) {
+    if (before !== undefined && startMs - before.endMs > Math.max(quietMs, awayMs)) {
       const third = jobs[index + burstLeast - 1];
       const isBurst = third !== undefined && third.startMs - startMs <= quietMs;
       const isAfterRefusal = startMs - refusedAtMs <= refusedMs;
@@ -233,9 +225,12 @@ function wokenBy(
   const least = cutMs === 0 ? 1 : 2;
   const woken = new Map<Profile, readonly WokenSession[]>();
   for (const [caller, own] of firsts) {
+    const awayMs = absenceOf(caller.pausesMs);
     const sessions = own.flatMap(([eventMs, first]) => {
+      const begins = awayMs > 0 && (first === 0 || gapBefore(caller.jobs, first) > awayMs);
+      const pauseMs = begins ? awayMs : cutMs;
       let end = first + 1;
-      while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= cutMs) end += 1;
+      while (end < caller.jobs.length && gapBefore(caller.jobs, end) <= pauseMs) end += 1;
       return end - first < least ? [] : [{ eventMs, jobs: caller.jobs.slice(first, end) }];
     });
     if (sessions.length > 0) woken.set(caller, sessions);

@@ -22,7 +22,7 @@ import { type ReplayCaller, ReplayCallers } from "./callers.ts";
 import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
 import { Completions } from "./completions.ts";
 import { ReactionTally } from "./reaction-tally.ts";
-import type { ReplayProgress, ReplayWay } from "./replay.ts";
+import type { ReplayProgress, ReplayWay } from "./way.ts";
 import { wishesOf } from "./wishes.ts";
 
 /** The reaction of callers to a refusal. */

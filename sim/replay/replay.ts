@@ -8,13 +8,14 @@ import { pointsMost } from "../../src/scenario/calls.ts";
 import type { QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
-import { type Limits, limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
+import { limitsOfPolicy, limitsOfRules } from "../fit/limits.ts";
 import { ReplayCallers } from "./callers.ts";
 import { reactingCallsMost } from "./calls.ts";
 import { putBack } from "./put-back.ts";
 import { KeptRows, type Reaction } from "./reaction.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts";
+import type { ReplayProgress, ReplayWay } from "./way.ts";
 
 export interface ReplayOptions {
   /** As the log is called, for the result. */
@@ -27,13 +28,6 @@ export interface ReplayOptions {
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** Told after each batch; what it returns is waited for. */
   readonly onProgress?: ((progress: ReplayProgress) => void | Promise<void>) | undefined;
-}
-
-export interface ReplayProgress {
-  /** Rows replayed so far; or, while callers react, calls of `of` that are settled. */
-  readonly rows: number;
-  /** Their number; `null` while the log is read. */
-  readonly of: number | null;
 }
 
 /** The demand of a log of more rows is not put back, unless callers are to react. */
@@ -88,15 +82,6 @@ export async function replayQuotas(
   const { plain, ...rest } = await replayed(log, policy, way, options);
   const result = { format: "spillway-replay", version: 2, ...plain, ...rest, policy } as const;
   return { ...result, expectations: judgeReplay(expect, result) };
-}
-
-/** Differences between rules and policies. */
-export interface ReplayWay {
-  readonly limits: Limits;
-  /** True if a refusal tells its quotas in the policy's order, rather than the tightest first. */
-  readonly isInOrder: boolean;
-  /** A call of a higher cost is none that a quota counts. */
-  readonly costMost: number;
 }
 
 async function replayed(

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { ReplayProgress } from "../../sim/replay/replay.ts";
+import type { ReplayProgress } from "../../sim/replay/way.ts";
 import type { LogOptions } from "../logs/choices.ts";
 import { share } from "../report/format.ts";
 import type { AnyReplay } from "../report/replay-view.ts";

@@ -30,7 +30,7 @@ export const overAtMs = ({ kind, atMs, size }: Trigger): number =>
 export function withTrigger(scenario: Scenario, trigger: Trigger): Scenario {
   const { kind, atMs, size } = trigger;
   if (kind === "outage")
-    return { ...scenario, outages: [...scenario.outages, { atMs, forMs: size, answer: 503 }] };
+    return { ...scenario, outages: [...scenario.outages, { atMs, forMs: size, answer: 503, share: 1 }] };
   return { ...scenario, populations: [...scenario.populations, crowd(scenario, atMs, size)] };
 }
 

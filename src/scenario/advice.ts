@@ -38,7 +38,10 @@ export function adviseScenario(scenario: Scenario, rules: Rules): string[] {
       ? []
       : [`outages.${index} begins ${atMs} ms into a run of ${durationMs} ms: it never happens`],
   );
-  return [...hopeless, ...nobody, ...late];
+  // A fitted week has many, and a plan asks for a day.
+  const outside =
+    late.length <= 1 ? late : [`${late.length} outages begin after the run's end: they never happen`];
+  return [...hopeless, ...nobody, ...outside];
 }
 
 function isEmpty(scenario: Scenario, place: number): boolean {

@@ -59,6 +59,8 @@ export interface OutageInput {
    * counted by any window.
    */
   readonly answer: 503 | "none";
+  /** The share of calls that run into it, above 0 and up to 1; all where it is left out. */
+  readonly share?: number;
 }
 
 /** Clients' clocks. */
@@ -95,6 +97,8 @@ export interface Outage {
   readonly atMs: number;
   readonly forMs: number;
   readonly answer: 503 | "none";
+  /** Of the calls that arrive meanwhile. */
+  readonly share: number;
 }
 
 /** Clocks, checked. */
@@ -170,13 +174,16 @@ export function parseOutages(value: unknown, mistakes: Mistakes): Outage[] {
   }
   return value.flatMap((outage: unknown, index) => {
     const path = `outages.${index}`;
-    if (!mistakes.members(path, outage, ["at", "for", "answer"])) return [];
-    const { answer } = outage;
+    if (!mistakes.members(path, outage, ["at", "for", "answer", "share"])) return [];
+    const { answer, share = 1 } = outage;
+    const isShare = typeof share === "number" && share > 0 && share <= 1;
+    if (!isShare) mistakes.add(`${path}.share`, share, "a share of calls, above 0 and up to 1");
     if (answer !== 503 && answer !== "none") mistakes.add(`${path}.answer`, answer, '503 or "none"');
     return {
       atMs: mistakes.duration(`${path}.at`, outage["at"], 0),
       forMs: mistakes.duration(`${path}.for`, outage["for"], 0),
       answer: answer === "none" ? "none" : 503,
+      share: isShare ? share : 1,
     };
   });
 }

@@ -15,10 +15,10 @@ export interface RhythmInput {
   /** Distance of the clock from UTC, as `+02:00`. UTC where it is left out. */
   readonly zone?: string;
   /**
-   * Deviation of a day's own factor, relative to its mean, 0 to 2: lognormal, drawn anew for each day. All clients of a
-   * scenario share it: a busy day is busy for everybody. 0 where it is left out.
+   * A day's own factor, drawn anew for each day: from these, one as likely as another, or lognormal with mean 1 and this
+   * deviation, 0 to 2. All clients of a scenario share the draw: a busy day is busy for everybody. 0 where it is left out.
    */
-  readonly days?: number;
+  readonly days?: number | readonly number[];
 }
 
 /** A rhythm, checked. */
@@ -27,6 +27,8 @@ export interface Rhythm {
   readonly weekend: readonly number[];
   readonly weekdays: readonly number[];
   readonly zoneMs: number;
+  /** Factors that each day draws one of; none where they are lognormal. */
+  readonly days: readonly number[];
   /** Deviation of the logarithm of a day's factor. */
   readonly sigma: number;
 }
@@ -38,33 +40,33 @@ const factorMost = 1000;
 const dayStream = 0x7fff_fffe;
 
 export function parseRhythm(path: string, value: unknown, mistakes: Mistakes): Rhythm {
-  const plain: Rhythm = { hours: ones(24), weekend: ones(24), weekdays: ones(7), zoneMs: 0, sigma: 0 };
+  const plain = { hours: ones(24), weekend: ones(24), weekdays: ones(7), zoneMs: 0, days: [], sigma: 0 };
   if (value === undefined) return plain;
   if (!mistakes.members(path, value, ["hours", "weekend", "weekdays", "zone", "days"])) return plain;
-  const days = value["days"] ?? 0;
-  if (!isFactor(days) || days > 2) mistakes.add(`${path}.days`, days, "a number from 0 to 2");
+  const days: unknown = value["days"] ?? 0;
+  const drawn = isFactors(days) && days.length > 0 ? days : [];
+  const deviation = isFactor(days) && days <= 2 ? days : 0;
+  if (days !== deviation && days !== drawn)
+    mistakes.add(`${path}.days`, days, `a number from 0 to 2, or a list of numbers from 0 to ${factorMost}`);
   const hours = factorsOf(`${path}.hours`, value["hours"] ?? plain.hours, 24, mistakes);
   return {
     hours,
     weekend: factorsOf(`${path}.weekend`, value["weekend"] ?? hours, 24, mistakes),
     weekdays: factorsOf(`${path}.weekdays`, value["weekdays"] ?? plain.weekdays, 7, mistakes),
     zoneMs: zoneOf(`${path}.zone`, value["zone"] ?? "+00:00", mistakes),
-    sigma: isFactor(days) ? Math.sqrt(ln(1 + days * days)) : 0,
+    days: drawn,
+    sigma: Math.sqrt(ln(1 + deviation * deviation)),
   };
 }
 
 const ones = (count: number): number[] => new Array<number>(count).fill(1);
 const isFactor = (value: unknown): value is number =>
   typeof value === "number" && value >= 0 && value <= factorMost;
+const isFactors = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every(isFactor);
 
 function factorsOf(path: string, value: unknown, count: number, mistakes: Mistakes): readonly number[] {
-  if (
-    Array.isArray(value) &&
-    value.length === count &&
-    value.every(isFactor) &&
-    value.some((each) => each > 0)
-  )
-    return value;
+  if (isFactors(value) && value.length === count && value.some((each) => each > 0)) return value;
   mistakes.add(path, value, `${count} numbers from 0 to ${factorMost}, not all of them 0`);
   return ones(count);
 }
@@ -106,20 +108,22 @@ export function busyUntil(
  * Returns the factor of an instant.
  * @param local ms since the epoch on the rhythm's clock
  */
-export function factorAt({ hours, weekend, weekdays, sigma }: Rhythm, seed: number, local: number): number {
+export function factorAt(rhythm: Rhythm, seed: number, local: number): number {
+  const { hours, weekend, weekdays } = rhythm;
   const day = Math.floor(local / dayMs);
   // The epoch began on a Thursday.
   const weekday = (day + 4) % 7;
   const ofDay = weekday === 0 || weekday === 6 ? weekend : hours;
   const factor = (ofDay[Math.floor((local % dayMs) / hourMs)] as number) * (weekdays[weekday] as number);
-  return sigma === 0 ? factor : factor * dayFactor(seed, day, sigma);
+  return rhythm.sigma === 0 && rhythm.days.length === 0 ? factor : factor * dayFactor(rhythm, seed, day);
 }
 
 const dayDraws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
 
-/** Lognormal with mean 1, from draws of the day's own. */
-function dayFactor(seed: number, day: number, sigma: number): number {
+/** From draws of the day's own. */
+function dayFactor({ days, sigma }: Rhythm, seed: number, day: number): number {
   seedRandom(dayDraws, seed, dayStream, day);
   const share = (next32(dayDraws) + 0.5) / 4_294_967_296;
+  if (days.length > 0) return days[Math.floor(share * days.length)] as number;
   return exp(sigma * normalQuantile(share) - (sigma * sigma) / 2);
 }

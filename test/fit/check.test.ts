@@ -15,7 +15,6 @@ import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { spillwayHere } from "../support/command.ts";
 import { csvOf, recordingOf, worldRules } from "../worlds/recorded.ts";
 import { releases } from "../worlds/releases.ts";
-import { timeOuts } from "../worlds/time-outs.ts";
 import { minuteMs, play, type Row } from "../worlds/world.ts";
 import { traced, world } from "./recordings.ts";
 
@@ -62,12 +61,6 @@ test("what no fit can learn is off, by name, in the first line and as the scenar
   expect(check.error.refused).toBeGreaterThan(0.5);
   expect(checkTable(check).join("\n")).toMatch(/ all: refused +\d+ +\d+ .*!$/m);
   expect(checked(recordingOf(woken), 5)).toEqual(check);
-});
-
-test("why a day cannot be learned is said, where its usual windows are right", () => {
-  // An outage fails every second call for minutes, and each is tried again at once: no caller does so by itself.
-  const outage = checked(recordingOf(play(timeOuts, { firstDay: 0, days: 1, seed: 1 }).rows), 4);
-  expect(outage.why).toContain("callers called together");
 });
 
 test("a day of several releases is learned: it is as full as it was", () => {

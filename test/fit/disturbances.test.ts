@@ -7,6 +7,7 @@ import { spreadOf } from "../../sim/fit/spread.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
+import { feeds } from "../worlds/feeds.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { timeOuts } from "../worlds/time-outs.ts";
 import { hourMs, mondayMs, play, type Row } from "../worlds/world.ts";
@@ -48,10 +49,25 @@ test("a job of twelve pages an hour is not twelve clients", () => {
 
 test("days differ, though hours do not", () => {
   const { populations } = fitted(play(daysDiffer, { firstDay: 0, days: 7, seed: 1, agents: 4 }).rows);
-  const days = populations.map(({ behaviour }) =>
-    behaviour.kind === "sessions" ? (behaviour.rhythm?.days ?? 0) : 0,
+  const [days = []] = populations.map(({ behaviour }) =>
+    behaviour.kind === "sessions" ? (behaviour.rhythm?.days ?? []) : [],
   );
-  expect(Math.max(...days)).toBeGreaterThan(0.2);
+  expect(days).toHaveLength(7);
+  expect(Math.max(...days) - Math.min(...days)).toBeGreaterThan(0.4);
+});
+
+test("long sessions keep their own hours beside short ones", () => {
+  const { populations } = fitted(play(feeds, { firstDay: 0, days: 3, seed: 1, agents: 4 }).rows);
+  const both = populations.flatMap(({ behaviour }) =>
+    behaviour.kind === "together" ? [behaviour.parts] : [],
+  );
+  expect(both.length).toBeGreaterThan(0);
+  // By day half of the looks find something, by night one in ten.
+  for (const parts of both) {
+    const long = parts.at(-1)?.behaviour;
+    const hours = long?.kind === "sessions" ? (long.rhythm?.hours ?? []) : [];
+    expect(hours[12]).toBeGreaterThan(2 * (hours[2] ?? Number.POSITIVE_INFINITY));
+  }
 });
 
 test("a tail of one in a hundred that is most of the time keeps its mean", () => {

@@ -109,7 +109,7 @@ test("what stands around the limiter becomes milliseconds, too", () => {
   expect(scenario).toMatchObject({
     network: { roundTripMs: { shape: "quantiles", quantilesMs: [1, 4, 200] }, loss: 0.01, timeoutMs: 10_000 },
     service: { servers: 4, timeMs: { least: 20, most: 20 }, queue: 100 },
-    outages: [{ atMs: 30_000, forMs: 5_000, answer: "none" }],
+    outages: [{ atMs: 30_000, forMs: 5_000, answer: "none", share: 1 }],
     clocks: { apartMs: 250 },
   });
 });
@@ -195,6 +195,11 @@ describe("each mistake is told by its path", () => {
       "an outage that answers 500",
       { ...right, outages: [{ at: 0, for: 5, answer: 500 }] },
       "outages.0.answer",
+    ],
+    [
+      "an outage of no call",
+      { ...right, outages: [{ at: 0, for: 5, answer: 503, share: 0 }] },
+      "outages.0.share",
     ],
     ["clocks an hour apart", { ...right, clocks: { apart: "1h" } }, "clocks.apart"],
     ["clocks that are none", { ...right, clocks: "1s" }, "clocks"],
@@ -311,6 +316,9 @@ describe("adviseScenario: what never happens", () => {
     ];
     expect(advised({ outages })).toEqual([
       "outages.1 begins 60000 ms into a run of 60000 ms: it never happens",
+    ]);
+    expect(advised({ outages: [...outages, ...outages] })).toEqual([
+      "2 outages begin after the run's end: they never happen",
     ]);
   });
 });

@@ -151,6 +151,18 @@ describe("loss", () => {
 });
 
 describe("outages", () => {
+  test("a share of the calls runs into one", () => {
+    const calls = run(
+      scenarioOf(
+        { many: { clients: 10, behaviour: worker({ calls: [{ call: user }], jobs: 400 }) } },
+        { duration: "24h", rules: wide, outages: [{ at: 0, for: "24h", answer: 503, share: 0.3 }] },
+      ),
+    );
+    expect(calls).toHaveLength(4_000);
+    // The standard deviation of 4,000 draws is 0.7 %.
+    expect(Math.abs(calls.filter(({ status }) => status === 503).length / 4_000 - 0.3)).toBeLessThan(0.03);
+  });
+
   const every = { clients: 1, behaviour: poller({ every: "1s", call: user }) };
   const out = (answer: 503 | "none"): TraceCall[] =>
     run(

@@ -38,7 +38,13 @@ export interface WorldTruth {
   readonly waitP95Ms: Compared;
   /** Share of the true windows within the model's intervals of 80 % and 95 %: admitted calls. */
   readonly coverage: { readonly narrow: number; readonly wide: number };
-  readonly fleet: { readonly true: number; readonly model: number; readonly linear: number };
+  readonly fleet: {
+    readonly true: number;
+    readonly model: number;
+    /** Answers of fits to other weeks of the same world. */
+    readonly weeks?: readonly number[];
+    readonly linear: number;
+  };
   readonly policy: { readonly true: Policies; readonly model: Policies };
 }
 
@@ -49,10 +55,25 @@ const spanText = ({ least, middle, most }: Span, text: (value: number) => string
   `${text(middle)} (${text(least)} to ${text(most)})`;
 const mark = (held: boolean): string => (held ? "" : " **missed**");
 
-export function worldsMarkdown(truths: readonly WorldTruth[]): string {
+/** The fitted answer beside those of other weeks: what is off is off by the luck of one week, or with every week. */
+function fleetText({ true: right, model, weeks = [] }: WorldTruth["fleet"]): string {
+  const [answers, aim] = [[model, ...weeks], Math.max(1, 0.1 * right)];
+  const mean = answers.reduce((sum, answer) => sum + answer, 0) / answers.length;
+  const squares = answers.reduce((sum, answer) => sum + (answer - mean) ** 2, 0);
+  const error = Math.sqrt(squares / Math.max(1, answers.length - 1) / answers.length);
+  const byChance = weeks.length > 0 && Math.abs(mean - right) <= Math.max(aim, 2 * error);
+  const others = weeks.length === 0 ? "" : `; other weeks: ${weeks.map(number).join(", ")}`;
+  const held = Math.abs(model - right) <= aim;
+  return number(model) + others + (held ? "" : byChance ? " **chance of one week**" : mark(false));
+}
+
+/**
+ * @param firstMet worlds by the fit that first met them; their rows are published beside those of today
+ */
+export function worldsMarkdown(truths: readonly WorldTruth[], firstMet: readonly WorldTruth[]): string {
   const parts = [
     "# Fitted scenarios before worlds that they do not know",
-    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
+    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Fits to other weeks of the same world say how far the answer of one week is off by chance: where it is off by more than 10 %, but their mean is not, or by less than two standard errors, no fit to that week alone can know. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
     ...[false, true].flatMap((tuned) => {
       const own = truths.filter((truth) => truth.tuned === tuned);
       if (own.length === 0) return [];
@@ -61,6 +82,9 @@ export function worldsMarkdown(truths: readonly WorldTruth[]): string {
         table(own),
       ];
     }),
+    "## Worlds as fit first met them",
+    "These were written before anything was fitted to them, and fitted once, by fit as it was then. What was learned from them is in the tables above.",
+    table(firstMet),
     "## What each is, what was fitted, and what the fit said of itself",
     ...truths.map(({ name, description, populations, says }) =>
       [
@@ -95,7 +119,6 @@ function rowsOf({ name, day, twice, calls, waitP95Ms, coverage, fleet, policy }:
       percent(linear),
     ];
   };
-  const near = Math.abs(fleet.model - fleet.true) <= Math.max(1, 0.1 * fleet.true);
   const covers = coverage.narrow >= 0.7 && coverage.narrow <= 0.9;
   return [
     shares("refused", day),
@@ -110,7 +133,7 @@ function rowsOf({ name, day, twice, calls, waitP95Ms, coverage, fleet, policy }:
       "–",
       "–",
     ],
-    [name, "largest fleet", number(fleet.true), number(fleet.model) + mark(near), "–", number(fleet.linear)],
+    [name, "largest fleet", number(fleet.true), fleetText(fleet), "–", number(fleet.linear)],
     [name, "policy", best(policy.true), best(policy.model), "–", "–"],
   ];
 }

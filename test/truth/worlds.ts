@@ -2,13 +2,16 @@
 // a week; a scenario is fitted to the log of it; both are asked for the eighth day.
 //   npm run truth -- --worlds                    all of it, into reports/truth/worlds.md and worlds.json
 //   npm run truth -- --worlds --quick            one world, for CI: exit 1 where an aim is missed
-//   npm run truth -- --worlds --only cron,mixed
-import { writeFile } from "node:fs/promises";
+//   npm run truth -- --worlds --only cron,mixed --out reports/truth
+//                                                these again; rows of other worlds stay as they are
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { checkSteps } from "../../sim/fit/check.ts";
 import { checkText } from "../../sim/fit/check-text.ts";
 import { type Fit, fitTo } from "../../sim/fit/fit.ts";
+import type { FittedModel } from "../../sim/fit/model.ts";
 import { populationText } from "../../sim/fit/report.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
@@ -38,12 +41,25 @@ interface Effort {
   readonly fleet: number;
   /** Simulations of the fit's check of itself; 0 for none. */
   readonly check: number;
+  /** Other weeks of the same world, whose fits show how far answers of one week differ by chance. */
+  readonly weeks: number;
 }
 
-const whole: Effort = { simulations: 39, plays: 20, twice: 21, fleet: 21, check: 5 };
-const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0 };
+const whole: Effort = { simulations: 39, plays: 20, twice: 21, fleet: 21, check: 5, weeks: 4 };
+const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0, weeks: 0 };
+/** Simulations of each size of a fleet, of fits to other weeks. */
+const weekSimulations = 9;
 /** The world for CI. */
 const quickWorld = "heavy-tails";
+
+/**
+ * Answers that were published: `worlds.json`, or `first-met.json` of the fit that first met some of the worlds, before it
+ * was changed. None where the file is not there.
+ */
+async function truthsOf(folder: string | null, file = "worlds.json"): Promise<readonly WorldTruth[]> {
+  if (folder === null || !existsSync(join(folder, file))) return [];
+  return JSON.parse(await readFile(join(folder, file), "utf8")) as WorldTruth[];
+}
 
 /** @returns the exit status: 1 where the quick world misses an aim */
 export async function runWorlds(args: readonly string[]): Promise<number> {
@@ -59,24 +75,35 @@ export async function runWorlds(args: readonly string[]): Promise<number> {
   const names = values.only?.split(",") ?? (values.quick ? [quickWorld] : worlds.map(({ name }) => name));
   const unknown = names.find((name) => !worlds.some((world) => world.name === name));
   if (unknown !== undefined) throw new TypeError(`there is no world ${unknown}`);
-  const truths: WorldTruth[] = [];
-  for (const world of worlds.filter(({ name }) => names.includes(name))) {
-    console.error(`world ${world.name}`);
-    truths.push(judged(world, values.quick ? quick : whole));
-  }
-  const text = worldsMarkdown(truths);
-  console.log(text);
   const out = values.out ?? (values.quick || values.only !== undefined ? null : "reports/truth");
-  if (out !== null) {
-    await writeFile(join(out, "worlds.md"), text);
-    await writeFile(join(out, "worlds.json"), `${JSON.stringify(truths, null, 1)}\n`);
+  const known = new Map((values.only === undefined ? [] : await truthsOf(out)).map((row) => [row.name, row]));
+  const met = await truthsOf("reports/truth", "first-met.json");
+  const truths: WorldTruth[] = [];
+  for (const world of names.flatMap((name) => worlds.filter((each) => each.name === name))) {
+    console.error(`world ${world.name}`);
+    const truth = judged(world, values.quick ? quick : whole);
+    truths.push(truth);
+    known.set(world.name, truth);
+    if (out === null) continue;
+    const rows = worlds.flatMap(({ name }) => known.get(name) ?? []);
+    await writeFile(join(out, "worlds.md"), worldsMarkdown(rows, met));
+    await writeFile(join(out, "worlds.json"), `${JSON.stringify(rows, null, 1)}\n`);
   }
+  console.log(worldsMarkdown(truths, met));
   return values.quick && truths.some(({ day }) => !day.held) ? 1 : 0;
 }
 
-function judged(world: World, { simulations, plays, twice: added, fleet, check }: Effort): WorldTruth {
-  const week = play(world, { firstDay: 0, days: askedDay, seed: 1 });
-  const fit = fitTo(recordingOf(week.rows), { name: "week", rules: parseRules(worldRules) });
+function fittedWeek(world: World, seed: number): { readonly week: Played; readonly fit: Fit } {
+  const week = play(world, { firstDay: 0, days: askedDay, seed });
+  return { week, fit: fitTo(recordingOf(week.rows), { name: "week", rules: parseRules(worldRules) }) };
+}
+
+const fittedFleet = (world: World, model: FittedModel, simulations: number): number =>
+  largestFleet(world.agents, (agents) => middleShare(simulatedDays(model, simulations, { agents })));
+
+function judged(world: World, effort: Effort): WorldTruth {
+  const { simulations, plays, twice: added, fleet, check, weeks } = effort;
+  const { week, fit } = fittedWeek(world, 1);
   const { model } = fit;
   const true1 = playedDays(world, plays);
   const model1 = simulatedDays(model, simulations);
@@ -111,7 +138,10 @@ function judged(world: World, { simulations, plays, twice: added, fleet, check }
     coverage: { narrow: coverage(true1, model1, 0.8), wide: coverage(true1, model1, 0.95) },
     fleet: {
       true: largestFleet(world.agents, (agents) => middleShare(playedDays(world, fleet, { agents }))),
-      model: largestFleet(world.agents, (agents) => middleShare(simulatedDays(model, fleet, { agents }))),
+      model: fittedFleet(world, model, fleet),
+      weeks: Array.from({ length: weeks }, (_, index) =>
+        fittedFleet(world, fittedWeek(world, 2 + index).fit.model, weekSimulations),
+      ),
       linear: largestFleet(world.agents, (agents) => linear(agents / world.agents)),
     },
     policy: {

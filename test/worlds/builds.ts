@@ -7,7 +7,7 @@ export const builds: World = {
     "Build agents: a build comes by chance, four times as often on weekdays from 8 to 18 o'clock, and takes six minutes on " +
     "the median. Its agent looks every five to fifteen seconds, then uploads ten to forty parts. On weekdays at 10:00 and " +
     "15:00 half of the agents begin one, within a minute. One agent of four is there for some hours of each day alone.",
-  tuned: false,
+  tuned: true,
   agents: 26,
   agent: function* ({ traits, chance, fromMs, untilMs, day, ask }: Part) {
     const lookMs = traits.between(5_000, 15_000);

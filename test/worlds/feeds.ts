@@ -7,7 +7,7 @@ export const feeds: World = {
     "Integrations that mirror: each asks for changes once in one to ten minutes, by a clock of its own. Where there are " +
     "some, by day half of the times and by night one time in ten, it fetches pages: three on the median, of one in a " +
     "hundred more than sixty. Two hooks call twice to five times for each event, and an event is followed by more.",
-  tuned: false,
+  tuned: true,
   agents: 20,
   agent: function* ({ traits, chance, fromMs, ask }: Part) {
     const everyMs = Math.round(traits.between(1, 10) * minuteMs);

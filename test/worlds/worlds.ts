@@ -1,4 +1,5 @@
 // All worlds. Those that `fit` was tuned on are published apart from those that it never saw.
+import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
 import { cron } from "./cron.ts";
 import { daysDiffer } from "./days-differ.ts";
@@ -7,7 +8,10 @@ import { greedy } from "./greedy.ts";
 import { heavyTails } from "./heavy-tails.ts";
 import { incidents } from "./incidents.ts";
 import { mixed } from "./mixed.ts";
+import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
+import { offices } from "./offices.ts";
+import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
 import { timeOuts } from "./time-outs.ts";
 import { webshop } from "./webshop.ts";
@@ -26,4 +30,8 @@ export const worlds: readonly World[] = [
   incidents,
   feeds,
   builds,
+  bots,
+  offices,
+  queues,
+  newcomer,
 ];

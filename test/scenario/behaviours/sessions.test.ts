@@ -123,6 +123,21 @@ describe("a rhythm", () => {
     expect(days.map((fromMs) => countOf(1, fromMs))).toEqual(counts);
     expect(days.map((fromMs) => countOf(2, fromMs))).not.toEqual(counts);
   });
+
+  test("draws days among those that were listed", () => {
+    const countOf = (days: readonly number[], day: number): number => {
+      const fromMs = midnight + day * 24 * hourMs;
+      const rig = new Rig(sessions({ of: lone, away: "10m", rhythm: { days } }));
+      return play(rig, fromMs, 2_000).filter((ms) => ms < fromMs + 24 * hourMs).length;
+    };
+    const alone = [0.5, 2].map((factor) => countOf([factor], 0));
+    const drawn = [0, 1, 2, 3, 4, 5, 6, 7].map((day) => countOf([0.5, 2], day));
+    expect(alone[1]).toBeGreaterThan(3 * (alone[0] ?? 0));
+    // Each day is as one of the two, and both come.
+    for (const count of drawn)
+      expect(Math.min(...alone.map((one) => Math.abs(one - count)))).toBeLessThan(0.2 * count);
+    expect(Math.max(...drawn)).toBeGreaterThan(2 * Math.min(...drawn));
+  });
 });
 
 describe("sessions by a timetable", () => {
@@ -199,6 +214,8 @@ test.each([
   ["an absence that is no time", { of: work, away: "soon" }, "sessions.away"],
   ["no call at all", { of: work, away: 1, calls: 0 }, "sessions.calls"],
   ["hours that are not 24", { of: work, away: 1, rhythm: { hours: [1] } }, "sessions.rhythm.hours"],
+  ["no day to draw", { of: work, away: 1, rhythm: { days: [] } }, "sessions.rhythm.days"],
+  ["a day of less than none", { of: work, away: 1, rhythm: { days: [1, -1] } }, "sessions.rhythm.days"],
   [
     "a clock that stands still",
     { of: work, away: 1, rhythm: { weekdays: [0, 0, 0, 0, 0, 0, 0] } },

@@ -1,0 +1,39 @@
+// Callers who joined on a later day: a scenario has them as they were since, and the check holds it to that time.
+import { expect, test } from "vitest";
+import { checkSteps } from "../../sim/fit/check.ts";
+import { fitTo } from "../../sim/fit/fit.ts";
+import { joinedMs } from "../../sim/fit/sessions.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { newcomer } from "../worlds/newcomer.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { dayMs, hourMs, mondayMs, play } from "../worlds/world.ts";
+
+type Jobs = Parameters<typeof joinedMs>[0];
+const hourly = (firstMs: number, count: number): Jobs =>
+  Array.from({ length: count }, (_, index) => {
+    const startMs = firstMs + index * hourMs;
+    return { startMs, endMs: startMs } as Jobs[number];
+  });
+const week = { startedAtMs: mondayMs };
+
+test.each([
+  ["who calls from the start on", hourly(mondayMs + hourMs, 100), 0],
+  ["who was silent for three days, and never so long again", hourly(mondayMs + 3 * dayMs, 60), 3],
+  ["who comes on a Saturday: no weekend was there before", hourly(mondayMs + 5 * dayMs, 40), 0],
+  ["who made a few calls alone", hourly(mondayMs + 3 * dayMs, 5), 0],
+])("%s", (_name, jobs, day) => {
+  expect(joinedMs(jobs, week)).toBe(mondayMs + day * dayMs);
+});
+
+test("a token of the fifth day is named, and counts from then on", () => {
+  const { rows } = play(newcomer, { firstDay: 0, days: 7, seed: 1, agents: 4 });
+  const fit = fitTo(recordingOf(rows), { rules: parseRules(worldRules) });
+  expect(fit.model.doubts.join("\n")).toMatch(/^reader joined on a later day \(2026-01-09\): /m);
+  const steps = checkSteps(fit, 4);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const calls = step.value.rows.find(({ population, figure }) => population === null && figure === "calls");
+  const since = rows.filter(({ atMs }) => Math.floor(atMs) >= fit.model.settledAtMs);
+  expect(calls?.recorded).toBe(since.length);
+  expect(Math.abs((calls?.middle ?? 0) / since.length - 1)).toBeLessThan(0.15);
+});

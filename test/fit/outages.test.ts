@@ -1,0 +1,56 @@
+// Outages are fitted: spells in which calls of several callers failed, as scenarios have them.
+import { describe, expect, test } from "vitest";
+import { fitScenario } from "../../sim/fit/fit.ts";
+import { outagesIn } from "../../sim/fit/outages.ts";
+import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { timeOuts } from "../worlds/time-outs.ts";
+import { mondayMs, play, type Row } from "../worlds/world.ts";
+
+/** Two callers, a call each five seconds; `failing` says which of the calls fail, and how. */
+function polls(failing: (second: number, caller: number) => Partial<Row> | null): Row[] {
+  return Array.from({ length: 2_000 }, (_, tick) =>
+    [0, 1].map((caller): Row => {
+      const atMs = mondayMs + 5_000 * tick + 1_000 * caller;
+      return { atMs, durationMs: 80, user: `user-${caller}`, status: 200, ...failing(5 * tick, caller) };
+    }),
+  ).flat();
+}
+const isOut = (second: number): boolean => second >= 3_000 && second < 3_300;
+
+describe("outages of a recording", () => {
+  test("calls of all callers that fail for minutes are one", () => {
+    const rows = polls((second) => (isOut(second) ? { status: 503, durationMs: 5 } : null));
+    expect(outagesIn(recordingOf(rows))).toEqual([
+      { atMs: 3_000_000, forMs: 297_000, answer: 503, share: 1 },
+    ]);
+  });
+
+  test("calls that wait in vain get no answer", () => {
+    const rows = polls((second) => (isOut(second) ? { status: 504, durationMs: 4_000 } : null));
+    expect(outagesIn(recordingOf(rows))).toMatchObject([{ answer: "none" }]);
+  });
+
+  test("a part of the calls may run into it", () => {
+    const rows = polls((second, caller) =>
+      isOut(second) && (second / 5 + caller) % 2 === 0 ? { status: 503 } : null,
+    );
+    expect(outagesIn(recordingOf(rows))).toMatchObject([{ share: 0.5 }]);
+  });
+
+  test("one call in a hundred, one caller alone, a log without statuses: none", () => {
+    const few = polls((second, caller) => (second % 500 === 0 && caller === 0 ? { status: 503 } : null));
+    const own = polls((second, caller) => (isOut(second) && caller === 0 ? { status: 503 } : null));
+    const unknown = polls(() => ({ status: 0 }));
+    for (const rows of [few, own, unknown]) expect(outagesIn(recordingOf(rows))).toEqual([]);
+  });
+
+  test("a week's outages are in the scenario, and its callers try again as soon as they did", () => {
+    const { rows } = play(timeOuts, { firstDay: 0, days: 2, seed: 1, agents: 6 });
+    const model = fitScenario(recordingOf(rows), { rules: parseRules(worldRules) });
+    expect(model.outages.length).toBeGreaterThan(0);
+    expect(fittedScenario(model).outages).toEqual(model.outages);
+    expect(fittedSource(model)).toMatch(/fallback: "\d+ms",\s+unanswered: true/);
+  });
+});
