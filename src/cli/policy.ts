@@ -82,10 +82,9 @@ const indented = (text: string): string[] => text.split("\n").map((line) => `  $
 
 async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
-  const { asRules } = await import("../policy/shorthand.ts");
   const { needsByVerb } = await import("../policy/sentences.ts");
   const { counted } = await import("../rules/words.ts");
-  const needs = needsByVerb(policy, asRules(policy) !== null);
+  const needs = needsByVerb(policy);
   const parts = [
     counted(Object.keys(policy.quotas).length, "quota"),
     counted(Object.keys(policy.operations).length, "operation"),

@@ -1,6 +1,6 @@
 // A call template as an HTTP request, with all that does not change from call to call.
 
-import { statusRequest } from "../policy/match.ts";
+import { filled, statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
@@ -76,8 +76,9 @@ function sampleOf(
   const sample = samples.find(({ method }) => method === template.method);
   const isBodied = template.method !== "GET" && template.method !== "HEAD";
   const body = isBodied ? sample?.body : undefined;
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   return {
-    body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+    body: text === undefined ? null : filled(text, caller.attributes ?? {}),
     headers: Object.values(uses).includes("declared") ? { [costHeader]: String(template.cost) } : {},
   };
 }

@@ -38,9 +38,12 @@ export function statusRequest(
 ): { readonly method: string; readonly path: string } | null {
   const route = routes.find(({ operation }) => operation === "status");
   if (route === undefined) return null;
-  const path = route.path.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
-  return { method: route.methods?.[0] ?? "GET", path };
+  return { method: route.methods?.[0] ?? "GET", path: filled(route.path, attributes) };
 }
+
+/** Returns the text of a sample's path or body with a caller's attributes in place of their names in braces. */
+export const filled = (text: string, attributes: Readonly<Record<string, string>>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
 
 function attributesIn(path: string, segments: readonly string[]): Record<string, string> | null {
   const attributes: Record<string, string> = {};

@@ -148,25 +148,31 @@ function secondsToFull(algorithm: Algorithm): number {
 }
 
 /** Returns what each verb still needs of a policy; those that need nothing have an empty list. */
-export function needsByVerb(policy: Policy, isOfRules: boolean): Readonly<Record<string, readonly string[]>> {
+export function needsByVerb(policy: Policy): Readonly<Record<string, readonly string[]>> {
   const { operations, routes, quotas } = policy;
   const samples = Object.entries(operations).flatMap(([name, one]) =>
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
-  const theirs = isOfRules ? [] : ["the four quotas of rules, as in the preset buildkite"];
-  const enforced = [
-    ...(routes.length === 0 ? ["routes"] : []),
-    ...unenforceable(policy).map(
-      (name) => `--as-window: quotas.${name} is a ${quotas[name]?.algorithm.kind}`,
-    ),
-  ];
+  const asWindow = unenforceable(policy).map(
+    (name) => `--as-window: quotas.${name} is a ${quotas[name]?.algorithm.kind}`,
+  );
+  const enforced = [...(routes.length === 0 ? ["routes"] : []), ...asWindow];
+  const hasWindows = Object.values(quotas).some(({ algorithm }) => algorithm.kind === "fixed-window");
+  const hasStatus = routes.some(({ operation }) => operation === "status");
   return {
     serve: enforced,
     load: samples,
     simulate: enforced,
     plan: enforced,
     replay: enforced,
+    fit: enforced,
     verify: [],
-    check: theirs,
+    check: asWindow,
+    probe: [
+      ...samples,
+      ...(hasWindows ? [] : ["a quota of fixed windows: others are read, and not inferred"]),
+    ],
+    audit: samples,
+    status: hasStatus ? [] : ['a route whose operation is "status"'],
   };
 }

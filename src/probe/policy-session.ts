@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { inWords, NoAnswer } from "../connect/no-answer.ts";
 import { type Ask, type Got, openSender, type Send } from "../connect/send.ts";
 import { usedQuotas } from "../policy/effective.ts";
-import { statusRequest } from "../policy/match.ts";
+import { filled, statusRequest } from "../policy/match.ts";
 import type { Policy, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
@@ -104,8 +104,7 @@ export class PolicySession {
   async #make(operation: string, sample: RequestSample, cost: number | null): Promise<QuotaCall> {
     const { policy, target, caller, signal } = this.options;
     signal?.throwIfAborted();
-    const fill = (text: string): string =>
-      text.replace(/\{(\w+)\}/g, (whole, name: string) => caller.attributes[name] ?? whole);
+    const fill = (text: string): string => filled(text, caller.attributes);
     const { header, form } = policy.auth;
     const { method, body } = sample;
     const [way = "{token}"] = [form].flat();

@@ -86,7 +86,7 @@ function answerer(
   return (request: FastifyRequest, reply: FastifyReply, caller: Attributes): void => {
     const body = bodyOf(request.body);
     const graphql = kindOf(body);
-    const host = (request.headers.host ?? "").replace(/:\d+$/, "");
+    const host = hostOf(policy, request.headers.host);
     const found = routeOf(policy, { method: request.method, target: request.url, host, graphql });
     const attributes = found === null ? null : attributesOf(found, caller, request.headers, body);
     const asked = { request, reply, body, isGraphql: graphql !== null };
@@ -242,4 +242,11 @@ function costOf({ samples, uses }: Operation, { request, body }: Asked): number 
   const base = pointed(sample.body, dearer.pointer)[0]?.value;
   const more = (Math.max(0, Math.round(asked)) - (typeof base === "number" ? base : 0)) * dearer.costEach;
   return Math.min(Math.max(0, sample.cost + more), most);
+}
+
+/** The host that a request is for. A stand-in has another address than the API: that goes for the first host of the routes. */
+function hostOf({ routes }: Policy, header = ""): string {
+  const host = header.replace(/:\d+$/, "").toLowerCase();
+  const named = routes.flatMap((route) => (route.host === undefined ? [] : [route.host.toLowerCase()]));
+  return named.length === 0 || named.includes(host) ? host : (named[0] ?? host);
 }

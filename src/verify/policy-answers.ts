@@ -164,6 +164,8 @@ function hasRoom(
   // Points that were given back, or a window that opened since, make room that was not there at the decision.
   const end = charge.when === "reserve-settle" ? null : endOf(judge, reading);
   if (end === null || judge.length === null) return null;
+  // A window that is over when the answer is there: some show one that nobody has opened again as ending now.
+  if (end.from <= call.received + time.slackMs) return null;
   return end.to - judge.length.least < call.sent - time.slackMs ? true : null;
 }
 
