@@ -36,6 +36,8 @@ export class ReplayCallers {
   // By the log's number.
   #handles = new Int32Array(0);
   #users = new Int32Array(0);
+  /** Of each handle: its row in each quota, or `NO_ROW`. */
+  #rows = new Int32Array(0);
   readonly #userByName = new Map<string, number>();
   /** By handle. */
   readonly #attributes: Readonly<Record<string, string>>[] = [];
@@ -64,6 +66,11 @@ export class ReplayCallers {
     return handle < 0 ? this.#add(caller, operation) : handle;
   }
 
+  /** The row of a handle's count in a quota, as the core has it; below 0 where it has none. */
+  rowOf(handle: number, quota: number): number {
+    return this.#rows[handle * this.names.length + quota] as number;
+  }
+
   /** The number of the user that a caller is, whose `handle` was asked for. */
   user(caller: number): number {
     return this.#users[caller] as number;
@@ -87,7 +94,7 @@ export class ReplayCallers {
     return quotas.some((quota, place) => {
       const known = costs[place] as number;
       const asked = known < 0 ? cost : known;
-      return core.isEnforced(handle, quota) && core.roomAt(quota, core.rowOf(handle, quota), asked) === null;
+      return core.isEnforced(handle, quota) && core.roomAt(quota, this.rowOf(handle, quota), asked) === null;
     });
   }
 
@@ -98,8 +105,15 @@ export class ReplayCallers {
     const { core } = this;
     const handle = this.#limiter.handleOf(attributes, core.operations[operation]?.name ?? "");
     this.#attributes[handle] = attributes;
+    const from = handle * this.names.length;
+    if (from + this.names.length > this.#rows.length) {
+      const larger = new Int32Array(2 * (from + this.names.length));
+      larger.set(this.#rows);
+      this.#rows = larger;
+    }
     for (const quota of this.names.keys()) {
       const row = core.rowOf(handle, quota);
+      this.#rows[from + quota] = row;
       const rows = this.#handleOfRow[quota] as number[];
       if (row >= 0) rows[row] ??= handle;
     }

@@ -79,21 +79,21 @@ export class ReplayHeadroom {
   }
 
   decide(handle: number, operation: number, cost: number, nowMs: number): void {
-    const { core } = this.#callers;
+    const callers = this.#callers;
     const used = this.#used[operation] as readonly Used[];
     for (let index = 0; index < used.length; index++) {
       const { quota, demand, cost: known } = used[index] as Used;
-      demand.decide(core.rowOf(handle, quota), known < 0 ? cost : known, nowMs);
+      demand.decide(callers.rowOf(handle, quota), known < 0 ? cost : known, nowMs);
     }
   }
 
   /** Notes the windows that a call which was just decided belongs to, quota by quota of its operation. */
   noteWindows(handle: number, operation: number, out: Float64Array, at: number): void {
-    const { core } = this.#callers;
+    const callers = this.#callers;
     const used = this.#used[operation] as readonly Used[];
     for (let index = 0; index < used.length; index++) {
       const { quota, demand } = used[index] as Used;
-      out[at + index] = demand.windowOf(core.rowOf(handle, quota));
+      out[at + index] = demand.windowOf(callers.rowOf(handle, quota));
     }
   }
 
@@ -107,12 +107,12 @@ export class ReplayHeadroom {
     at: number,
     nowMs: number,
   ): void {
-    const { core } = this.#callers;
+    const callers = this.#callers;
     const used = this.#used[operation] as readonly Used[];
     for (let index = 0; index < used.length; index++) {
       const { quota, demand, cost: known, isFixed } = used[index] as Used;
       const asked = known < 0 ? cost : known;
-      const row = core.rowOf(handle, quota);
+      const row = callers.rowOf(handle, quota);
       demand.settle(row, asked, isFixed ? asked : actual, windows[at + index] as number, nowMs);
     }
   }
@@ -121,7 +121,7 @@ export class ReplayHeadroom {
   useMax(handles: readonly number[], quota: number): number | null {
     let most: number | null = null;
     for (const handle of handles) {
-      const row = this.#callers.core.rowOf(handle, quota);
+      const row = this.#callers.rowOf(handle, quota);
       const use = row < 0 ? null : (this.#kinds[quota] as Kind).demand.useMax(row);
       if (use !== null && use > (most ?? -1)) most = use;
     }

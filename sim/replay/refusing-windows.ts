@@ -30,7 +30,7 @@ export class RefusingWindows {
 
   /** A window that is not open (its first call is refused) is none: nothing but its limit refused. */
   add(handle: number, quota: number, nowMs: number): void {
-    const row = this.#core.rowOf(handle, quota);
+    const row = this.#callers.rowOf(handle, quota);
     const isBucket = this.#isBucket[quota] as boolean;
     const endsAtMs = isBucket ? this.#fullAt(quota, row, nowMs) : this.#core.windowOf(handle, quota);
     if (endsAtMs === 0 || endsAtMs === nowMs) return;
