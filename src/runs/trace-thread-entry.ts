@@ -2,7 +2,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { CallBatch } from "../trace/batch.ts";
 import { Names } from "../trace/names.ts";
-import type { QuotaLine } from "../trace/quota-stream.ts";
 import { openTrace } from "../trace/read.ts";
 import { sent } from "./sent-error.ts";
 import { traceBytes } from "./trace-bytes.ts";
@@ -10,15 +9,13 @@ import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts"
 
 /** Batches that may wait to be used. */
 const waitingMost = 6;
-/** Lines of version 2 that go together. */
-const linesTogether = 512;
 
 const free: ArrayBuffer[] = [];
 let waiting = 0;
 let wake: () => void = () => undefined;
 
 parentPort?.on("message", ({ buffer }: ToTraceThread) => {
-  if (buffer !== null) free.push(buffer);
+  free.push(buffer);
   waiting -= 1;
   wake();
 });
@@ -40,9 +37,10 @@ async function read(path: string): Promise<void> {
     return new CallBatch(all, free.pop());
   };
   const trace = await openTrace(traceBytes(path), { newBatch });
-  parentPort?.postMessage({ kind: "header", header: trace.header } satisfies FromTraceThread);
-  if (trace.version === 1) await sendBatches(trace.batches, () => names);
-  else await sendLines(trace.calls);
+  const header = trace.version === 1 ? trace.header : null;
+  parentPort?.postMessage({ kind: "header", header } satisfies FromTraceThread);
+  if (trace.version === 2) return;
+  await sendBatches(trace.batches, () => names);
   parentPort?.postMessage({ kind: "end" } satisfies FromTraceThread);
 }
 
@@ -56,17 +54,6 @@ async function sendBatches(batches: AsyncIterable<CallBatch>, names: () => Names
     for (; known < all.size; known++) added.push(all.text(known));
     await send({ kind: "batch", buffer, size, bytes, names: added }, [buffer, bytes.buffer]);
   }
-}
-
-async function sendLines(calls: AsyncIterable<QuotaLine>): Promise<void> {
-  let lines: QuotaLine[] = [];
-  for await (const line of calls) {
-    lines.push(line);
-    if (lines.length < linesTogether) continue;
-    await send({ kind: "lines", lines });
-    lines = [];
-  }
-  await send({ kind: "lines", lines });
 }
 
 read(workerData as string)

@@ -3,8 +3,7 @@
 import { stat } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { CallBatch } from "../trace/batch.ts";
-import { CallStream } from "../trace/call-stream.ts";
-import type { QuotaLine } from "../trace/quota-stream.ts";
+import { callsOf } from "../trace/call-stream.ts";
 import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { received } from "./sent-error.ts";
 import { traceBytes } from "./trace-bytes.ts";
@@ -35,7 +34,8 @@ export async function openTraceFile(
   { sort, signal, threadBytesLeast = 1 << 22 }: TraceFileOptions,
 ): Promise<AnyTraceReading> {
   const isLarge = !sort && path !== "-" && (await isFileOf(threadBytesLeast, path));
-  return isLarge ? openInThread(path, signal) : openTrace(traceBytes(path, signal), { sort });
+  const trace = isLarge ? await openInThread(path, signal) : null;
+  return trace ?? openTrace(traceBytes(path, signal), { sort });
 }
 
 const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
@@ -44,15 +44,19 @@ const isFileOf = (bytesLeast: number, path: string): Promise<boolean> =>
     () => false,
   );
 
-async function openInThread(path: string, signal: AbortSignal): Promise<AnyTraceReading> {
+/** @returns `null` for a trace of version 2: its calls are objects, which take longer to send than to read */
+async function openInThread(path: string, signal: AbortSignal): Promise<AnyTraceReading | null> {
   const thread = new TraceThread(path, signal);
   try {
     const first = await thread.next();
     if (first.kind !== "header") throw new Error(`a thread began with ${first.kind}`);
     const { header } = first;
-    if (header.version === 2) return { version: 2, header, calls: linesOf(thread) };
+    if (header === null) {
+      thread.end();
+      return null;
+    }
     const batches = batchesOf(thread);
-    return { version: 1, header, calls: new CallStream(batches), batches };
+    return { version: 1, header, calls: callsOf(batches), batches };
   } catch (error) {
     thread.end();
     throw error;
@@ -70,17 +74,6 @@ async function* batchesOf(thread: TraceThread): AsyncGenerator<CallBatch, void> 
       batch.bytes = message.bytes;
       yield batch;
       thread.send({ kind: "used", buffer: message.buffer }, [message.buffer]);
-    }
-  } finally {
-    thread.end();
-  }
-}
-
-async function* linesOf(thread: TraceThread): AsyncGenerator<QuotaLine, void> {
-  try {
-    for (let message = await thread.next(); message.kind === "lines"; message = await thread.next()) {
-      yield* message.lines;
-      thread.send({ kind: "used", buffer: null });
     }
   } finally {
     thread.end();

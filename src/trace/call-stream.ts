@@ -9,22 +9,23 @@ export interface TraceLine {
   readonly call: TraceCall;
 }
 
-export class CallStream implements AsyncIterable<TraceLine> {
-  readonly #batches: AsyncIterator<CallBatch>;
-  #batch: CallBatch | null = null;
-  #row = 0;
+/** @param lineAt a batch's line by its place; `null` behind the last one */
+export class LineStream<B, L> implements AsyncIterable<L> {
+  readonly #batches: AsyncIterator<B>;
+  readonly #lineAt: (batch: B, place: number) => L | null;
+  #batch: B | null = null;
+  #place = 0;
 
-  constructor(batches: AsyncIterable<CallBatch>) {
+  constructor(batches: AsyncIterable<B>, lineAt: (batch: B, place: number) => L | null) {
     this.#batches = batches[Symbol.asyncIterator]();
+    this.#lineAt = lineAt;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<TraceLine, void> {
+  [Symbol.asyncIterator](): AsyncIterator<L, void> {
     return {
       next: () => {
-        const batch = this.#batch;
-        return batch !== null && this.#row < batch.size
-          ? Promise.resolve(this.#take(batch))
-          : this.#takeNext();
+        const line = this.#take();
+        return line === null ? this.#takeNext() : Promise.resolve({ done: false, value: line });
       },
       return: async () => {
         this.#batch = null;
@@ -34,17 +35,26 @@ export class CallStream implements AsyncIterable<TraceLine> {
     };
   }
 
-  async #takeNext(): Promise<IteratorResult<TraceLine, void>> {
-    const next = await this.#batches.next();
-    if (next.done === true) return { done: true, value: undefined };
-    this.#batch = next.value;
-    this.#row = 0;
-    return this.#take(next.value);
+  async #takeNext(): Promise<IteratorResult<L, void>> {
+    for (;;) {
+      const next = await this.#batches.next();
+      if (next.done === true) return { done: true, value: undefined };
+      this.#batch = next.value;
+      this.#place = 0;
+      const line = this.#take();
+      if (line !== null) return { done: false, value: line };
+    }
   }
 
-  #take(batch: CallBatch): IteratorYieldResult<TraceLine> {
-    const row = this.#row;
-    this.#row += 1;
-    return { done: false, value: { line: batch.line[row] ?? 0, call: batch.callAt(row) } };
+  #take(): L | null {
+    if (this.#batch === null) return null;
+    this.#place += 1;
+    return this.#lineAt(this.#batch, this.#place - 1);
   }
 }
+
+/** The calls of batches, one by one. */
+export const callsOf = (batches: AsyncIterable<CallBatch>): AsyncIterable<TraceLine> =>
+  new LineStream(batches, (batch: CallBatch, row) =>
+    row < batch.size ? { line: batch.line[row] ?? 0, call: batch.callAt(row) } : null,
+  );

@@ -5,16 +5,12 @@ import { quotaNames } from "../policy/names.ts";
 import { readRefusal } from "../wire/bodies.ts";
 import { type CallBatch, has } from "./batch.ts";
 import type { Block } from "./blocks.ts";
-import { newline } from "./blocks.ts";
-import { fourDigits } from "./digits.ts";
+import { ByteScanner, FAILED, isPlain, NO_NUMBER } from "./byte-scanner.ts";
 import { HabitMemory } from "./habit-memory.ts";
 import { Literal } from "./literal.ts";
-import { hashStep, type Names } from "./names.ts";
 import { ValueMemory } from "./value-memory.ts";
 
-const [quoteMark, backslash, openBrace, closeBrace, carriageReturn, minus, zero] = [
-  0x22, 0x5c, 0x7b, 0x7d, 0x0d, 0x2d, 0x30,
-];
+const [quoteMark, openBrace, closeBrace] = [0x22, 0x7b, 0x7d];
 
 const literal = (text: string): Literal => new Literal(text);
 const begin = literal('{"sent":');
@@ -50,56 +46,37 @@ const toError = literal(',"error":"');
 const toWanted = literal(',"wanted":');
 const toAttempt = literal(',"attempt":');
 
-/** 1 for the bytes that a text in JSON may hold as they are, ASCII alone. */
-const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x20 && byte < 0x7f && byte !== quoteMark && byte !== backslash ? 1 : 0,
-);
-
-/** Result of a reading method where there is nothing that it can read. */
-const FAILED = -1;
-/** The same where -1 is a number like others. */
-const NO_NUMBER = -0x8000_0000;
-
-export class LineScanner {
-  readonly #names: Names;
+export class LineScanner extends ByteScanner {
   readonly #habits = new HabitMemory();
   readonly #bodies = new ValueMemory(() => null);
   readonly #refusals = new ValueMemory(readRefusal);
-  #view = new DataView(new ArrayBuffer(0));
-  /** The next byte to read. */
-  #at = 0;
-
-  constructor(names: Names) {
-    this.#names = names;
-  }
 
   /**
    * Reads the line that begins at `from` into a row.
    * @returns where the next line begins; -1 where this one is not as `encodeCall` writes it
    */
   scan(block: Block, from: number, batch: CallBatch, row: number): number {
-    this.#view = block.view;
-    this.#at = from;
+    this.begin(block, from);
     const bits = this.#call(batch, row);
     if (bits === FAILED) return FAILED;
     const more = this.#optional(batch, row, bits);
-    if (more === FAILED || !this.#ends()) return FAILED;
+    if (more === FAILED || !this.ends()) return FAILED;
     batch.has[row] = bits | more;
-    return this.#at;
+    return this.at;
   }
 
   #call(batch: CallBatch, row: number): number {
-    if (!this.#takes(begin)) return FAILED;
-    const sent = this.#time();
-    if (sent === FAILED || !this.#takes(toReceived)) return FAILED;
+    if (!this.takes(begin)) return FAILED;
+    const sent = this.time();
+    if (sent === FAILED || !this.takes(toReceived)) return FAILED;
     batch.sent[row] = sent;
-    const received = this.#time();
-    if (received === FAILED || !this.#takes(toClient)) return FAILED;
+    const received = this.time();
+    if (received === FAILED || !this.takes(toClient)) return FAILED;
     batch.received[row] = received;
-    const client = this.#name();
-    if (client === FAILED || !this.#takes(toCall)) return FAILED;
+    const client = this.name();
+    if (client === FAILED || !this.takes(toCall)) return FAILED;
     batch.client[row] = client;
-    const call = this.#whole();
+    const call = this.whole();
     if (call === FAILED) return FAILED;
     batch.call[row] = call;
     return this.#request(batch, row, client);
@@ -107,71 +84,71 @@ export class LineScanner {
 
   /** From `org` on to the headers' end. */
   #request(batch: CallBatch, row: number, client: number): number {
-    const start = this.#at;
-    const end = this.#habits.read(this.#view, start, client, batch, row);
+    const start = this.at;
+    const end = this.#habits.read(this.view, start, client, batch, row);
     let bits = this.#habits.has;
     if (end === FAILED) {
       bits = this.#owner(batch, row);
       if (bits === FAILED) return FAILED;
       if ((bits & has.headers) === 0) return bits;
-      this.#habits.keep(this.#view, start, this.#at, batch, row, bits);
-    } else this.#at = end;
+      this.#habits.keep(this.view, start, this.at, batch, row, bits);
+    } else this.at = end;
     return this.#headers(batch, row, userLimits[batch.scope[row] === 0 ? 0 : 1]) ? bits : FAILED;
   }
 
   #owner(batch: CallBatch, row: number): number {
-    if (!this.#takes(toOrg)) return FAILED;
-    const org = this.#name();
-    if (org === FAILED || !this.#takes(toUser)) return FAILED;
+    if (!this.takes(toOrg)) return FAILED;
+    const org = this.name();
+    if (org === FAILED || !this.takes(toUser)) return FAILED;
     batch.org[row] = org;
-    if (this.#takes(nothing)) return this.#kind(batch, row, 0);
-    if (this.#view.getUint8(this.#at) !== quoteMark) return FAILED;
-    this.#at += 1;
-    const user = this.#name();
+    if (this.takes(nothing)) return this.#kind(batch, row, 0);
+    if (this.view.getUint8(this.at) !== quoteMark) return FAILED;
+    this.at += 1;
+    const user = this.name();
     if (user === FAILED) return FAILED;
     batch.user[row] = user;
     return this.#kind(batch, row, has.user);
   }
 
   #kind(batch: CallBatch, row: number, user: number): number {
-    const scope = this.#takes(scopes[0]) ? 0 : this.#takes(scopes[1]) ? 1 : FAILED;
+    const scope = this.takes(scopes[0]) ? 0 : this.takes(scopes[1]) ? 1 : FAILED;
     if (scope === FAILED) return FAILED;
-    const kind = this.#takes(kinds[0]) ? 0 : this.#takes(kinds[1]) ? 1 : this.#takes(kinds[2]) ? 2 : FAILED;
+    const kind = this.takes(kinds[0]) ? 0 : this.takes(kinds[1]) ? 1 : this.takes(kinds[2]) ? 2 : FAILED;
     if (kind === FAILED) return FAILED;
     batch.scope[row] = scope;
     batch.kind[row] = kind;
     let bits = user;
-    if (!this.#takes(nothing)) {
-      const cost = this.#whole();
+    if (!this.takes(nothing)) {
+      const cost = this.whole();
       if (cost === FAILED) return FAILED;
       batch.cost[row] = cost;
       bits |= has.cost;
     }
-    if (!this.#takes(toStatus)) return FAILED;
-    const status = this.#whole();
+    if (!this.takes(toStatus)) return FAILED;
+    const status = this.whole();
     if (status > 999 || (status < 100 && status !== 0)) return FAILED;
     batch.status[row] = status;
-    if (this.#takes(bare)) return bits;
-    if (!this.#takes(limits[scope]) || !this.#header(batch.limit, row)) return FAILED;
-    return this.#takes(toRemaining) ? bits | has.headers : FAILED;
+    if (this.takes(bare)) return bits;
+    if (!this.takes(limits[scope]) || !this.#header(batch.limit, row)) return FAILED;
+    return this.takes(toRemaining) ? bits | has.headers : FAILED;
   }
 
   #headers(batch: CallBatch, row: number, userLimit: Literal): boolean {
     return (
       this.#header(batch.remaining, row) &&
-      this.#takes(toReset) &&
+      this.takes(toReset) &&
       this.#header(batch.reset, row) &&
-      this.#takes(userLimit) &&
+      this.takes(userLimit) &&
       this.#header(batch.userLimit, row) &&
-      this.#takes(toUserRemaining) &&
+      this.takes(toUserRemaining) &&
       this.#header(batch.userRemaining, row) &&
-      this.#takes(toUserReset) &&
+      this.takes(toUserReset) &&
       this.#header(batch.userReset, row)
     );
   }
 
   #header(column: Int32Array, row: number): boolean {
-    const value = this.#signed();
+    const value = this.signed();
     column[row] = value;
     return value !== NO_NUMBER;
   }
@@ -179,18 +156,18 @@ export class LineScanner {
   /** The members that are left out where they do not exist. @returns their bits */
   #optional(batch: CallBatch, row: number, required: number): number {
     let bits = 0;
-    if (!toWanted.stands(this.#view, this.#at) && this.#view.getUint8(this.#at) !== closeBrace) {
+    if (!toWanted.stands(this.view, this.at) && this.view.getUint8(this.at) !== closeBrace) {
       bits = this.#seldom(batch, row, required);
       if (bits === FAILED) return FAILED;
     }
-    if (this.#takes(toWanted)) {
-      const wanted = this.#time();
+    if (this.takes(toWanted)) {
+      const wanted = this.time();
       if (wanted === FAILED) return FAILED;
       batch.wanted[row] = wanted;
       bits |= has.wanted;
     }
-    if (this.#takes(toAttempt)) {
-      const attempt = this.#whole();
+    if (this.takes(toAttempt)) {
+      const attempt = this.whole();
       if (attempt === FAILED) return FAILED;
       batch.attempt[row] = attempt;
       bits |= has.attempt;
@@ -200,122 +177,47 @@ export class LineScanner {
 
   #seldom(batch: CallBatch, row: number, required: number): number {
     let bits = 0;
-    if (this.#takes(toActual)) {
-      const actual = this.#whole();
+    if (this.takes(toActual)) {
+      const actual = this.whole();
       if (actual === FAILED || ((required & has.cost) !== 0 && actual > (batch.cost[row] ?? 0)))
         return FAILED;
       batch.actual[row] = actual;
       bits |= has.actual;
     }
-    if (this.#takes(toRetryAfter)) {
+    if (this.takes(toRetryAfter)) {
       if (!this.#header(batch.retryAfter, row)) return FAILED;
       bits |= has.retryAfter;
     }
-    if (this.#takes(toWarning)) {
+    if (this.takes(toWarning)) {
       if (!this.#text(batch, "warning", row)) return FAILED;
       bits |= has.warning;
     }
-    if (this.#takes(toUserWarning)) {
+    if (this.takes(toUserWarning)) {
       if (!this.#text(batch, "userWarning", row)) return FAILED;
       bits |= has.userWarning;
     }
-    if (this.#takes(toBody)) {
+    if (this.takes(toBody)) {
       if (!this.#value(this.#bodies, batch, "body", row, 0)) return FAILED;
       bits |= has.body;
     }
-    if (this.#takes(toRefusal)) {
+    if (this.takes(toRefusal)) {
       if (!this.#refusal(batch, row)) return FAILED;
       bits |= has.refusal;
     }
-    if (this.#takes(toError)) {
+    if (this.takes(toError)) {
       if (!this.#text(batch, "error", row)) return FAILED;
       bits |= has.error;
     }
     return bits;
   }
 
-  #takes(literal: Literal): boolean {
-    if (!literal.stands(this.#view, this.#at)) return false;
-    this.#at += literal.length;
-    return true;
-  }
-
-  /** `}` and the line's end. */
-  #ends(): boolean {
-    const view = this.#view;
-    if (view.getUint8(this.#at) !== closeBrace) return false;
-    const after = view.getUint8(this.#at + 1);
-    this.#at += 2;
-    if (after === newline) return true;
-    if (after !== carriageReturn || view.getUint8(this.#at) !== newline) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  /** A time of 13 digits, as it is from 2001 to 2286. */
-  #time(): number {
-    const view = this.#view;
-    const high = fourDigits(view.getInt32(this.#at, true));
-    const middle = fourDigits(view.getInt32(this.#at + 4, true));
-    const low = fourDigits(view.getInt32(this.#at + 8, true));
-    const last = view.getUint8(this.#at + 12) - zero;
-    if (high < 1000 || middle < 0 || low < 0 || last < 0 || last > 9) return FAILED;
-    this.#at += 13;
-    return (high * 10_000 + middle) * 100_000 + (low * 10 + last);
-  }
-
-  /** A whole number of at most nine digits. */
-  #whole(): number {
-    const view = this.#view;
-    const start = this.#at;
-    let value = view.getUint8(start) - zero;
-    if (value < 0 || value > 9) return FAILED;
-    let at = start + 1;
-    if (value > 0)
-      for (; at < start + 10; at++) {
-        const digit = view.getUint8(at) - zero;
-        if (digit < 0 || digit > 9) break;
-        value = value * 10 + digit;
-      }
-    if (at === start + 10) return FAILED;
-    this.#at = at;
-    return value;
-  }
-
-  #signed(): number {
-    if (this.#view.getUint8(this.#at) !== minus) {
-      const value = this.#whole();
-      return value === FAILED ? NO_NUMBER : value;
-    }
-    this.#at += 1;
-    const value = this.#whole();
-    return value <= 0 ? NO_NUMBER : -value;
-  }
-
-  /** A text whose first quotation mark was taken, as the number of a name. */
-  #name(): number {
-    const view = this.#view;
-    const start = this.#at;
-    let hash = 0;
-    let at = start;
-    let byte = view.getUint8(at);
-    while (isPlain[byte] === 1) {
-      hash = hashStep(hash, byte);
-      at += 1;
-      byte = view.getUint8(at);
-    }
-    if (byte !== quoteMark) return FAILED;
-    this.#at = at + 1;
-    return this.#names.find(view, start, at, hash);
-  }
-
   #text(batch: CallBatch, name: "warning" | "userWarning" | "error", row: number): boolean {
-    const view = this.#view;
-    let at = this.#at;
+    const view = this.view;
+    let at = this.at;
     batch.from[name][row] = at;
     while (isPlain[view.getUint8(at)] === 1) at += 1;
     batch.to[name][row] = at;
-    this.#at = at + 1;
+    this.at = at + 1;
     return view.getUint8(at) === quoteMark;
   }
 
@@ -338,12 +240,12 @@ export class LineScanner {
     row: number,
     key: number,
   ): boolean {
-    if (this.#view.getUint8(this.#at) !== openBrace) return false;
-    const end = memory.read(this.#view, this.#at, key);
+    if (this.view.getUint8(this.at) !== openBrace) return false;
+    const end = memory.read(this.view, this.at, key);
     if (end === FAILED) return false;
-    batch.from[name][row] = this.#at;
+    batch.from[name][row] = this.at;
     batch.to[name][row] = end;
-    this.#at = end;
+    this.at = end;
     return true;
   }
 }

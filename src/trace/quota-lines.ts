@@ -21,7 +21,7 @@ import type { QuotaCall, QuotaReading, QuotaTraceHeader } from "./quota-record.t
 import { traceError } from "./trace-error.ts";
 
 /** The grid of a reset that does not say it, ms. */
-const commonGridMs = 1000;
+export const commonGridMs = 1000;
 
 type Numbers = (number | null)[];
 type ReadingLine = readonly [string, ...Numbers];
@@ -119,22 +119,22 @@ const checkMembers = checkerOf(checks);
 
 /** Reads the calls of one trace, whose policy knows all names. */
 export class QuotaLineReader {
-  readonly #quotas: ReadonlySet<string>;
-  readonly #operations: ReadonlySet<string>;
+  readonly quotas: ReadonlySet<string>;
+  readonly operations: ReadonlySet<string>;
 
   constructor({ policy }: Pick<QuotaTraceHeader, "policy">) {
-    this.#quotas = new Set(Object.keys(policy.quotas));
-    this.#operations = new Set([...Object.keys(policy.operations), "status", "other"]);
+    this.quotas = new Set(Object.keys(policy.quotas));
+    this.operations = new Set([...Object.keys(policy.operations), "status", "other"]);
   }
 
   /** @throws SpillwayError `TRACE_INVALID` where the value is no call, or names what the policy lacks */
   read(value: unknown, line: number): QuotaCall {
     checkMembers(value, line);
     const given = value as Omit<QuotaCall, "readings"> & { readonly readings: readonly ReadingLine[] };
-    if (!this.#operations.has(given.operation))
-      throw unknownName("operation", given.operation, this.#operations, line);
+    if (!this.operations.has(given.operation))
+      throw unknownName("operation", given.operation, this.operations, line);
     for (const [quota] of given.readings)
-      if (!this.#quotas.has(quota)) throw unknownName("readings", quota, this.#quotas, line);
+      if (!this.quotas.has(quota)) throw unknownName("readings", quota, this.quotas, line);
     return { ...given, readings: given.readings.map(readingOf) };
   }
 }

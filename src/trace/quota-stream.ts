@@ -1,9 +1,10 @@
 // Blocks of lines → the calls of a trace of version 2, one by one.
-import { type Block, newline } from "./blocks.ts";
+import { type Block, lineLengthMost, newline, tooLong } from "./blocks.ts";
 import { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
 import { QuotaLineReader } from "./quota-lines.ts";
 import type { QuotaCall, QuotaTraceHeader } from "./quota-record.ts";
+import { QuotaScanner } from "./quota-scanner.ts";
 import { SequenceChecks } from "./sequence.ts";
 
 /** One call and the number of its line; the header's is 1. */
@@ -12,32 +13,39 @@ export interface QuotaLine {
   readonly call: QuotaCall;
 }
 
+/** Lines that are given together, at most. */
+const linesTogether = 1024;
+
 export class QuotaLines {
   readonly #reader: QuotaLineReader;
   readonly #names = new Names();
+  readonly #scanner: QuotaScanner;
   readonly #checks: SequenceChecks;
   readonly #sort: boolean;
+  /** The next byte of the block. */
+  #at = 0;
 
   /** @param sort whether the calls are put in the order of `received` first, all in memory */
   constructor(header: QuotaTraceHeader, sort: boolean) {
     this.#reader = new QuotaLineReader(header);
+    this.#scanner = new QuotaScanner(this.#names, this.#reader.quotas, this.#reader.operations);
     this.#checks = new SequenceChecks(this.#names, sort);
     this.#sort = sort;
   }
 
   /**
-   * All calls, from `from` on in the first block.
-   * @throws SpillwayError `TRACE_INVALID`
+   * All calls, some together, from `from` on in the first block.
+   * @throws SpillwayError `TRACE_INVALID`, once those before the line that is not valid were given
    */
   async *read(
     first: Block,
     from: number,
     others: AsyncGenerator<Block, void>,
-  ): AsyncGenerator<QuotaLine, void> {
+  ): AsyncGenerator<readonly QuotaLine[], void> {
     const kept: QuotaLine[] = [];
-    const take = (lines: Iterable<QuotaLine>): Iterable<QuotaLine> => {
+    const take = (lines: Iterable<readonly QuotaLine[]>): Iterable<readonly QuotaLine[]> => {
       if (!this.#sort) return lines;
-      for (const line of lines) kept.push(line);
+      for (const each of lines) for (const line of each) kept.push(line);
       return [];
     };
     try {
@@ -46,18 +54,39 @@ export class QuotaLines {
     } finally {
       await others.return();
     }
-    yield* kept.sort((one, other) => one.call.received - other.call.received || one.line - other.line);
+    yield kept.sort((one, other) => one.call.received - other.call.received || one.line - other.line);
   }
 
-  *#linesOf(block: Block, from: number): Generator<QuotaLine, void> {
-    for (let at = from; at < block.end; ) {
-      const end = block.bytes.indexOf(newline, at);
-      const { line } = block;
-      const call = this.#reader.read(parseLine(block, at, end), line);
-      this.#checks.add(line, call.received, this.#names.of(call.client), call.call);
-      block.line += 1;
-      at = end + 1;
-      yield { line, call };
+  *#linesOf(block: Block, from: number): Generator<readonly QuotaLine[], void> {
+    this.#at = from;
+    while (this.#at < block.end) {
+      const lines: QuotaLine[] = [];
+      const failure = this.#fill(block, lines);
+      yield lines;
+      if (failure !== null) throw failure.error;
     }
+  }
+
+  #fill(block: Block, lines: QuotaLine[]): { readonly error: unknown } | null {
+    try {
+      for (; this.#at < block.end && lines.length < linesTogether; block.line += 1)
+        lines.push({ line: block.line, call: this.#next(block) });
+      return null;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  #next(block: Block): QuotaCall {
+    const { line } = block;
+    const from = this.#at;
+    const scanned = this.#scanner.scan(block, from);
+    const next = scanned === null ? block.bytes.indexOf(newline, from) + 1 : this.#scanner.next;
+    if (next - from > lineLengthMost) throw tooLong(line);
+    const call = scanned ?? this.#reader.read(parseLine(block, from, next - 1), line);
+    const client = scanned === null ? this.#names.of(call.client) : this.#scanner.client;
+    this.#checks.add(line, call.received, client, call.call);
+    this.#at = next;
+    return call;
   }
 }

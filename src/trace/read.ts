@@ -4,7 +4,7 @@
 import type { CallBatch } from "./batch.ts";
 import { BatchReader } from "./batch-reader.ts";
 import { type Block, newline, readBlocks } from "./blocks.ts";
-import { CallStream, type TraceLine } from "./call-stream.ts";
+import { callsOf, LineStream, type TraceLine } from "./call-stream.ts";
 import { readHeader } from "./header-members.ts";
 import type { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
@@ -28,9 +28,13 @@ export interface TraceReading {
 /** A trace of version 2, by the quotas of its policy. */
 export interface QuotaTraceReading {
   readonly header: QuotaTraceHeader;
-  /** The calls in the order of their lines, once. */
+  /** The calls in the order of their lines, once: one by one, or some together, which is faster. */
   readonly calls: AsyncIterable<QuotaLine>;
+  readonly batches: AsyncIterable<readonly QuotaLine[]>;
 }
+
+const linesOf = (batches: AsyncIterable<readonly QuotaLine[]>): AsyncIterable<QuotaLine> =>
+  new LineStream(batches, (lines: readonly QuotaLine[], place) => lines[place] ?? null);
 
 /** A trace of either version. */
 export type AnyTraceReading =
@@ -103,10 +107,11 @@ async function begun(
   block.line = 2;
   if (header.version === 2) {
     const calls = new QuotaLines(header, sort);
-    return { version: 2, header, calls: calls.read(block, end + 1, blocks) };
+    const batches = calls.read(block, end + 1, blocks);
+    return { version: 2, header, calls: linesOf(batches), batches };
   }
   const batches = sort ? readSorted(block, end + 1, blocks) : readInOrder(block, end + 1, blocks, newBatch);
-  return { version: 1, header, calls: new CallStream(batches), batches };
+  return { version: 1, header, calls: callsOf(batches), batches };
 }
 
 async function* readInOrder(

@@ -4,7 +4,7 @@
 const [quoteMark, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 /** `[` and `]` become `{` and `}` by it, and nothing else does. */
 const asBrace = 0x20;
-const remembered = 1024;
+const remembered = 1 << 13;
 /** Longer ones are parsed each time. */
 const lengthMost = 1024;
 

@@ -37,6 +37,17 @@ export async function judgeQuotas(
   return judgement.finish();
 }
 
+/** `judgeQuotas`, some calls at a time. */
+export async function judgeQuotaBatches(
+  header: QuotaTraceHeader,
+  batches: AsyncIterable<readonly QuotaLine[]>,
+  options: JudgeOptions = {},
+): Promise<QuotaVerdict> {
+  const judgement = new QuotaJudgement(header, options);
+  for await (const lines of batches) for (const { line, call } of lines) judgement.add(line, call);
+  return judgement.finish();
+}
+
 /** A window's reading, as far as its count goes. */
 interface Shown {
   readonly limit: number;

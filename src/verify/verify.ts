@@ -1,7 +1,7 @@
 // `spillway verify`, without the terminal: bytes of a trace in, verdict out.
 import { type AnyTraceReading, openTrace, type ReadTraceOptions } from "../trace/read.ts";
 import { type JudgeOptions, judgeBatches } from "./judge.ts";
-import { judgeQuotas } from "./policy-judge.ts";
+import { judgeQuotaBatches } from "./policy-judge.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions extends ReadTraceOptions, JudgeOptions {
@@ -35,9 +35,9 @@ export async function verifyReading(
       watch.each(trace.batches, ({ size }) => size),
       options,
     );
-  return judgeQuotas(
+  return judgeQuotaBatches(
     trace.header,
-    watch.each(trace.calls, () => 1),
+    watch.each(trace.batches, ({ length }) => length),
     options,
   );
 }

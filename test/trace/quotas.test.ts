@@ -2,30 +2,17 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parsePolicy } from "../../src/policy/parse.ts";
-import { presets } from "../../src/policy/presets.ts";
 import type { SpillwayError } from "../../src/rules/errors.ts";
 import { encodeQuotaCall } from "../../src/trace/quota-lines.ts";
-import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import { openTrace, readTrace } from "../../src/trace/read.ts";
 import { encodeHeader } from "../../src/trace/write.ts";
+import { quotaHeader } from "./samples.ts";
 
 const format = readFileSync(new URL("../../src/trace/FORMAT.md", import.meta.url), "utf8");
 const example = /\{"sent".*"caller".*\}/.exec(format)?.[0] ?? "";
 
-const header: QuotaTraceHeader = {
-  format: "spillway-trace",
-  version: 2,
-  source: "other",
-  scenario: null,
-  seed: null,
-  target: null,
-  startedAt: 1_767_322_800_000,
-  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-  policy: parsePolicy(presets["buildkite"]?.policy),
-  complete: true,
-  lost: 0,
-};
+const header = quotaHeader;
 const first = encodeHeader(header);
 
 async function* bytesOf(...lines: readonly string[]): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,8 @@
 // Small traces to read, and bytes in chunks.
 
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
+import type { QuotaTraceHeader } from "../../src/trace/quota-record.ts";
 import type { TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 
@@ -51,3 +54,18 @@ export async function* chunks(bytes: string | Uint8Array, size = 1 << 16): Async
   const all = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
   for (let at = 0; at < all.length; at += size) yield all.subarray(at, at + size);
 }
+
+/** A header of version 2, by the policy of the four quotas. */
+export const quotaHeader: QuotaTraceHeader = {
+  format: "spillway-trace",
+  version: 2,
+  source: "other",
+  scenario: null,
+  seed: null,
+  target: null,
+  startedAt: 1_767_322_800_000,
+  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+  policy: parsePolicy(presets["buildkite"]?.policy),
+  complete: true,
+  lost: 0,
+};

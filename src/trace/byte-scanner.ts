@@ -1,0 +1,111 @@
+// The bytes of lines, read one value after the other: what the scanners of both versions of the trace are made of. Whole
+// numbers are plain, texts ASCII without escapes; whatever else stands there, they leave to JSON.parse.
+import { type Block, newline } from "./blocks.ts";
+import { fourDigits } from "./digits.ts";
+import type { Literal } from "./literal.ts";
+import { hashStep, type Names } from "./names.ts";
+
+const [quoteMark, backslash, closeBrace, carriageReturn, minus, zero] = [0x22, 0x5c, 0x7d, 0x0d, 0x2d, 0x30];
+
+/** 1 for the bytes that a text in JSON may hold as they are, ASCII alone. */
+export const isPlain = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte < 0x7f && byte !== quoteMark && byte !== backslash ? 1 : 0,
+);
+
+/** Result of a reading method where there is nothing that it can read. */
+export const FAILED = -1;
+/** The same where -1 is a number like others. */
+export const NO_NUMBER = -0x8000_0000;
+
+export class ByteScanner {
+  protected readonly names: Names;
+  protected view: DataView = new DataView(new ArrayBuffer(0));
+  /** The next byte to read. */
+  protected at = 0;
+
+  constructor(names: Names) {
+    this.names = names;
+  }
+
+  /** Goes to where a line begins. */
+  protected begin(block: Block, from: number): void {
+    this.view = block.view;
+    this.at = from;
+  }
+
+  protected takes(literal: Literal): boolean {
+    if (!literal.stands(this.view, this.at)) return false;
+    this.at += literal.length;
+    return true;
+  }
+
+  /** `}` and the line's end. */
+  protected ends(): boolean {
+    const view = this.view;
+    if (view.getUint8(this.at) !== closeBrace) return false;
+    const after = view.getUint8(this.at + 1);
+    this.at += 2;
+    if (after === newline) return true;
+    if (after !== carriageReturn || view.getUint8(this.at) !== newline) return false;
+    this.at += 1;
+    return true;
+  }
+
+  /** A time of 13 digits, as it is from 2001 to 2286. */
+  protected time(): number {
+    const view = this.view;
+    const high = fourDigits(view.getInt32(this.at, true));
+    const middle = fourDigits(view.getInt32(this.at + 4, true));
+    const low = fourDigits(view.getInt32(this.at + 8, true));
+    const last = view.getUint8(this.at + 12) - zero;
+    if (high < 1000 || middle < 0 || low < 0 || last < 0 || last > 9) return FAILED;
+    this.at += 13;
+    return (high * 10_000 + middle) * 100_000 + (low * 10 + last);
+  }
+
+  /** A whole number of at most nine digits. */
+  protected whole(): number {
+    const view = this.view;
+    const start = this.at;
+    let value = view.getUint8(start) - zero;
+    if (value < 0 || value > 9) return FAILED;
+    let at = start + 1;
+    if (value > 0)
+      for (; at < start + 10; at++) {
+        const digit = view.getUint8(at) - zero;
+        if (digit < 0 || digit > 9) break;
+        value = value * 10 + digit;
+      }
+    if (at === start + 10) return FAILED;
+    this.at = at;
+    return value;
+  }
+
+  /** The same with a sign, or `NO_NUMBER`. */
+  protected signed(): number {
+    if (this.view.getUint8(this.at) !== minus) {
+      const value = this.whole();
+      return value === FAILED ? NO_NUMBER : value;
+    }
+    this.at += 1;
+    const value = this.whole();
+    return value <= 0 ? NO_NUMBER : -value;
+  }
+
+  /** A text whose first quotation mark was taken, as the number of a name. */
+  protected name(): number {
+    const view = this.view;
+    const start = this.at;
+    let hash = 0;
+    let at = start;
+    let byte = view.getUint8(at);
+    while (isPlain[byte] === 1) {
+      hash = hashStep(hash, byte);
+      at += 1;
+      byte = view.getUint8(at);
+    }
+    if (byte !== quoteMark) return FAILED;
+    this.at = at + 1;
+    return this.names.find(view, start, at, hash);
+  }
+}
