@@ -23,7 +23,7 @@ export const driverOption = {
 
 /** The verbs that test limits, and what each is for. */
 export const whichVerb =
-  "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code. load and verify judge a load that is like yours.";
+  "probe infers limits that nobody has written down. audit holds a deployment to limits that are. check tests a limiter in your code, or by --target a deployment with drawn calls, which it shrinks. load and verify judge a load that is like yours.";
 
 /** A tokens file's format, for the help of every verb that takes one. */
 export const tokensFormat = 'JSON, [{"token": "...", "user": "...", "organization": "..."}]';

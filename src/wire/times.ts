@@ -114,7 +114,9 @@ export function readTime(form: TimeForm, text: string): ReadTime | null {
   const { pattern, gridMs, isSpan, read } = forms[form];
   const ms = pattern.test(text) ? read(text) : Number.NaN;
   if (!Number.isSafeInteger(ms)) return null;
-  return isSpan ? { afterMs: ms, atMs: null, gridMs } : { afterMs: null, atMs: ms, gridMs };
+  // A duration without a fraction may be whole seconds alone: `9s` of envoyproxy/ratelimit is 8.1 s or more.
+  const grid = form === "go-duration" && /^(?:\d+[hms])+$/.test(text) ? second : gridMs;
+  return isSpan ? { afterMs: ms, atMs: null, gridMs: grid } : { afterMs: null, atMs: ms, gridMs: grid };
 }
 
 /** Writes an instant. @param nowMs the answer's time; an instant before it counts as it in a span */

@@ -23,6 +23,8 @@ interface Row {
   readonly left: number;
   readonly calls: number;
   readonly seconds: number;
+  /** False where it ended early: somebody was silent. */
+  readonly isWhole: boolean;
 }
 
 type Windows = readonly [number, number];
@@ -30,6 +32,7 @@ type Windows = readonly [number, number];
 /** Audits at a time: they mostly wait. */
 const width = 24;
 const maxMs = 360_000;
+const staggerMs = 3000;
 
 /** @returns the exit status: 1 where a fault was missed, or a right server accused */
 export async function run(args: string[]): Promise<number> {
@@ -46,7 +49,8 @@ export async function run(args: string[]): Promise<number> {
   const windows: Windows = [rest, graphql];
   const wanted = (names: readonly string[]): string[] =>
     names.filter((name) => values.only?.split(",").includes(name) ?? true);
-  const runs = wanted(["clean"]).length > 0 ? runNames(Number(values.clean)) : [];
+  const all = runNames(Number(values.clean));
+  const runs = wanted(["clean"]).length > 0 ? all : wanted(all);
   const isBusy = (name: string): boolean => name.startsWith("busy");
   const [rows, quiet, others] = await Promise.all([
     each(wanted(visible()), width, (name) => auditFault(name, windows)),
@@ -94,10 +98,12 @@ async function each<T>(
 ): Promise<T[]> {
   const rows: T[] = [];
   let next = 0;
-  const worker = async (): Promise<void> => {
+  const worker = async (_: unknown, place: number): Promise<void> => {
+    // All at once would wait for each other's processor time, and take it for silence.
+    await wait(place * staggerMs);
     for (let at = next++; at < names.length; at = next++) rows[at] = await make(names[at] ?? "");
   };
-  await Promise.all(Array.from({ length: most }, worker));
+  await Promise.all(Array.from({ length: Math.min(most, names.length) }, worker));
   return rows;
 }
 
@@ -115,7 +121,15 @@ function rowOf(name: string, result: AuditResult): Row {
   console.log(
     `${name}: ${found.length === 0 ? "nothing" : found.slice(0, 4).join(", ")}; ${result.calls} calls, ${seconds} s`,
   );
-  return { name, found: [...new Set(found)], kept, left, calls: result.calls, seconds };
+  return {
+    name,
+    found: [...new Set(found)],
+    kept,
+    left,
+    calls: result.calls,
+    seconds,
+    isWhole: result.ended === "whole",
+  };
 }
 
 /** Runs against the right deployment: three on a busy machine, two through a network of 0 to 300 ms. */
@@ -188,10 +202,10 @@ interface Page {
 }
 
 function text({ rows, clean, others, windows: [rest, graphql] }: Page): string {
-  const line = ({ name, found, kept, left, calls, seconds }: Row): string => {
+  const line = ({ name, found, kept, left, calls, seconds, isWhole }: Row): string => {
     const few = found.slice(0, 4).join(", ");
     const more = found.length > 4 ? `, and ${found.length - 4} more` : "";
-    return `| ${name} | ${few === "" ? "nothing" : few + more} | ${kept} | ${left} | ${count(calls)} | ${seconds} |`;
+    return `| ${name} | ${few === "" ? "nothing" : few + more} | ${kept} | ${left} | ${count(calls)} | ${seconds}${isWhole ? "" : ", ended early"} |`;
   };
   const table = (title: string, of: readonly Row[]): string =>
     [

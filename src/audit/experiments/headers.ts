@@ -2,7 +2,7 @@
 import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
-import { type Answer, type Broken, broken, type Finding, kept, unexercised } from "../step.ts";
+import { type Answer, type Broken, broken, type Finding, kept, Unexercised, unexercised } from "../step.ts";
 
 const common = { section: "SPEC.md §5", needs: "a format that shows counts", empties: 0, waits: 0 } as const;
 
@@ -85,8 +85,10 @@ export const headerExperiments: readonly Experiment[] = [
           Math.ceil(Math.min(...limits) / (refusal.dearer?.costEach ?? 1)) * (refusal.dearer?.costEach ?? 1);
         answers.push(yield* lab.one(lab.shot(caller, subject.operation, cost)));
       } else if (lab.lacksEmptying(subject) === null) {
-        const { caller: emptied } = yield* lab.emptied(subject, 300);
-        answers.push(yield* lab.one(lab.shot(emptied, subject.operation)));
+        const { caller: emptied } = yield* lab.emptied(subject);
+        const answer = yield* lab.one(lab.shot(emptied, subject.operation));
+        if (answer.call.outcome === "admitted") throw new Unexercised("the window rolled", true);
+        answers.push(answer);
       }
       return firstWrong(lab, answers);
     },

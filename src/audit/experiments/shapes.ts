@@ -26,6 +26,9 @@ const withHeader = (plain: Shot, headers: Record<string, string>): Shot => ({
 const isGet = (_lab: Lab, plain: Shot): string | null =>
   plain.method === "GET" ? null : "the sample is no GET";
 
+/** A call that nobody waits for may be charged so much later, which must not be the next experiment's. */
+export const lateMs = 500;
+
 export const shapes: readonly Shape[] = [
   { name: "head", what: "HEAD", lacks: isGet, make: (plain) => [{ ...plain, method: "HEAD" }] },
   {

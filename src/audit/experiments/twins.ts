@@ -4,7 +4,7 @@ import { judgeCharges } from "../charges.ts";
 import type { Experiment } from "../experiment.ts";
 import { broken, kept, unexercised } from "../step.ts";
 import { isRefused, trial, usedWords } from "../trials.ts";
-import { type Shape, shapes } from "./shapes.ts";
+import { lateMs, type Shape, shapes } from "./shapes.ts";
 
 const twin = (shape: Shape): Experiment => ({
   name: `twin-${shape.name}`,
@@ -29,6 +29,7 @@ const twin = (shape: Shape): Experiment => ({
     const plain = lab.shot(caller, subject.operation);
     const shots = shape.make(plain, lab).map((shot) => lab.routed(shot));
     const made = yield* trial(lab, subject, caller, shots, { together: shape.together === true });
+    if (shape.charges === "once at most") yield* lab.wait((yield* lab.now()) + lateMs);
     return (
       judgeCharges(made, shape.charges) ??
       (made.answers.some(isRefused)
