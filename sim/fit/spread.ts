@@ -76,6 +76,7 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   const lognormal = lognormalOf(sample);
   if (
     lognormal !== null &&
+    exp(lognormal.mu + lognormal.sigma * z95) <= tailMost * sample.most &&
     keepsMean(sample, ...lognormalMoments(lognormal), slackMs) &&
     distance(sample, (share) => exp(lognormal.mu + lognormal.sigma * normalQuantile(share)), slackMs) <=
       allowed
@@ -87,6 +88,9 @@ export function spreadOf(values: readonly number[], leastMs: number, slackMs: nu
   const { quantiles, shares } = knotsOf(sample);
   return { kind: "quantiles", quantiles: quantiles.map((ms) => Math.round(shift(ms))), shares };
 }
+
+/** A twentieth of the values beyond so many times the longest that was seen is a guess. */
+const tailMost = 3;
 
 /**
  * Tells whether chance explains that the mean of the values is not the distribution's. A tail of one value in a hundred

@@ -70,6 +70,15 @@ test("long sessions keep their own hours beside short ones", () => {
   }
 });
 
+test("a few lengths from an instant to hours tell no tail beyond the longest", () => {
+  const values = [1, 1, 2, 5_000_000, 20_000_000, 40_000_000];
+  const spread = spreadOf(values, 1, 6);
+  const longest =
+    spread.kind === "lognormal" ? spread.p95 : spread.kind === "quantiles" ? spread.quantiles.at(-1) : 0;
+  expect(spread.kind).not.toBe("constant");
+  expect(longest).toBeLessThanOrEqual(3 * 40_000_000);
+});
+
 test("a tail of one in a hundred that is most of the time keeps its mean", () => {
   const chance = chanceOf(1);
   const pauses = Array.from({ length: 10_000 }, (_, index) =>
