@@ -73,6 +73,8 @@ export interface WireReset {
   readonly means: ResetMeaning;
   /** Rounding to the form's unit; left out: as the quota says. */
   readonly round?: "ceil" | "floor" | "round";
+  /** Times are multiples of so many ms; left out: of the form's unit. */
+  readonly gridMs?: number;
 }
 
 /** A header, or a JSON pointer into the body. */

@@ -40,7 +40,9 @@ const reading = object({
   ]),
   headers,
   body,
-  reset: v.optional(object({ form, means: oneOf(resetMeanings), round: v.optional(round) })),
+  reset: v.optional(
+    object({ form, means: oneOf(resetMeanings), round: v.optional(round), gridMs: v.optional(whole("ms")) }),
+  ),
   grain: v.optional(whole("units")),
   limitPerSeconds: v.optional(whole("seconds")),
   omitsZero: v.optional(v.boolean("true or false")),

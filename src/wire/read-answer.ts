@@ -232,7 +232,9 @@ function reading(
     return row.omitsZero && placeOf(row, `{${name}}`) !== undefined ? 0 : null;
   };
   const time =
-    row.reset === undefined || parts["reset"] === undefined ? null : readTime(row.reset.form, parts["reset"]);
+    row.reset === undefined || parts["reset"] === undefined
+      ? null
+      : readTime(row.reset.form, parts["reset"], row.reset.gridMs);
   if (row.reset !== undefined && parts["reset"] !== undefined && time === null)
     unread.push({ at: placeOf(row, "{reset}") ?? "", text: parts["reset"].slice(0, textMost) });
   return {

@@ -109,9 +109,12 @@ const forms: Readonly<Record<TimeForm, Form>> = {
   },
 };
 
-/** Reads a time; `null` where the text is none of that form. */
-export function readTime(form: TimeForm, text: string): ReadTime | null {
-  const { pattern, gridMs, isSpan, read } = forms[form];
+/**
+ * Reads a time; `null` where the text is none of that form.
+ * @param gridMs what its values are multiples of, where that is more than the form's unit
+ */
+export function readTime(form: TimeForm, text: string, gridMs = forms[form].gridMs): ReadTime | null {
+  const { pattern, isSpan, read } = forms[form];
   const ms = pattern.test(text) ? read(text) : Number.NaN;
   if (!Number.isSafeInteger(ms)) return null;
   // A duration without a fraction may be whole seconds alone: `9s` of envoyproxy/ratelimit is 8.1 s or more.
@@ -120,7 +123,12 @@ export function readTime(form: TimeForm, text: string): ReadTime | null {
 }
 
 /** Writes an instant. @param nowMs the answer's time; an instant before it counts as it in a span */
-export function writeTime(form: TimeForm, atMs: number, nowMs: number, round: Rounding): string | number {
-  const { gridMs, isSpan, write } = forms[form];
-  return write(Math[round]((isSpan ? Math.max(0, atMs - nowMs) : atMs) / gridMs));
+export function writeTime(
+  { form, gridMs = forms[form].gridMs }: Pick<WireReset, "form" | "gridMs">,
+  atMs: number,
+  nowMs: number,
+  round: Rounding,
+): string | number {
+  const { gridMs: unitMs, isSpan, write } = forms[form];
+  return write((Math[round]((isSpan ? Math.max(0, atMs - nowMs) : atMs) / gridMs) * gridMs) / unitMs);
 }

@@ -138,7 +138,7 @@ function valuesOf(
       ? {}
       : {
           reset: writeTime(
-            reset.form,
+            reset,
             reset.means === "next" ? next : resetAtMs,
             nowMs,
             reset.round ?? shown.reset,
@@ -195,7 +195,7 @@ function refusal(
   const advised =
     advice === null
       ? []
-      : retryAfter.map((place) => ({ place, text: writeTime(place.form, advice, nowMs, place.round) }));
+      : retryAfter.map((place) => ({ place, text: writeTime(place, advice, nowMs, place.round) }));
   const [first] = advised;
   const values: Values = {
     ...(reading === undefined

@@ -4,7 +4,8 @@
 //   npm run others                                        the limiters of npm
 //   PYTHON=venv/bin/python npm run others                 Flask-Limiter, too (pip install flask flask-limiter)
 //   RATELIMIT=bin/service_cmd npm run others              envoyproxy/ratelimit, too (go install; redis-server)
-//   npm run others -- --only flask-limiter --runs 3       some of them; nothing is written
+//   npm run others -- --only flask-limiter,fastify        some of them; nothing is written, unless by --publish: others keep
+//                                                         the rows that they have
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -247,7 +248,7 @@ interface Row {
 
 let places = 0;
 /** Runs at a time: each is a process. */
-const lanes = 5;
+const lanes = 10;
 
 interface Judged {
   readonly found: string;
@@ -312,11 +313,17 @@ async function judgeStranger(folder: string, name: string, one: Stranger, runs: 
 export async function run(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
-    options: { only: { type: "string" }, runs: { type: "string", default: "20" }, out: { type: "string" } },
+    options: {
+      only: { type: "string" },
+      runs: { type: "string", default: "20" },
+      publish: { type: "boolean", default: false },
+    },
   });
   const folder = await newFolder();
   try {
-    const wanted = Object.entries(strangers(folder)).filter(([name]) => name.includes(values.only ?? ""));
+    const wanted = Object.entries(strangers(folder)).filter(([name]) =>
+      (values.only ?? "").split(",").some((part) => name.includes(part)),
+    );
     const rows: Row[] = [];
     for (const [name, one] of wanted) {
       const row = await judgeStranger(folder, name, one, Number(values.runs));
@@ -325,8 +332,10 @@ export async function run(args: string[]): Promise<number> {
         `${name}: ${countsOf(row.right)}; one higher: ${countsOf(row.higher)}; hidden: ${countsOf(row.hidden)}`,
       );
     }
-    const out = values.out ?? (values.only === undefined ? "reports/others" : null);
-    if (out !== null) await writeWhole(join(out, "README.md"), page(rows, Number(values.runs)));
+    if (values.only === undefined || values.publish) {
+      const before = await readFile(report, "utf8").catch(() => "");
+      await writeWhole(report, page(rows, Number(values.runs), before));
+    }
     const isAsItShould = ({ right, higher, hidden }: Row): boolean =>
       right.every((found) => found === "ok") &&
       [...higher, ...hidden].every((found) => found !== "ok" && found !== "unknown");
@@ -343,21 +352,28 @@ function countsOf(found: readonly string[]): string {
   return [...counts].map(([what, times]) => `${times} ${what}`).join("; ");
 }
 
-const page = (rows: readonly Row[], runs: number): string => `# Limiters of others, judged by a policy alone
+const report = "reports/others/README.md";
 
-Each limiter is described by a policy and nothing else: ${limit} calls in a window of ${windowMs / 1000} s (of a minute for
+const rowText = ({ name, about, windows, calls, right, higher, hidden }: Row): string =>
+  `| **${name}**: ${about} | ${windows}, ${calls} | ${countsOf(right)} | ${countsOf(higher)} | ${countsOf(hidden)} |`;
+
+/** @param before the page as it is, whose rows of other limiters are kept */
+function page(rows: readonly Row[], runs: number, before: string): string {
+  const names = rows.map(({ name }) => `| **${name}**`);
+  const kept = before
+    .split("\n")
+    .filter((line) => line.startsWith("| **") && !names.some((name) => line.startsWith(name)));
+  return `# Limiters of others, judged by a policy alone
+
+Each limiter is described by a policy file and nothing else: ${limit} calls in a window of ${windowMs / 1000} s (of a minute for
 envoyproxy/ratelimit). Eight clients load it for three windows, side by side and in bursts, and the oracle judges the
 trace. ${runs} runs each: as it is described; with a limit of ${limit + 1}; and with a limit of ${limit + 1} behind a proxy that
-writes ${limit} wherever an answer says ${limit + 1}. A cell counts runs by the laws that were broken.
+writes ${limit} wherever an answer says ${limit + 1}. A cell counts runs by what was found: \`ok\`, or the laws that were broken.
 
 | limiter | windows, calls of the right one | right | limit one higher | one higher, hidden by a proxy |
 |---|---|---|---|---|
-${rows
-  .map(
-    ({ name, about, windows, calls, right, higher, hidden }) =>
-      `| **${name}**: ${about} | ${windows}, ${calls} | ${countsOf(right)} | ${countsOf(higher)} | ${countsOf(hidden)} |`,
-  )
-  .join("\n")}
+${[...kept, ...rows.map(rowText)].toSorted().join("\n")}
 
 \`npm run others\` makes this page; test/load/others.ts says what Flask-Limiter and envoyproxy/ratelimit need.
 `;
+}

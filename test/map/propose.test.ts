@@ -60,7 +60,7 @@ describe("the form of a reset", () => {
         const [first, second] = [START + within, START + within + elapsed];
         const end = second + rest;
         const shown = (atMs: number, left: number) =>
-          answer(atMs, { ...counts(left), "x-quota-reset": writeTime(form, end, atMs, "ceil") });
+          answer(atMs, { ...counts(left), "x-quota-reset": writeTime({ form }, end, atMs, "ceil") });
         const isApart = Math.floor(second / 1000) - Math.floor(first / 1000) >= 2;
         const proposal = proposalOf(shown(first, 9), shown(second, 8));
         const [reading] = wireOfProposal(proposal).readings;

@@ -107,7 +107,7 @@ property([fc.constantFrom(...timeForms), instant, fc.nat(3_000_000_000), round])
   "what a form writes it reads, within its grid; forms that can tell do not read it",
   (form, nowMs, spanMs, rounding) => {
     const atMs = nowMs + spanMs;
-    const text = String(writeTime(form, atMs, nowMs, rounding));
+    const text = String(writeTime({ form }, atMs, nowMs, rounding));
     const time = readTime(form, text);
     expect(Math.abs((time?.atMs ?? nowMs + (time?.afterMs ?? Number.NaN)) - atMs)).toBeLessThan(
       time?.gridMs ?? 0,

@@ -147,7 +147,7 @@ export const envoyJson: Preset = {
           "/statuses/*/durationUntilReset": "{reset}",
         },
         omitsZero: true,
-        reset: { form: "go-duration", means: "window-end", round: "ceil" },
+        reset: { form: "go-duration", means: "window-end", round: "ceil", gridMs: 1000 },
       },
     ],
     outcomes: [{ outcome: "refused", status: [429], body: { "/overallCode": "OVER_LIMIT" } }],
