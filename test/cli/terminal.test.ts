@@ -1,7 +1,7 @@
 // Progress by a clock of the test's: a line that is redrawn on a terminal, a line every few seconds elsewhere.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { printedLine } from "../../src/cli/colors.ts";
-import { describeError, openTerminal } from "../../src/cli/terminal.ts";
+import { describeError, describeUnexpected, openTerminal, type Terminal } from "../../src/cli/terminal.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 
 let said: string[] = [];
@@ -56,6 +56,84 @@ describe("progress", () => {
       "\r\u001b[2K500 ms",
       "\r\u001b[2K",
     ]);
+  });
+});
+
+describe("lines for people", () => {
+  /** All that is written, on standard output behind `>`, by a terminal of so many columns. */
+  function written(json: boolean, act: (terminal: Terminal, pass: (ms: number) => void) => void): string[] {
+    const was = { isTTY: process.stderr.isTTY, columns: process.stderr.columns };
+    process.stderr.isTTY = true;
+    process.stderr.columns = 12;
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+      said.push(`>${text}`);
+      return true;
+    });
+    let nowMs = 0;
+    act(
+      openTerminal(json, () => nowMs),
+      (ms) => {
+        nowMs += ms;
+      },
+    );
+    Object.assign(process.stderr, was);
+    return said;
+  }
+
+  test("take the place of progress, which is drawn ten times a second and no wider than the terminal", () => {
+    const clear = "\r\u001b[2K";
+    const lines = written(false, (terminal, pass) => {
+      terminal.progress("one");
+      pass(99);
+      terminal.progress("two");
+      pass(1);
+      terminal.progress("three and more");
+      terminal.say("a", "b");
+      terminal.say("c");
+      terminal.progress(null);
+    });
+    expect(lines).toEqual([`${clear}one`, `${clear}three and m`, clear, ">a\nb\n", ">c\n"]);
+  });
+
+  test("are drawn in the place of those before", () => {
+    const lines = written(false, (terminal) => {
+      terminal.redraw(["a", "b"]);
+      terminal.redraw(["c"]);
+      terminal.redraw([]);
+    });
+    expect(lines).toEqual([">\r\u001b[0Ja\nb\n", ">\u001b[2A\r\u001b[0Jc\n", ">\u001b[1A\r\u001b[0J\n"]);
+  });
+
+  test.each([
+    [false, [">a\n", ">d\n"]],
+    [true, ["a\n", '>{\n  "b": 1\n}\n', '>{"c":2}\n', ">d\n"]],
+  ])("stand aside of a result under --json: %s", (json, expected) => {
+    const lines = written(json, (terminal) => {
+      terminal.say("a");
+      terminal.result({ b: 1 });
+      terminal.resultLine({ c: 2 });
+      terminal.document("d\n");
+    });
+    expect(lines).toEqual(expected);
+  });
+
+  test("tell an error and its next step, as JSON, too", () => {
+    const problem = { path: "p", got: "1", allowed: "2" };
+    const error = new SpillwayError("USAGE", "no", { problems: [problem], hint: "go on" });
+    expect(describeError(error, false)).toBe("error USAGE no\n  p: got 1, allowed: 2\nnext go on");
+    expect(JSON.parse(describeError(error, true))).toEqual({
+      ...{ code: "USAGE", message: "no", ...problem, problems: [problem], next: "go on" },
+    });
+    const bare = JSON.parse(describeError(new SpillwayError("USAGE", "no"), true)) as unknown;
+    expect(bare).toMatchObject({ problems: [], next: null });
+    expect(describeUnexpected(new Error("odd"), false)).toBe(
+      "unexpected error: odd\nnext this is a bug in spillway; --debug shows where",
+    );
+    expect(JSON.parse(describeUnexpected("odd", true))).toMatchObject({
+      code: "UNEXPECTED",
+      message: "odd",
+      path: null,
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 // Whole commands and all that they say, as files of `transcripts/`: a line `$ spillway ...`, then its standard output, its
-// standard error behind `! `, and its exit status where it is not 0. A word that changes on purpose is written anew by
+// standard error behind `! `, and its exit status where it is not 0;
+// codes of color as `<31>`. A word that changes on purpose is written anew by
 //   GOLDEN=transcripts npx vitest run --config test/vitest.config.ts test/cli/transcripts.test.ts
 // Read the difference before you commit it.
 import { createHash } from "node:crypto";
@@ -8,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spillwayHere } from "../support/command.ts";
+import { type Ended, spillway, spillwayHere } from "../support/command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = fileURLToPath(new URL("transcripts/", import.meta.url));
@@ -31,6 +32,8 @@ const wordsOf = (line: string): string[] =>
 const steady = (text: string): string =>
   text
     .replaceAll(place, "PLACE")
+    .replaceAll("\u001b", "<")
+    .replace(/<\[(\d+)m/g, "<$1>")
     .replaceAll(root, "ROOT/")
     .replace(/-\d{8}-\d{6}\b/g, "-DATE")
     .replace(/\d[\d.,]* m?s \([\d.,]+ (\w+)\/s\)/g, "N s (N $1/s)")
@@ -48,8 +51,19 @@ const shortened = (text: string): string => {
   return `(${lines} lines, ${createHash("sha256").update(text).digest("hex").slice(0, 16)})\n`;
 };
 
+const colored = "FORCE_COLOR=1 ";
+
+/** A command in color needs a process of its own: whether there are colors is settled as it starts. */
+const ended = (command: string): Promise<Ended> =>
+  command.startsWith(colored)
+    ? spillway(wordsOf(command).slice(2), {
+        cwd: place,
+        env: { ...process.env, NO_COLOR: "", FORCE_COLOR: "1" },
+      })
+    : spillwayHere(wordsOf(command).slice(1), { cwd: place });
+
 async function said(command: string): Promise<string> {
-  const { stdout, stderr, code } = await spillwayHere(wordsOf(command).slice(1), { cwd: place });
+  const { stdout, stderr, code } = await ended(command);
   const lines = steady(stderr).split("\n").slice(0, -1);
   const aside = lines
     .filter((line) => !isProgress(line))
