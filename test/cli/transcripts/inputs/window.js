@@ -17,7 +17,11 @@ export default keyedLimiter({
         const allowed = window.count + cost <= limit;
         if (allowed) window.count += cost;
         windows.set(key, window);
-        return { allowed, ...shown(window), retryAfterMs: allowed ? undefined : (window.resetAt - nowMs) / 2 };
+        return {
+          allowed,
+          ...shown(window),
+          retryAfterMs: allowed ? undefined : (window.resetAt - nowMs) / 2,
+        };
       },
       peek: (key, nowMs) => shown(windowOf(key, nowMs)),
     };
